@@ -1,0 +1,96 @@
+# Needs python3 (3.11 or newer) with pip, and make. Nothing else is asked of the machine.
+#
+#   make test PYTHON=python3.13            another interpreter: .venv is made anew for it
+#   make test ARGS='-k merge -x'           arguments for the tool behind the target
+#   make test VENV=.venv-3.13 PYTHON=...   beside the one you have
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
+
+# Version and home of the interpreter, so that a venv made by another one is not taken for ours.
+TAG := $(or $(shell $(PYTHON) -c 'import sys, zlib; sys.version_info < (3, 11) and sys.exit(1); \
+	print("%d.%d.%d-%08x" % (sys.version_info[:3] + (zlib.crc32(sys.base_prefix.encode()),)))' 2>/dev/null),none)
+
+MADE := $(VENV)/made-by-$(TAG)
+RUN := $(VENV)/ready-to-run
+DEV := $(VENV)/ready-to-test
+BENCH := $(VENV)/ready-to-bench
+SOURCES := $(shell find src -type f ! -name '*.pyc' 2>/dev/null)
+
+# Without .pyc files an interpreter starts up to three times slower, and no timing is honest.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help run test lint torture coverage bench lock clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make run       set up, and watch a plan being worked off"
+	@echo "make test      set up, and run the tests"
+	@echo "make lint      ruff, and mypy --strict"
+	@echo "make torture   the long survival suites"
+	@echo "make coverage  the tests again, with the lines that none of them reached"
+	@echo "make bench     what a step costs: a table here, JSON in build/bench.json"
+	@echo "make lock      resolve the development requirements again"
+	@echo "make clean     remove everything that make made"
+
+run: $(RUN)
+	@$(BIN)/punchlist demo $(ARGS)
+
+test: $(DEV)
+	$(BIN)/python -m pytest -n auto $(ARGS)
+
+torture: $(DEV)
+	@$(BIN)/python -m pytest -n auto -m torture $(ARGS) || { code=$$?; test $$code -eq 5 || exit $$code; \
+		echo "there is no torture suite yet"; }
+
+lint: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict src tests bench
+
+coverage: $(DEV)
+	@rm -rf build/coverage && mkdir -p build/coverage
+	$(BIN)/coverage run -m pytest -n auto -q $(ARGS)
+	@$(BIN)/coverage combine -q && $(BIN)/coverage report
+
+bench: $(BENCH)
+	@$(BIN)/python -m bench --json build/bench.json $(ARGS)
+
+lock:
+	@$(PYTHON) -m venv build/uv && build/uv/bin/python -m pip install -qq --disable-pip-version-check uv
+	build/uv/bin/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --custom-compile-command "make lock" requirements-dev.in -o requirements-dev.txt
+	build/uv/bin/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes --no-deps \
+		--no-emit-index-url --custom-compile-command "make lock" requirements-bench.in -o requirements-bench.txt
+
+clean:
+	rm -rf .venv .venv-* build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
+
+$(MADE):
+	@test "$(TAG)" != none || { \
+		echo "punchlist needs Python 3.11 or newer, and $(PYTHON) is not: $$($(PYTHON) -V 2>&1 | head -n 1)" >&2; \
+		echo "name one that you have: make run PYTHON=python3.13" >&2; exit 1; }
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "$(PYTHON) cannot make a virtual environment; on Debian: apt-get install python3-venv" >&2; exit 1; }
+	@touch $@
+
+# A venv set up for tests holds the package already, and always as it is in src.
+$(RUN): $(MADE) pyproject.toml README.md $(SOURCES)
+	@if test -e $(DEV); then $(MAKE) --no-print-directory $(DEV); else $(PIP) install .; fi
+	@touch $@
+
+$(DEV): $(MADE) pyproject.toml requirements-dev.txt
+	@$(PIP) install --require-hashes -r requirements-dev.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m compileall -q src
+	@touch $@
+
+$(BENCH): $(DEV) requirements-bench.txt
+	@$(PIP) install --no-deps --no-compile --require-hashes -r requirements-bench.txt
+	@touch $@

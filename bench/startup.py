@@ -1,0 +1,86 @@
+"""
+Commands in new processes, the way an agent's hooks start them: the best of 30, over the best `python -c pass` of the
+same environment, all of them taking turns.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+
+import punchlist
+
+from .frame import Row
+from .installed import SCRIPT
+from .speech import texts
+
+ROUNDS = 30
+Run = Callable[[], tuple[float, bytes]]  # seconds, and what was printed
+READ = "import punchlist, sys; d = punchlist.open(sys.argv[1], session='s'); assert len(d.plan.items) == 20; d.close()"
+
+
+def rows() -> list[Row]:
+    with tempfile.TemporaryDirectory(prefix="punchlist-bench-") as folder:
+        return _measured(Path(folder))
+
+
+def _measured(folder: Path) -> list[Row]:
+    small, large = _store(folder, 20), _store(folder, 30)
+    runs = {
+        "python -c pass": _process(folder, large, [sys.executable, "-c", "pass"]),
+        "hook claude-code, Stop": _hook(folder, large, "Stop", stop_hook_active=False, last_assistant_message="Next."),
+        "hook claude-code, UserPromptSubmit": _hook(folder, large, "UserPromptSubmit", prompt="Go on."),
+        "open, read 20 items, close": _process(folder, small, [sys.executable, "-c", READ, f"sqlite:{folder}/now.db"]),
+        "punchlist (show)": _process(folder, large, [SCRIPT, "--session", "s"]),
+    }
+    goals = dict(zip(runs, (0, 25, 25, 25, 35), strict=True))
+    said = {name: len(run()[1]) for name, run in runs.items()}  # and warm: .pyc files written, pages in memory
+    turns = [{name: run()[0] for name, run in runs.items()} for _ in range(ROUNDS)]
+    times = {name: min(turn[name] for turn in turns) * 1000 for name in runs}
+    bare = times.pop("python -c pass")
+    notes = {name: f"over {bare:.1f} ms for python -c pass; prints {said[name]} bytes" for name in times}
+    return [Row(name, goals[name], time - bare, "ms", notes[name]) for name, time in times.items()]
+
+
+def _store(folder: Path, items: int) -> Path:
+    """A plan with an edit of the user that the agent has yet to hear of."""
+    path = folder / f"{items}.db"
+    desk = punchlist.open(f"sqlite:{path}", session="s")
+    desk.call("plan", {"add": [text.todo for text in texts(items)]})
+    desk.change(lambda plan: punchlist.ops.complete(plan, "3"), by="user")
+    desk.close()
+    return path
+
+
+def _hook(folder: Path, store: Path, event: str, **fields: object) -> Run:
+    common = {"session_id": "s", "transcript_path": "", "cwd": str(folder), "permission_mode": "default"}
+    payload = json.dumps({**common, "hook_event_name": event, **fields})
+    return _process(folder, store, [SCRIPT, "hook", "claude-code"], payload)
+
+
+def _process(folder: Path, store: Path, command: list[str], stdin: str = "") -> Run:
+    """Runs the command on a fresh copy of the store, so that every turn finds the same plan and the same reader."""
+    now, sent, log = folder / "now.db", stdin.encode(), folder / "punchlist" / "hook.log"
+    keep = {name: value for name, value in os.environ.items() if not name.startswith("PUNCHLIST_")}
+    environment = {**keep, "HOME": str(folder), "XDG_STATE_HOME": str(folder), "PUNCHLIST_STORE": f"sqlite:{now}"}
+
+    def run() -> tuple[float, bytes]:
+        for left in folder.glob("now.db*"):
+            left.unlink()
+        shutil.copyfile(store, now)
+        begun = perf_counter()
+        done = subprocess.run(command, input=sent, capture_output=True, cwd=folder, env=environment)
+        took = perf_counter() - begun
+        faults = done.stderr.decode() + (log.read_text(encoding="utf-8") if log.exists() else "")
+        if done.returncode or faults:  # a hook that fails is silent, and quick
+            raise RuntimeError(f"{' '.join(command)} exited {done.returncode}: {faults}")
+        return took, done.stdout
+
+    return run

@@ -1,0 +1,74 @@
+"""What a model reads and writes to keep a plan, in tokens of o200k_base."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import punchlist
+
+from .frame import Row
+from .installed import SCRIPT
+from .speech import EVERY, NATIVE, Call, Dialect, texts
+
+
+def rows() -> list[Row]:
+    count = _counter()
+    found = [Row("native: definition", 250, count(_compact(_tools("native"))), "tokens", "the tool list, compact JSON")]
+    for size in (5, 10, 20, 50, 100):
+        dearest = max(_steps(NATIVE, size, count)[1:])
+        found.append(Row(f"native: one step of {size}", 30, dearest, "tokens", "the dearest; arguments + answer"))
+    return found + [_whole_plan(dialect, count) for dialect in EVERY]
+
+
+def _whole_plan(dialect: Dialect, count: Callable[[str], int]) -> Row:
+    goal = 1000 if dialect is NATIVE else None
+    definition = count(_compact(_tools(dialect.name)))
+    steps = _steps(dialect, 20, count)
+    note = f"{max(steps[1:]):,} for the dearest step, {definition:,} for the definition"
+    return Row(f"{dialect.name}: 20 steps in all", goal, sum(steps), "tokens", note)
+
+
+def _steps(dialect: Dialect, size: int, count: Callable[[str], int]) -> list[int]:
+    """The tokens of creating a plan, and then of each step until all of it is done."""
+    plan = texts(size)
+    desk = punchlist.open("memory:", session="s", dialect=dialect.name)
+
+    def spent(calls: Iterable[Call]) -> int:
+        return sum(count(_compact(args)) + count(_answer(desk, tool, args)) for tool, args in calls)
+
+    return [spent(dialect.create(plan)), *(spent(dialect.advance(plan, done)) for done in range(1, size + 1))]
+
+
+def _answer(desk: punchlist.Desk, tool: str, args: dict[str, Any]) -> str:
+    reply = desk.call(tool, args)
+    if reply.is_error:
+        raise RuntimeError(f"{tool} refused {_compact(args)[:200]}: {reply.text}")
+    return reply.text
+
+
+def _tools(dialect: str) -> Any:
+    command = [SCRIPT, "tools", "--dialect", dialect, "--format", "anthropic"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _counter() -> Callable[[str], int]:
+    """Counts without a network: the wheel of litellm, which is never imported, carries the vocabulary."""
+    wheel = importlib.util.find_spec("litellm")
+    if wheel is None or not wheel.submodule_search_locations:
+        raise SystemExit("there is no vocabulary to count tokens with; `make bench` installs it")
+    folder = Path(wheel.submodule_search_locations[0], "litellm_core_utils", "tokenizers")
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
+    import tiktoken
+
+    encoding = tiktoken.get_encoding("o200k_base")
+    return lambda text: len(encoding.encode(text, disallowed_special=()))

@@ -1,0 +1,74 @@
+"""The plan a coding agent works from: kept, shown, and the same in any agent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .core import codec, ops, render
+    from .core.changes import Change
+    from .core.errors import BadShape, NoSuchItem, PunchlistError, Refused, SettingsError, StaleRevision, StoreError
+    from .core.model import Item, Pause, Plan, Reader
+    from .core.rules import Rules
+    from .desk import Desk
+    from .desk import open_desk as open
+    from .dialects import Reply
+    from .stores.memory import MemoryStore
+
+# Names are looked up when they are used: importing the package costs nothing, and a hook is a new process every time.
+_HOMES = {
+    "codec": "core.codec",
+    "ops": "core.ops",
+    "render": "core.render",
+    "Change": "core.changes",
+    "BadShape": "core.errors",
+    "NoSuchItem": "core.errors",
+    "PunchlistError": "core.errors",
+    "Refused": "core.errors",
+    "SettingsError": "core.errors",
+    "StaleRevision": "core.errors",
+    "StoreError": "core.errors",
+    "Item": "core.model",
+    "Pause": "core.model",
+    "Plan": "core.model",
+    "Reader": "core.model",
+    "Rules": "core.rules",
+    "Desk": "desk",
+    "open": "desk",
+    "Reply": "dialects",
+    "MemoryStore": "stores.memory",
+}
+__all__ = [
+    "BadShape",
+    "Change",
+    "Desk",
+    "Item",
+    "MemoryStore",
+    "NoSuchItem",
+    "Pause",
+    "Plan",
+    "PunchlistError",
+    "Reader",
+    "Refused",
+    "Reply",
+    "Rules",
+    "SettingsError",
+    "StaleRevision",
+    "StoreError",
+    "codec",
+    "open",
+    "ops",
+    "render",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'punchlist' has no attribute {name!r}")
+    module = __import__(f"punchlist.{home}", fromlist=[name])
+    if name in ("codec", "ops", "render"):
+        return module
+    return getattr(module, "open_desk" if name == "open" else name)

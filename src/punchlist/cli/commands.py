@@ -1,0 +1,274 @@
+"""What each command does. Every one is a few lines around the desk."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+
+from ..core import ops, render
+from ..core.changes import diff, tell
+from ..core.codec import to_json
+from ..core.errors import PunchlistError, Refused, SettingsError, StoreError
+from ..core.model import MAIN, USER, Plan
+from ..core.text import counted
+from ..desk import Desk, desk_for
+from ..settings import ABOUT, Settings, load, masked
+from . import screen
+from .parser import Handler, parser
+
+
+def run(argv: list[str]) -> int:
+    """Do what was typed; the exit code says how it went."""
+    screen.prepare()
+    args = parser(_HANDLERS).parse_args(argv)
+    try:
+        code: int = args.handler(args)
+        sys.stdout.flush()
+        return code
+    except PunchlistError as error:
+        return _failed(args, error)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+
+
+def _failed(args: Namespace, error: PunchlistError) -> int:
+    if getattr(args, "json", False):
+        screen.say_json({"error": str(error)})
+    else:
+        screen.complain(str(error))
+    return 3 if isinstance(error, StoreError) else 2 if isinstance(error, SettingsError) else 1
+
+
+def _desk(args: Namespace) -> Desk:
+    named = {
+        name: getattr(args, name, None) or os.environ.get(f"PUNCHLIST_{name.upper()}", "")
+        for name in ("plan", "session")
+    }
+    agent = getattr(args, "agent", None) or os.environ.get("PUNCHLIST_AGENT") or MAIN
+    return desk_for(_settings(args), agent=agent, **named)
+
+
+def _settings(args: Namespace) -> Settings:
+    flags = {name: getattr(args, name, None) for name in ("store", "dialect")}
+    settings = load(flags)
+    for fault in settings.faults:
+        screen.complain(fault)
+    return settings
+
+
+# --- looking ---------------------------------------------------------------------------------------------------------
+
+
+def _show(args: Namespace) -> int:
+    with _desk(args) as desk:
+        plan = desk.plan
+    if getattr(args, "json", False):
+        screen.say_json(to_json(plan))
+    elif args.markdown:
+        from ..core.markdown import write_document
+
+        screen.say(write_document(plan))
+    else:
+        screen.show(render.lines(plan, screen.width(), screen.glyphs()))
+    return 0
+
+
+def _line(args: Namespace) -> int:
+    with _desk(args) as desk:
+        plan = desk.plan
+    text = render.line(plan, screen.glyphs(), min(screen.width(), 60))
+    if getattr(args, "json", False):
+        progress = plan.progress
+        screen.say_json({"line": text, "completed": progress.completed, "total": progress.total})
+    else:
+        screen.say(text)
+    return 0
+
+
+# --- editing ---------------------------------------------------------------------------------------------------------
+
+
+def _editing(edit: Callable[[Plan, Namespace], Plan]) -> Handler:
+    """A command that applies one edit by the user and says what changed."""
+
+    def handler(args: Namespace) -> int:
+        with _desk(args) as desk:
+            return _apply(desk, args, lambda plan: edit(plan, args))
+
+    return handler
+
+
+def _apply(desk: Desk, args: Namespace, edit: Callable[[Plan], Plan]) -> int:
+    seen: list[Plan] = []
+
+    def noting(plan: Plan) -> Plan:
+        seen.append(plan)
+        return edit(plan)
+
+    after = desk.change(noting)
+    if getattr(args, "json", False):
+        screen.say_json(to_json(after))
+        return 0
+    told = [line.removeprefix("the user ") for line in tell(diff(seen[-1], after), USER, after)]
+    for line in told or ["nothing changed."]:
+        screen.say(line)
+    return 0
+
+
+def _ids(plan: Plan, args: Namespace) -> list[str]:
+    return list(dict.fromkeys(ops.resolve(plan, words) for words in args.ids))
+
+
+def _add(plan: Plan, args: Namespace) -> Plan:
+    after = ops.resolve(plan, args.after) if args.after else ""
+    fields = {} if args.phase is None else {"phase": args.phase}
+    for text in args.texts:
+        plan = ops.add(plan, text, after=after, **fields)
+        after = str(plan.last_id) if after else ""
+    return plan
+
+
+def _start(plan: Plan, args: Namespace) -> Plan:
+    for id in _ids(plan, args):
+        plan = ops.start(plan, id)
+    return plan
+
+
+def _move(plan: Plan, args: Namespace) -> Plan:
+    after, before = (ops.resolve(plan, words) if words else "" for words in (args.after, args.before))
+    return ops.move(plan, ops.resolve(plan, args.id), after=after, before=before, phase=args.phase)
+
+
+def _note(plan: Plan, args: Namespace) -> Plan:
+    return ops.note(plan, ops.resolve(plan, args.id), " ".join(args.text))
+
+
+def _rename(plan: Plan, args: Namespace) -> Plan:
+    return ops.rename(plan, ops.resolve(plan, args.id), " ".join(args.text))
+
+
+def _edit(args: Namespace) -> int:
+    from .editor import edited
+
+    with _desk(args) as desk:
+        return edited(desk, args.file, lambda edit: _apply(desk, args, edit))
+
+
+# --- other formats ---------------------------------------------------------------------------------------------------
+
+
+def _import(args: Namespace) -> int:
+    from .files import read
+
+    data = read(args.file, args.format)
+    with _desk(args) as desk:
+        plan = desk.import_plan(data, args.format)
+    if getattr(args, "json", False):
+        screen.say_json({"plan": plan.id, "items": len(plan.items)})
+    else:
+        screen.say(f"plan {plan.id} now holds {counted(len(plan.items), 'item')}.")
+    return 0
+
+
+def _export(args: Namespace) -> int:
+    with _desk(args) as desk:
+        data = desk.export_plan(args.format)
+    if isinstance(data, str):
+        screen.say(data)
+    else:
+        screen.say_json(data)
+    return 0
+
+
+# --- as a model would ------------------------------------------------------------------------------------------------
+
+
+def _call(args: Namespace) -> int:
+    from .files import stdin_json
+
+    with _desk(args) as desk:
+        try:
+            data = stdin_json()
+        except Refused as refusal:
+            reply = desk.decline(args.tool, str(refusal))
+        else:
+            reply = desk.call(args.tool, data, interactive=args.interactive, continuing=args.continuing)
+        plan = desk.plan
+    screen.say_json({**reply._asdict(), "details": dict(reply.details), "plan": to_json(plan)})
+    return 1 if reply.is_error else 0
+
+
+def _tools(args: Namespace) -> int:
+    from ..dialects import load as load_dialect
+    from ..dialects import offered
+    from ..dialects.wire import WRITERS
+
+    dialect = load_dialect(_settings(args).dialect)
+    screen.say_json([WRITERS[args.format](tool) for tool in offered(dialect, continuing=args.continuing)])
+    return 0
+
+
+def _prompt(args: Namespace) -> int:
+    from ..dialects import load as load_dialect
+    from ..prompts import say
+
+    dialect = load_dialect(_settings(args).dialect)
+    text = say(dialect.system, tool=dialect.tools[0].name, shell=args.shell)
+    if getattr(args, "json", False):
+        screen.say_json({"dialect": dialect.name, "text": text})
+    else:
+        screen.say(text)
+    return 0
+
+
+# --- the rest --------------------------------------------------------------------------------------------------------
+
+
+def _show_settings(args: Namespace) -> int:
+    settings = _settings(args)
+    values = {name: getattr(settings, name) for name in ABOUT}
+    values["store"] = masked(settings.store)
+    if getattr(args, "json", False):
+        origins = settings.origins
+        screen.say_json({n: {"value": v, "origin": origins[n], "about": ABOUT[n].text} for n, v in values.items()})
+    else:
+        wide = max(map(len, values))
+        for name, value in values.items():
+            shown = str(value).lower() if isinstance(value, bool) else value
+            screen.say(f"{name.ljust(wide)}  {shown}  ({settings.origins[name]})")
+    return 1 if settings.faults else 0
+
+
+def _demo(args: Namespace) -> int:
+    from .demo import play
+
+    return play(fast=args.fast)
+
+
+_HANDLERS: dict[str, Handler] = {
+    "show": _show,
+    "line": _line,
+    "add": _editing(_add),
+    "start": _editing(_start),
+    "done": _editing(lambda plan, args: ops.complete(plan, *_ids(plan, args))),
+    "drop": _editing(lambda plan, args: ops.drop(plan, *_ids(plan, args), why=args.why)),
+    "block": _editing(lambda plan, args: ops.block(plan, *_ids(plan, args), why=args.why)),
+    "unblock": _editing(lambda plan, args: ops.unblock(plan, *_ids(plan, args))),
+    "rm": _editing(lambda plan, args: ops.remove(plan, *_ids(plan, args))),
+    "move": _editing(_move),
+    "note": _editing(_note),
+    "rename": _editing(_rename),
+    "edit": _edit,
+    "import": _import,
+    "export": _export,
+    "call": _call,
+    "tools": _tools,
+    "prompt": _prompt,
+    "settings": _show_settings,
+    "demo": _demo,
+}

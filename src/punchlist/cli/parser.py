@@ -1,0 +1,206 @@
+"""What can be typed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from .. import __version__
+from ..dialects import PATHS as DIALECTS
+from ..dialects.formats import PATHS as FORMATS
+
+_HELP = """\
+punchlist keeps the plan a coding agent works from: the same plan in any agent, yours to read and edit.
+
+  punchlist                                  show the plan of this directory
+  punchlist add 'Run the tests' 'Fix them'   put items on it
+  punchlist start 1                          begin with one; `done 1` finishes it
+  punchlist drop tests --why 'none yet'      an id, or a part of the text that fits one item only
+  punchlist edit                             change all of it in your editor
+  punchlist line                             the plan in one line, for tmux and prompts
+
+As a model would call it, and what it is told:
+
+  echo '{"add": ["Read the code", "Fix the bug"]}' | punchlist call plan
+  echo '{"todos": []}' | punchlist call TodoWrite --dialect claude-code
+  punchlist tools --dialect native --format anthropic
+
+commands:
+%(commands)s
+options, before or after the command:
+  --store URL      where plans are kept: sqlite:PATH, memory:   (PUNCHLIST_STORE)
+  --plan ID        which plan                                   (PUNCHLIST_PLAN)
+  --session S      the plan of a session                        (PUNCHLIST_SESSION)
+  --agent A        of which agent in it; main if not given      (PUNCHLIST_AGENT)
+  --json           print JSON
+  --version        print the version
+  -h, --help       this page, or a command's own: punchlist add --help
+
+Exit codes: 0 done, 1 refused, 2 misuse, 3 the store could not be read or written.
+"""
+
+# command, what it does; in the order of the help page
+COMMANDS = {
+    "show": "the plan (also without any command); --json, --markdown",
+    "line": "the plan in one line",
+    "add": "put items on the plan: add TEXT... [--phase P] [--after ID]",
+    "start": "begin work on items",
+    "done": "mark items completed",
+    "drop": "give items up: drop ID... --why W",
+    "block": "say that items cannot go on: block ID... --why W",
+    "unblock": "let blocked items wait for their turn again",
+    "rm": "take items off the plan",
+    "move": "move ID --after ID, --before ID or --phase P",
+    "note": "add a note: note ID TEXT",
+    "rename": "give an item other words: rename ID TEXT",
+    "edit": "the plan as Markdown in your editor; what you change is applied",
+    "import": "replace the plan: import --format F FILE",
+    "export": "print the plan in another format: export --format F",
+    "call": "one tool call, as a model would make it: call TOOL < args.json",
+    "tools": "the tools a model is shown",
+    "prompt": "the system-prompt text that goes with them",
+    "settings": "every setting, its value and where it comes from",
+    "demo": "a short plan played through the engine",
+    "hook": "answer an agent's hook: hook HOST < event.json",
+}
+
+Handler = Callable[[argparse.Namespace], int]
+
+
+class _Parser(argparse.ArgumentParser):
+    """Misuse is one clear line and exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+class _Page(_Parser):
+    """The first page of help is written by hand."""
+
+    def format_help(self) -> str:
+        width = max(map(len, COMMANDS))
+        return _HELP % {"commands": "".join(f"  {name.ljust(width)}  {about}\n" for name, about in COMMANDS.items())}
+
+
+def parser(handlers: dict[str, Handler]) -> argparse.ArgumentParser:
+    """Everything that can be typed, each command with the function that does it."""
+    page = _Page(prog="punchlist", add_help=True, allow_abbrev=False)
+    page.add_argument("--version", action="version", version=f"punchlist {__version__}")
+    _common(page)
+    commands = page.add_subparsers(dest="command", parser_class=_Parser, metavar="COMMAND")
+    for name, about in COMMANDS.items():
+        if name == "hook":
+            continue
+        sub = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".", allow_abbrev=False)
+        _common(sub)
+        if name in _ARGUMENTS:
+            _ARGUMENTS[name](sub)
+        sub.set_defaults(handler=handlers[name])
+    page.set_defaults(handler=handlers["show"], markdown=False)
+    return page
+
+
+def _common(to: argparse.ArgumentParser) -> None:
+    group = to.add_argument_group("which plan")
+    hidden: Any = argparse.SUPPRESS
+    group.add_argument("--store", metavar="URL", default=hidden, help="where plans are kept: sqlite:PATH, memory:")
+    group.add_argument("--plan", metavar="ID", default=hidden, help="which plan")
+    group.add_argument("--session", metavar="S", default=hidden, help="the plan of a session")
+    group.add_argument("--agent", metavar="A", default=hidden, help="of which agent in it; main if not given")
+    group.add_argument("--json", action="store_true", default=hidden, help="print JSON")
+
+
+def _ids(to: argparse.ArgumentParser) -> None:
+    to.add_argument("ids", nargs="+", metavar="ID", help="an id, or an unambiguous part of a text")
+
+
+def _ids_and_why(to: argparse.ArgumentParser) -> None:
+    _ids(to)
+    to.add_argument("--why", required=True, metavar="W", help="the reason")
+
+
+def _add(to: argparse.ArgumentParser) -> None:
+    to.add_argument("texts", nargs="+", metavar="TEXT", help="one item each")
+    to.add_argument("--phase", metavar="P", help="the phase it belongs to")
+    to.add_argument("--after", metavar="ID", help="the item to put it behind")
+
+
+def _move(to: argparse.ArgumentParser) -> None:
+    to.add_argument("id", metavar="ID")
+    where = to.add_mutually_exclusive_group(required=True)
+    where.add_argument("--after", metavar="ID")
+    where.add_argument("--before", metavar="ID")
+    where.add_argument("--phase", metavar="P", help="the end of a phase; '' for none")
+
+
+def _id_and_text(to: argparse.ArgumentParser) -> None:
+    to.add_argument("id", metavar="ID")
+    to.add_argument("text", nargs="+", metavar="TEXT")
+
+
+def _show(to: argparse.ArgumentParser) -> None:
+    to.add_argument("--markdown", action="store_true", help="everything the plan holds, as `edit` shows it")
+
+
+def _edit(to: argparse.ArgumentParser) -> None:
+    to.add_argument("--file", metavar="FILE", help="apply a text that was kept, instead of opening the editor")
+
+
+def _import(to: argparse.ArgumentParser) -> None:
+    to.add_argument("--format", required=True, choices=list(FORMATS), metavar="F", help=", ".join(FORMATS))
+    to.add_argument("file", metavar="FILE", help="a file, a task directory, or - for standard input")
+
+
+def _export(to: argparse.ArgumentParser) -> None:
+    known = [name for name in FORMATS if name != "transcript"]
+    to.add_argument("--format", default="json", choices=known, metavar="F", help=", ".join(known))
+
+
+def _dialect(to: argparse.ArgumentParser) -> None:
+    to.add_argument("--dialect", metavar="D", help=", ".join(DIALECTS))
+
+
+def _call(to: argparse.ArgumentParser) -> None:
+    to.add_argument("tool", metavar="TOOL")
+    _dialect(to)
+    to.add_argument("--interactive", action="store_true", default=None, help="llxprt's quiet mode")
+    to.add_argument("--continuing", action="store_true", help="a continuation is running")
+
+
+def _tools(to: argparse.ArgumentParser) -> None:
+    _dialect(to)
+    formats = ["mcp", "anthropic", "openai", "full"]
+    to.add_argument("--format", default="mcp", choices=formats, metavar="F", help=", ".join(formats))
+    to.add_argument("--continuing", action="store_true", help="with the tools of a running continuation")
+
+
+def _prompt(to: argparse.ArgumentParser) -> None:
+    _dialect(to)
+    to.add_argument("--shell", default="Bash", metavar="NAME", help="what the agent's shell tool is called")
+
+
+def _demo(to: argparse.ArgumentParser) -> None:
+    to.add_argument("--fast", action="store_true", help="without waiting between the steps")
+
+
+_ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
+    "show": _show,
+    "add": _add,
+    "start": _ids,
+    "done": _ids,
+    "unblock": _ids,
+    "rm": _ids,
+    "drop": _ids_and_why,
+    "block": _ids_and_why,
+    "move": _move,
+    "note": _id_and_text,
+    "rename": _id_and_text,
+    "edit": _edit,
+    "import": _import,
+    "export": _export,
+    "call": _call,
+    "tools": _tools,
+    "prompt": _prompt,
+    "demo": _demo,
+}

@@ -1,0 +1,77 @@
+"""What the command line prints, and how it looks."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from ..core.render import ASCII, UNICODE, Glyphs, Line, plain
+
+_CODES = {"bold": "1", "dim": "2", "strike": "9", "good": "32", "now": "36", "bad": "33"}
+_UNCUT = 100_000  # the width of a file or a pipe: nothing is cut there
+
+
+def show(lines: Iterable[Line]) -> None:
+    """Print styled lines, with colours if the screen has them."""
+    sys.stdout.write("".join(_painted(line) + "\n" for line in lines) if _has_colour() else plain(lines))
+
+
+def say(text: str) -> None:
+    if text:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def say_json(data: Any) -> None:
+    """Print JSON: readable where the screen can show it, else in ASCII."""
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        text = json.dumps(data, indent=2)
+    sys.stdout.write(text + "\n")
+
+
+def complain(text: str) -> None:
+    sys.stderr.write(f"punchlist: {text}\n")
+
+
+def width() -> int:
+    """The screen's width; without end for a file or a pipe."""
+    chosen = os.environ.get("COLUMNS", "")
+    if chosen.isdecimal() and int(chosen) > 0:
+        return int(chosen)
+    if not sys.stdout.isatty():
+        return _UNCUT
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except OSError:
+        return 80
+
+
+def glyphs() -> Glyphs:
+    return UNICODE if "utf" in (sys.stdout.encoding or "").lower() else ASCII
+
+
+def prepare() -> None:
+    """Let a character the screen cannot show be spelled out instead of stopping us."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _has_colour() -> bool:
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+
+
+def _painted(line: Line) -> str:
+    return "".join(_span(text, style) for text, style in line).rstrip()
+
+
+def _span(text: str, style: str) -> str:
+    codes = ";".join(_CODES[word] for word in style.split())
+    return f"\x1b[{codes}m{text}\x1b[0m" if codes and text else text

@@ -1,0 +1,219 @@
+"""What differs between two plans: to keep, to undo, and to tell."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, USER, Closing, Item, Plan
+from .text import cut, inline, plainly, quoted
+
+# What a plan consists of beside its items. The revision and the last id only ever grow: they are not undone.
+_HEAD = ("title", "mode", "paused", "phases", "removed")
+_REMEMBERED = 1000  # how many removed texts a plan keeps
+
+
+class Change(NamedTuple):
+    """One difference between two revisions."""
+
+    kind: str  # added, removed, changed: an item; moved: the order; plan: something beside the items
+    id: str  # of the item; for `plan` the name of what changed
+    before: Any  # Item or None; for `moved` the ids in their order; for `plan` the value
+    after: Any
+    at: int = -1  # where an added item stands now, or a removed one stood
+
+
+def diff(before: Plan, after: Plan) -> tuple[Change, ...]:
+    """Everything that must be done to `before` to get `after`."""
+    found: list[Change] = []
+    if before.items is not after.items:
+        found.extend(_items(before.items, after.items))
+    for name in _HEAD:
+        old, new = getattr(before, name), getattr(after, name)
+        if old is not new and old != new:
+            found.append(Change("plan", name, old, new))
+    return tuple(found)
+
+
+def apply(plan: Plan, changes: Iterable[Change]) -> Plan:
+    """Do what the changes say. Laws: `apply(a, diff(a, b)) == b`, and `undo` takes it back."""
+    kinds: dict[str, dict[str, Change]] = {"changed": {}, "removed": {}, "added": {}, "moved": {}, "plan": {}}
+    for change in changes:
+        kinds[change.kind][change.id] = change
+    new = {id: change.after for id, change in kinds["changed"].items()}
+    gone = kinds["removed"]
+    kept = [new.get(item.id, item) for item in plan.items if item.id not in gone]
+    if len(kept) + len(gone) != len(plan.items) or not new.keys() <= {item.id for item in kept}:
+        raise ValueError("history and plan do not agree")
+    items = _woven(kept, {change.at: change.after for change in kinds["added"].values()})
+    for change in kinds["moved"].values():
+        rank = {id: index for index, id in enumerate(change.after)}
+        items.sort(key=lambda item: rank[item.id])
+    head = {id: change.after for id, change in kinds["plan"].items()}
+    return plan._replace(items=tuple(items), **head)
+
+
+def undo(plan: Plan, changes: Sequence[Change]) -> Plan:
+    """Take changes back."""
+    return apply(plan, [inverted(change) for change in changes])
+
+
+def inverted(change: Change) -> Change:
+    kind = {"added": "removed", "removed": "added"}.get(change.kind, change.kind)
+    return Change(kind, change.id, change.after, change.before, change.at)
+
+
+def stamped(before: Plan, after: Plan, by: str, at: str) -> Plan:
+    """Note on the items who closed them and when, and on the plan what the user took away."""
+    if before.items is after.items:
+        return after
+    old = {item.id: item for item in before.items}
+    items = [item if item is old.get(item.id) else _stamp(item, old.get(item.id), by, at) for item in after.items]
+    if by == USER:
+        after = after._replace(removed=_removed(before, after, old))
+    return after._replace(items=tuple(items))
+
+
+# --- telling -------------------------------------------------------------------------------------------------------
+
+
+def tell(changes: Iterable[Change], who: str, plan: Plan, *, ids: bool = True) -> list[str]:
+    """One sentence for each change, as another reader of the plan should hear it."""
+    name = "the user" if who == USER else f"agent {inline(who)}"
+    return [f"{name} {words}." for change in changes for words in _sentences(change, ids, who == USER, plan)]
+
+
+def _sentences(change: Change, ids: bool, final: bool, plan: Plan) -> Iterator[str]:
+    if change.kind == "added":
+        yield f"added {_name(change.after, ids)}" + (
+            "" if change.after.status == PENDING else f", {_state(change.after)}"
+        )
+    elif change.kind == "removed":
+        yield f"removed {_name(change.before, ids)}" + ("; do not bring it back" if final else "")
+    elif change.kind == "changed":
+        yield from _item_sentences(change.before, change.after, ids)
+    elif change.kind == "plan":
+        yield from _head_sentences(change)
+    else:
+        strayed = _strayed(change.before, change.after)
+        names = [_name(item, ids) for item in plan.items if item.id in strayed]
+        yield f"moved {', '.join(names[:3]) or 'items'}{', …' if len(names) > 3 else ''}; keep the order as it is now"
+
+
+def _item_sentences(old: Item, new: Item, ids: bool) -> Iterator[str]:
+    if old.text != new.text:
+        yield f"renamed {_name(old, ids)} to {quoted(new.text)}"
+    if old.status != new.status or (old.reason != new.reason and new.reason):
+        yield f"{_verb(old, new)} {_name(new, ids)}" + (f": {cut(inline(new.reason), 120)}" if new.reason else "")
+    for note in new.notes[len(old.notes) :] if new.notes[: len(old.notes)] == old.notes else new.notes:
+        yield f"noted on {_name(new, ids)}: {cut(inline(note), 200)}"
+    if len(new.notes) < len(old.notes):
+        yield f"took notes off {_name(new, ids)}"
+    for field in ("phase", "parent", "owner", "priority", "check"):
+        if getattr(old, field) != getattr(new, field):
+            value = getattr(new, field)
+            yield (
+                f"set the {field} of {_name(new, ids)} to {quoted(value)}"
+                if value
+                else f"took the {field} off {_name(new, ids)}"
+            )
+    if old.needs != new.needs:
+        yield f"let {_name(new, ids)} wait for {', '.join(new.needs) or 'nothing'}"
+
+
+def _head_sentences(change: Change) -> Iterator[str]:
+    if change.id == "title":
+        yield f"called the plan {quoted(change.after)}" if change.after else "took the plan's title away"
+    elif change.id == "mode":
+        yield f"switched to {change.after} mode"
+    elif change.id == "paused":
+        yield f"paused the work: {cut(inline(change.after.reason), 120)}" if change.after else "resumed the work"
+    elif change.id == "phases":
+        yield f"set the phases to {', '.join(map(quoted, change.after)) or 'none'}"
+
+
+def _verb(old: Item, new: Item) -> str:
+    if new.status == PENDING:
+        return {BLOCKED: "unblocked", ACTIVE: "put back"}.get(old.status, "reopened")
+    return {ACTIVE: "started", BLOCKED: "blocked", DONE: "completed", DROPPED: "dropped"}[new.status]
+
+
+def _state(item: Item) -> str:
+    return {ACTIVE: "active", BLOCKED: "blocked", DONE: "completed", DROPPED: "dropped"}[item.status]
+
+
+def _name(item: Item, ids: bool) -> str:
+    return f"{item.id} {quoted(item.text)}" if ids else quoted(item.text)
+
+
+# --- finding -------------------------------------------------------------------------------------------------------
+
+
+def _items(old: tuple[Item, ...], new: tuple[Item, ...]) -> Iterator[Change]:
+    if len(old) == len(new) and all(a is b or a.id == b.id for a, b in zip(old, new, strict=True)):
+        for a, b in zip(old, new, strict=True):
+            if a is not b and a != b:
+                yield Change("changed", a.id, a, b)
+        return
+    before = {item.id: item for item in old}
+    after = {item.id: item for item in new}
+    for index, item in enumerate(old):
+        other = after.get(item.id)
+        if other is None:
+            yield Change("removed", item.id, item, None, index)
+        elif other is not item and other != item:
+            yield Change("changed", item.id, item, other)
+    for index, item in enumerate(new):
+        if item.id not in before:
+            yield Change("added", item.id, None, item, index)
+    if [id for id in before if id in after] != [id for id in after if id in before]:
+        yield Change("moved", "", tuple(before), tuple(after))
+
+
+def _woven(kept: list[Item], added: dict[int, Item]) -> list[Item]:
+    """The added items at their places, the kept ones in their order between them."""
+    if not added:
+        return kept
+    rest = iter(kept)
+    return [added[index] if index in added else next(rest) for index in range(len(kept) + len(added))]
+
+
+def _strayed(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """The fewest ids that have to move to get from one order to the other."""
+    rank = {id: index for index, id in enumerate(before)}
+    common = [id for id in after if id in rank]
+    tails: list[int] = []  # longest increasing run, by its last ranks
+    links: list[tuple[int, int]] = []
+    best: list[int] = []
+    for index, id in enumerate(common):
+        place = bisect_left(tails, rank[id])
+        links.append((index, best[place - 1] if place else -1))
+        if place == len(tails):
+            tails.append(rank[id])
+            best.append(index)
+        else:
+            tails[place], best[place] = rank[id], index
+    kept = set()
+    index = best[-1] if best else -1
+    while index >= 0:
+        kept.add(index)
+        index = links[index][1]
+    return [id for index, id in enumerate(common) if index not in kept]
+
+
+def _stamp(item: Item, old: Item | None, by: str, at: str) -> Item:
+    if item.status not in CLOSED:
+        return item._replace(closed=None) if item.closed else item
+    if old is not None and old.status == item.status:
+        return item if item.closed == old.closed else item._replace(closed=old.closed)
+    return item._replace(closed=Closing(by, at))
+
+
+def _removed(before: Plan, after: Plan, old: dict[str, Item]) -> tuple[str, ...]:
+    kept = {item.id for item in after.items}
+    texts = [plainly(item.text) for item in before.items if item.id not in kept]
+    back = {plainly(item.text) for item in after.items if item.id not in old}
+    if not texts and not back:
+        return after.removed
+    return tuple([text for text in dict.fromkeys((*after.removed, *texts)) if text not in back][-_REMEMBERED:])

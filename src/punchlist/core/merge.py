@@ -1,0 +1,191 @@
+"""Three-way merge: what its author made of the plan it saw, brought into the plan as it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeVar
+
+from .model import CLOSED, USER, Item, Plan
+from .ops import grouped
+from .text import plainly, quoted
+
+# Fields that are one statement: whoever changed one of them has changed them all.
+_TOGETHER = (("status", "reason", "closed", "owner"), ("text", "active"))
+_ALONE = ("phase", "parent", "needs", "notes", "priority", "check", "evidence", "calls", "extra")
+
+
+_T = TypeVar("_T")
+
+
+class Merged(NamedTuple):
+    plan: Plan
+    kept: tuple[str, ...] = ()  # one sentence for each wish that was not granted
+
+
+def merge(seen: Plan, mine: Plan, now: Plan, *, mine_wins: bool = False) -> Merged:
+    """`mine` was made from `seen`; `now` is what `seen` has become meanwhile. Where both changed the same thing,
+    `now` stays, unless `mine_wins`. Laws: with `seen == now` the result is `mine`, with `seen == mine` it is `now`."""
+    if seen is now:
+        return Merged(mine)
+    kept: list[str] = []
+    items, twins = _items(seen, mine, now, mine_wins, kept)
+    order = _order(seen, mine, now, mine_wins, twins)
+    plan = now._replace(
+        title=_choose(seen.title, mine.title, now.title, mine_wins),
+        mode=_choose(seen.mode, mine.mode, now.mode, mine_wins),
+        paused=_choose(seen.paused, mine.paused, now.paused, mine_wins),
+        phases=_sequence(seen.phases, mine.phases, now.phases, mine_wins),
+        items=tuple(items[id] for id in order if id in items),
+        last_id=max(mine.last_id, now.last_id),
+    )
+    return Merged(grouped(mended(plan)), tuple(kept))
+
+
+def protect(now: Plan, draft: Plan, *, closed_is_final: bool = True) -> Merged:
+    """What the user closed stays closed, and what the user removed is not brought back by an agent."""
+    if now.items is draft.items:
+        return Merged(draft)
+    if not now.removed and not (closed_is_final and any(item.closed and item.closed.by == USER for item in now.items)):
+        return Merged(draft)
+    old = {item.id: item for item in now.items}
+    kept: list[str] = []
+    items: list[Item] = []
+    for item in draft.items:
+        before = old.get(item.id)
+        if before is None and plainly(item.text) in now.removed:
+            kept.append(f"{quoted(item.text)} was removed by the user; it was not brought back.")
+        elif closed_is_final and before is not None and _reopened(before, item):
+            kept.append(f"{quoted(item.text)} was closed by the user; it stays {before.status}.")
+            items.append(item._replace(status=before.status, reason=before.reason, closed=before.closed))
+        else:
+            items.append(item)
+    return Merged(mended(draft._replace(items=tuple(items))), tuple(kept)) if kept else Merged(draft)
+
+
+def _reopened(before: Item, item: Item) -> bool:
+    return before.closed is not None and before.closed.by == USER and item.status != before.status
+
+
+def _items(
+    seen: Plan, mine: Plan, now: Plan, mine_wins: bool, kept: list[str]
+) -> tuple[dict[str, Item], dict[str, str]]:
+    """The merged items by id, and which new item of mine is a new item of theirs under another id."""
+    base = {item.id: item for item in seen.items}
+    own = {item.id: item for item in mine.items}
+    merged: dict[str, Item] = {}
+    for item in now.items:
+        was, wish = base.get(item.id), own.get(item.id)
+        if wish is None and was is not None and (mine_wins or item == was):
+            continue  # mine let it go, and nobody has touched it since
+        merged[item.id] = item if was is None or wish is None else _item(was, wish, item, mine_wins, kept)
+    added = {plainly(item.text): item.id for item in now.items if item.id not in base}
+    twins: dict[str, str] = {}
+    for item in mine.items:
+        if item.id in merged:
+            continue
+        if item.id not in base:
+            twin = added.pop(plainly(item.text), "")
+            if twin:
+                twins[item.id] = twin
+                merged[twin] = _item(Item(twin, item.text), item._replace(id=twin), merged[twin], mine_wins, [])
+            else:
+                merged[item.id] = item
+        elif mine_wins and item != base[item.id]:
+            merged[item.id] = item  # theirs removed it, mine changed it
+    return merged, twins
+
+
+def _item(was: Item, wish: Item, now: Item, mine_wins: bool, kept: list[str]) -> Item:
+    if was == now:
+        return wish
+    if was == wish:
+        return now
+    result = now
+    for names in (*_TOGETHER, *((name,) for name in _ALONE)):
+        a, b, c = ([getattr(item, name) for name in names] for item in (was, wish, now))
+        if a == b or b == c:
+            continue
+        if a == c or mine_wins:
+            result = result._replace(**dict(zip(names, b, strict=True)))
+        elif names[0] == "notes":
+            result = result._replace(notes=_sequence(was.notes, wish.notes, now.notes, mine_wins))
+        elif names[0] == "status" and wish.status != now.status:
+            kept.append(_stays(now))
+        elif names[0] == "text" and wish.text != now.text:
+            kept.append(f"{quoted(now.text)} keeps these words, not {quoted(wish.text)}.")
+    return result
+
+
+def _stays(now: Item) -> str:
+    if now.closed and now.status in CLOSED:
+        who = "the user" if now.closed.by == USER else f"agent {now.closed.by}"
+        return f"{quoted(now.text)} was closed by {who}; it stays {now.status}."
+    return f"{quoted(now.text)} stays {now.status}."
+
+
+def _order(seen: Plan, mine: Plan, now: Plan, mine_wins: bool, twins: dict[str, str]) -> list[str]:
+    base, own, other = ([item.id for item in plan.items] for plan in (seen, mine, now))
+    own = [twins.get(id, id) for id in own]
+    return _sequence_of(base, own, other, mine_wins)
+
+
+def _sequence(seen: tuple[str, ...], mine: tuple[str, ...], now: tuple[str, ...], mine_wins: bool) -> tuple[str, ...]:
+    """Three-way merge of a sequence without repetitions: additions of both, removals of both."""
+    if mine in (seen, now):
+        return now
+    if now == seen:
+        return mine
+    gone = {name for name in seen if name not in mine or name not in now}
+    return tuple(name for name in _sequence_of(seen, mine, now, mine_wins) if name not in gone)
+
+
+def _sequence_of(seen: Sequence[str], mine: Sequence[str], now: Sequence[str], mine_wins: bool) -> list[str]:
+    """One order for the names of both: that of whoever changed it, the other's additions behind their neighbours."""
+    moved = _common(seen, mine) != _common(mine, seen)
+    if moved and (mine_wins or _common(seen, now) == _common(now, seen)):
+        return interleaved(mine, now)
+    return interleaved(now, mine)
+
+
+def _common(names: Iterable[str], others: Iterable[str]) -> list[str]:
+    wanted = set(others)
+    return [name for name in names if name in wanted]
+
+
+def interleaved(first: Sequence[str], second: Sequence[str]) -> list[str]:
+    """`first`, with what only `second` has put behind the neighbour it stands behind there."""
+    known = set(first)
+    behind: dict[str, list[str]] = {}
+    anchor = ""
+    for name in second:
+        if name in known:
+            anchor = name
+        else:
+            behind.setdefault(anchor, []).append(name)
+    order = list(behind.get("", ()))
+    for name in first:
+        order.append(name)
+        order += behind.get(name, ())
+    return order
+
+
+def _choose(seen: _T, mine: _T, now: _T, mine_wins: bool) -> _T:
+    return now if mine == seen or (now != seen and not mine_wins) else mine
+
+
+def mended(plan: Plan) -> Plan:
+    """Without needs, parents and phases that point at nothing any more."""
+    ids = {item.id for item in plan.items}
+    named = set(plan.phases)
+    if not any(item.parent or item.needs or (item.phase and item.phase not in named) for item in plan.items):
+        return plan
+    phases = plan.phases + tuple(dict.fromkeys(i.phase for i in plan.items if i.phase and i.phase not in named))
+    return plan._replace(items=tuple(_relinked(item, ids) for item in plan.items), phases=phases)
+
+
+def _relinked(item: Item, ids: set[str]) -> Item:
+    if item.parent and item.parent not in ids:
+        item = item._replace(parent="")
+    if any(id not in ids for id in item.needs):
+        item = item._replace(needs=tuple(id for id in item.needs if id in ids))
+    return item

@@ -1,0 +1,118 @@
+"""The values: a plan, its items, and what is remembered of those who read it. All of them are frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+PENDING = "pending"
+ACTIVE = "in_progress"
+BLOCKED = "blocked"
+DONE = "completed"
+DROPPED = "abandoned"
+
+STATUSES = (PENDING, ACTIVE, BLOCKED, DONE, DROPPED)
+CLOSED = frozenset((DONE, DROPPED))
+
+MODES = ("act", "plan", "quiet")
+USER = "user"
+MAIN = "main"
+
+NOTHING: Mapping[str, Any] = {}
+
+
+class Closing(NamedTuple):
+    """Who closed an item, and when."""
+
+    by: str
+    at: str
+
+
+class Item(NamedTuple):
+    """One thing to do."""
+
+    id: str  # digits, never used again in the same plan
+    text: str  # imperative: "Run the tests"
+    status: str = PENDING
+    active: str = ""  # present continuous: "Running the tests"
+    phase: str = ""
+    parent: str = ""  # the item this is a part of; the list stays flat
+    needs: tuple[str, ...] = ()  # ids that must close first
+    notes: tuple[str, ...] = ()
+    priority: str = ""
+    owner: str = ""  # the agent that works on it
+    reason: str = ""  # why blocked or abandoned
+    check: str = ""  # a command that proves it
+    evidence: tuple[Mapping[str, Any], ...] = ()  # what was observed
+    calls: tuple[Mapping[str, Any], ...] = ()  # tool calls made while it was active
+    closed: Closing | None = None
+    extra: Mapping[str, Any] = NOTHING  # what a dialect sent that we have no word for
+
+    @property
+    def is_closed(self) -> bool:
+        return self.status in CLOSED
+
+    @property
+    def label(self) -> str:
+        """What to show while it is being worked on."""
+        return self.active or self.text
+
+
+class Pause(NamedTuple):
+    """Why the agent rests, since when, and what it was doing."""
+
+    reason: str
+    at: str = ""
+    item: str = ""
+    attempts: int = 0
+    last_prompt_at: str = ""
+
+
+class Progress(NamedTuple):
+    completed: int
+    total: int
+    percent: int
+
+
+class Plan(NamedTuple):
+    """What an agent works from. Every change makes a new one."""
+
+    id: str = ""
+    title: str = ""
+    revision: int = 0
+    mode: str = "act"
+    paused: Pause | None = None
+    phases: tuple[str, ...] = ()  # in order; a phase may be empty
+    items: tuple[Item, ...] = ()  # grouped by phase, those without one first
+    last_id: int = 0  # the highest id ever given
+    removed: tuple[str, ...] = ()  # texts the user took away: not to be brought back
+
+    @property
+    def active(self) -> Item | None:
+        """The item being worked on; the first, if there are several."""
+        for item in self.items:
+            if item.status == ACTIVE:
+                return item
+        return None
+
+    @property
+    def progress(self) -> Progress:
+        """How far the plan is. Abandoned items do not count."""
+        done = total = 0
+        for item in self.items:
+            status = item.status
+            if status == DONE:
+                done += 1
+            if status != DROPPED:
+                total += 1
+        return Progress(done, total, (200 * done + total) // (2 * total) if total else 0)
+
+    @property
+    def open_items(self) -> tuple[Item, ...]:
+        return tuple([item for item in self.items if item.status not in CLOSED])
+
+
+class Reader(NamedTuple):
+    """What is remembered of one reader: a session and an agent."""
+
+    seen: int = 0  # the revision it last heard of

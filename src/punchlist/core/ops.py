@@ -1,0 +1,376 @@
+"""Everything that can be done to a plan: pure functions from a plan to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from .errors import NoSuchItem, Refused
+from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, MODES, PENDING, Item, Pause, Plan
+from .text import cut, inline, plainly, quoted
+
+# --- finding -------------------------------------------------------------------------------------------------------
+
+
+def find(plan: Plan, id: str) -> Item:
+    """The item with this id."""
+    for item in plan.items:
+        if item.id == id:
+            return item
+    raise NoSuchItem(_missing(plan, [id]))
+
+
+def resolve(plan: Plan, words: str) -> str:
+    """The id meant by an id or by an unambiguous part of a text."""
+    wanted = words.strip().removeprefix("#")
+    ids = [item.id for item in plan.items]
+    if wanted in ids:
+        return wanted
+    if wanted.isascii() and wanted.isdigit():
+        raise NoSuchItem(_missing(plan, [wanted]))
+    needle = plainly(words)
+    exact = [item for item in plan.items if plainly(item.text) == needle]
+    hits = exact or [item for item in plan.items if needle and needle in plainly(item.text)]
+    if len(hits) == 1:
+        return hits[0].id
+    if not hits:
+        raise NoSuchItem(f"no item matches {quoted(words)}; {_known(ids)}.")
+    listing = ", ".join(f"{item.id} {quoted(item.text, 30)}" for item in hits[:5])
+    raise Refused(f"{quoted(words)} could be any of {listing}{', …' if len(hits) > 5 else ''}; give the id.")
+
+
+def open_needs(plan: Plan, item: Item) -> list[str]:
+    """The ids that must close before this item."""
+    if not item.needs:
+        return []
+    return [other.id for other in plan.items if other.id in item.needs and other.status not in CLOSED]
+
+
+def open_parts(plan: Plan, id: str) -> list[str]:
+    """The open items that are parts of this one."""
+    return [item.id for item in plan.items if item.parent == id and item.status not in CLOSED]
+
+
+def next_ready(plan: Plan, *, after: str = "", owner: str | None = None) -> Item | None:
+    """The first item behind `after`, else the first of all, that could be begun now: by anyone, or by this owner.
+
+    Ready means pending, with nothing it needs and none of its parts still open.
+    """
+    items = plan.items
+    start = next((index + 1 for index, item in enumerate(items) if item.id == after), 0) if after else 0
+    open_ids = {item.id for item in items if item.status not in CLOSED}
+    whole = {item.parent for item in items if item.parent and item.status not in CLOSED}
+    for item in items[start:] + items[:start] if start else items:
+        if item.status != PENDING or item.id in whole or not open_ids.isdisjoint(item.needs):
+            continue
+        if owner is None or item.owner in ("", owner):
+            return item
+    return None
+
+
+# --- adding, removing, moving --------------------------------------------------------------------------------------
+
+
+def add(plan: Plan, text: str, **fields: Any) -> Plan:
+    """Add one item: at the end of its phase, of its parent's parts, or `after` another; else at the end of the list."""
+    return extend(plan, [{"text": _words(text), **fields}])
+
+
+def extend(plan: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
+    """Add several items in one go. An entry holds `text`, and if wanted `after` and any other field of an item.
+    One that names no phase, parent or neighbour joins the phase of the last item."""
+    items = list(plan.items)
+    ranks = _ranks(plan.phases)
+    last = plan.last_id
+    for entry in entries:
+        last += 1
+        fields = dict(entry)
+        after = fields.pop("after", "")
+        item = Item(id=str(last), **fields)
+        if "phase" not in fields:
+            item = item._replace(phase=_phase_of(items, item.parent or after, plan))
+        if item.phase:
+            ranks.setdefault(item.phase, len(ranks))
+        items.insert(_place(items, ranks, item, after, plan), item)
+    result = plan._replace(items=tuple(items), phases=tuple(ranks), last_id=last)
+    if any(entry.get("needs") for entry in entries):
+        check_needs(result)
+    return result
+
+
+def remove(plan: Plan, *ids: str) -> Plan:
+    """Take items away. Their parts go with them; nothing that is left needs them any more."""
+    require(plan, ids)
+    gone = set(ids)
+    for item in plan.items:  # parts stand behind their parent, so one pass finds parts of parts
+        if item.parent in gone:
+            gone.add(item.id)
+    kept = [_without(item, gone) for item in plan.items if item.id not in gone]
+    return plan._replace(items=tuple(kept))
+
+
+def move(plan: Plan, id: str, *, after: str = "", before: str = "", phase: str | None = None) -> Plan:
+    """Put an item behind or before another, or at the end of a phase. Its parts follow it."""
+    item = find(plan, id)
+    family = _family(plan, id)
+    anchor = after or before
+    if anchor in family:
+        raise Refused(f"item {id} cannot be moved next to itself or one of its own parts.")
+    target = find(plan, anchor).phase if anchor else (item.phase if phase is None else phase)
+    if anchor and phase is not None and phase != target:
+        raise Refused(f"item {anchor} is in phase {target!r}, not {phase!r}.")
+    rest = [other for other in plan.items if other.id not in family]
+    moved = [
+        other._replace(phase=target) if other.phase != target else other for other in plan.items if other.id in family
+    ]
+    phases = plan.phases if not target or target in plan.phases else (*plan.phases, target)
+    if before:
+        index = next(i for i, other in enumerate(rest) if other.id == before)
+    else:
+        index = _place(rest, _ranks(phases), moved[0]._replace(parent=""), after, plan)
+    rest[index:index] = moved
+    return plan._replace(items=tuple(rest), phases=phases)
+
+
+def set_phases(plan: Plan, phases: Iterable[str]) -> Plan:
+    """Give the phases their order; a phase that holds items cannot be left out."""
+    names = tuple(dict.fromkeys(phases))
+    lost = [item.phase for item in plan.items if item.phase and item.phase not in names]
+    if lost:
+        raise Refused(f"phase {lost[0]!r} still holds items.")
+    return grouped(plan._replace(phases=names))
+
+
+def grouped(plan: Plan) -> Plan:
+    """The plan with its items in the order of its phases."""
+    if not plan.phases:
+        return plan
+    ranks = _ranks(plan.phases)
+    ordered = tuple(sorted(plan.items, key=lambda item: ranks.get(item.phase, -1)))
+    return plan if ordered == plan.items else plan._replace(items=ordered)
+
+
+# --- changing ------------------------------------------------------------------------------------------------------
+
+
+def put(plan: Plan, item: Item) -> Plan:
+    """The plan with this item in place of the one that has its id."""
+    return _each(plan, [item.id], lambda _: item)
+
+
+def start(plan: Plan, id: str, *, owner: str = "") -> Plan:
+    """Begin work on an item; what its owner was busy with goes back to pending."""
+    item = find(plan, id)
+    waiting = open_needs(plan, item)
+    if waiting:
+        raise Refused(f"item {id} needs {', '.join(waiting)} first.")
+    owner = item.owner or ("" if owner == MAIN else owner)
+
+    def begun(other: Item) -> Item:
+        if other.id == id:
+            return other._replace(status=ACTIVE, owner=owner, reason="", closed=None)
+        if other.status == ACTIVE and other.owner == owner:
+            return other._replace(status=PENDING)
+        return other
+
+    return plan._replace(items=tuple(map(begun, plan.items)))
+
+
+def complete(plan: Plan, *ids: str) -> Plan:
+    """Mark items completed."""
+    return _each(plan, ids, lambda item: item if item.status == DONE else item._replace(status=DONE, reason=""))
+
+
+def drop(plan: Plan, *ids: str, why: str) -> Plan:
+    """Give items up, with the reason."""
+    reason = _words(why, "why")
+    return _each(plan, ids, lambda item: item._replace(status=DROPPED, reason=reason))
+
+
+def block(plan: Plan, *ids: str, why: str) -> Plan:
+    """Say that items cannot go on, with the reason."""
+    reason = _words(why, "why")
+    _refuse_closed(plan, ids)
+    return _each(plan, ids, lambda item: item._replace(status=BLOCKED, reason=reason))
+
+
+def unblock(plan: Plan, *ids: str) -> Plan:
+    """Let blocked items wait for their turn again; others stay as they are."""
+    return _each(plan, ids, lambda item: item._replace(status=PENDING, reason="") if item.status == BLOCKED else item)
+
+
+def reopen(plan: Plan, *ids: str) -> Plan:
+    """Put items back among those to do."""
+    return _each(plan, ids, lambda item: item._replace(status=PENDING, reason="", closed=None))
+
+
+def rename(plan: Plan, id: str, text: str) -> Plan:
+    """Give an item other words."""
+    words = _words(text)
+    return _each(plan, [id], lambda item: item if item.text == words else item._replace(text=words, active=""))
+
+
+def note(plan: Plan, id: str, text: str) -> Plan:
+    """Add a note to an item."""
+    words = _words(text.rstrip(), "note")
+    return _each(plan, [id], lambda item: item._replace(notes=(*item.notes, words)))
+
+
+def pause(plan: Plan, reason: str, at: str = "") -> Plan:
+    """Let the agent rest until the user says otherwise."""
+    active = plan.active
+    return plan._replace(paused=Pause(reason, at, active.id if active else ""))
+
+
+def resume(plan: Plan) -> Plan:
+    """End a pause."""
+    return plan._replace(paused=None)
+
+
+def set_mode(plan: Plan, mode: str) -> Plan:
+    """How the agent may work: act, plan or quiet."""
+    if mode not in MODES:
+        raise Refused(f"mode must be one of {', '.join(map(repr, MODES))}, not {mode!r}.")
+    return plan._replace(mode=mode)
+
+
+# --- what the above share ------------------------------------------------------------------------------------------
+
+
+def check_needs(plan: Plan) -> None:
+    """Refuse needs that name no item, or that go round in a circle."""
+    needs = {item.id: item.needs for item in plan.items}
+    for id, wanted in needs.items():
+        unknown = [other for other in wanted if other not in needs]
+        if unknown:
+            raise NoSuchItem(_missing(plan, unknown))
+        if id in wanted:
+            raise Refused(f"item {id} cannot need itself.")
+    circle = circle_of_needs(needs)
+    if circle:
+        raise Refused(f"these items would wait for each other: {' → '.join(circle)}.")
+
+
+def circle_of_needs(needs: dict[str, tuple[str, ...]]) -> list[str]:
+    """One circle of needs, as the ids along it, or nothing. Iterative: a chain may be as long as the plan."""
+    finished: set[str] = set()
+    for root in needs:
+        path: list[str] = []
+        on_path: set[str] = set()
+        todo = [(root, False)]
+        while todo:
+            id, leaving = todo.pop()
+            if leaving:
+                path.pop()
+                on_path.discard(id)
+                finished.add(id)
+            elif id in on_path:
+                return [*path[path.index(id) :], id]
+            elif id not in finished:
+                path.append(id)
+                on_path.add(id)
+                todo.append((id, True))
+                todo.extend((other, False) for other in needs.get(id, ()))
+    return []
+
+
+def _each(plan: Plan, ids: Sequence[str], change: Callable[[Item], Item]) -> Plan:
+    if len(ids) == 1:
+        wanted = ids[0]
+        for index, item in enumerate(plan.items):
+            if item.id == wanted:
+                new = change(item)
+                return (
+                    plan if new is item else plan._replace(items=(*plan.items[:index], new, *plan.items[index + 1 :]))
+                )
+    require(plan, ids)
+    chosen = set(ids)
+    return plan._replace(items=tuple([change(item) if item.id in chosen else item for item in plan.items]))
+
+
+def require(plan: Plan, ids: Iterable[str]) -> None:
+    """Refuse ids that are not in the plan, all of them together."""
+    known = {item.id for item in plan.items}
+    unknown = [id for id in ids if id not in known]
+    if unknown:
+        raise NoSuchItem(_missing(plan, unknown))
+
+
+def _missing(plan: Plan, unknown: Sequence[str]) -> str:
+    names = ", ".join(repr(cut(inline(id), 40)) for id in list(dict.fromkeys(unknown))[:10])
+    return f"no item {names}; {_known([item.id for item in plan.items])}."
+
+
+def _known(ids: Sequence[str]) -> str:
+    if not ids:
+        return "the plan is empty"
+    return f"the ids are {', '.join(ids[:30])}{', …' if len(ids) > 30 else ''}"
+
+
+def _words(text: str, what: str = "text") -> str:
+    words = text.strip()
+    if not words:
+        raise Refused(f"{what} must not be empty.")
+    return words
+
+
+def _refuse_closed(plan: Plan, ids: Sequence[str]) -> None:
+    closed = [item.id for item in plan.items if item.id in ids and item.status in CLOSED]
+    if closed:
+        raise Refused(f"item {closed[0]} is closed already.")
+
+
+def _without(item: Item, gone: set[str]) -> Item:
+    if gone.isdisjoint(item.needs):
+        return item
+    return item._replace(needs=tuple(id for id in item.needs if id not in gone))
+
+
+def _family(plan: Plan, id: str) -> set[str]:
+    family = {id}
+    for item in plan.items:
+        if item.parent in family:
+            family.add(item.id)
+    return family
+
+
+def _of(items: list[Item], id: str, plan: Plan) -> Item:
+    for item in items:
+        if item.id == id:
+            return item
+    raise NoSuchItem(_missing(plan, [id]))
+
+
+def _phase_of(items: list[Item], neighbour: str, plan: Plan) -> str:
+    if neighbour:
+        return _of(items, neighbour, plan).phase
+    return items[-1].phase if items else ""
+
+
+def _ranks(phases: Iterable[str]) -> dict[str, int]:
+    return {name: index for index, name in enumerate(phases)}
+
+
+def _place(items: list[Item], ranks: dict[str, int], item: Item, after: str, plan: Plan) -> int:
+    """Where an item goes: behind `after` and its parts, behind its parent's parts, or at the end of its phase."""
+    anchor = after or item.parent
+    if anchor:
+        other = _of(items, anchor, plan)
+        if other.phase != item.phase:
+            raise Refused(f"item {anchor} is in phase {other.phase!r}, not {item.phase!r}.")
+        return _end_of_family(items, anchor)
+    own = ranks.get(item.phase, -1)
+    index = len(items)
+    while index and ranks.get(items[index - 1].phase, -1) > own:
+        index -= 1
+    return index
+
+
+def _end_of_family(items: list[Item], id: str) -> int:
+    family = {id}
+    end = 0
+    for index, item in enumerate(items):
+        if item.id == id or item.parent in family:
+            family.add(item.id)
+            end = index + 1
+    return end

@@ -1,0 +1,131 @@
+"""Rules are data: what a dialect allows, and what it does by itself after a call."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from .errors import Refused
+from .model import ACTIVE, CLOSED, MODES, PENDING, STATUSES, Item, Plan
+from .ops import circle_of_needs
+
+
+class Rules(NamedTuple):
+    """What the core obeys for one dialect."""
+
+    max_items: int = 0  # 0: as many as you like
+    max_text: int = 0  # characters of a text; 0: as long as you like
+    one_active: bool = False  # of several active items the first stays active
+    promote: bool = False  # with nothing active, the first pending item becomes active
+    clear_when_done: bool = False  # a list that was sent all completed becomes empty once nothing is open
+    omitted: str = "gone"  # an open item that a resent list leaves out: gone | abandoned
+    speaks_of: str = "now"  # what a call talks about: the plan as it is now, or as its author last saw it ("seen")
+    shows_ids: bool = False  # whether its model knows items by their ids
+
+
+def obeyed(plan: Plan, rules: Rules, before: Plan) -> Plan:
+    """The plan a call asked for, as its dialect's rules have it."""
+    if len(plan.items) > rules.max_items > 0 and len(plan.items) > len(before.items):
+        raise Refused(f"a plan holds at most {rules.max_items} items; this would make {len(plan.items)}.")
+    if rules.max_text and plan.items is not before.items:
+        _refuse_long(plan, rules.max_text, before)
+    if rules.one_active:
+        plan = one_active(plan)
+    return promoted(plan) if rules.promote else plan
+
+
+def one_active(plan: Plan) -> Plan:
+    """The first active item stays active, the others wait."""
+    first = plan.active
+    if first is None:
+        return plan
+    items = [
+        item._replace(status=PENDING) if item.status == ACTIVE and item is not first else item for item in plan.items
+    ]
+    return plan._replace(items=tuple(items))
+
+
+def promoted(plan: Plan) -> Plan:
+    """With nothing active, the first pending item becomes active."""
+    if plan.active is not None:
+        return plan
+    for index, item in enumerate(plan.items):
+        if item.status == PENDING:
+            begun = item._replace(status=ACTIVE)
+            return plan._replace(items=(*plan.items[:index], begun, *plan.items[index + 1 :]))
+    return plan
+
+
+def _refuse_long(plan: Plan, most: int, before: Plan) -> None:
+    known = set(map(id, before.items))
+    for item in plan.items:
+        if id(item) not in known:
+            for what, text in (("text", item.text), ("reason", item.reason), *(("note", note) for note in item.notes)):
+                if len(text) > most:
+                    raise Refused(f"item {item.id}: a {what} has at most {most} characters, not {len(text)}.")
+
+
+# --- pausing -------------------------------------------------------------------------------------------------------
+
+_VAGUE = ("can't continue", "stuck", "don't know", "confused", "need help")
+
+
+def pause_fault(reason: object, *, strict: bool = True) -> str:
+    """What is wrong with the reason for a pause; empty if nothing is."""
+    if not reason:
+        return "Reason is required"
+    if not isinstance(reason, str):
+        return "Reason must be a string"
+    words = reason.strip()
+    if not words:
+        return "Reason cannot be empty"
+    if len(words) > 500:
+        return "Reason too long (max 500 characters)"
+    if not strict:
+        return ""
+    if len(words) < 10:
+        return "Reason too brief (min 10 characters for clarity)"
+    if len(words) < 50 and any(phrase in words.lower() for phrase in _VAGUE):
+        return "Please provide a more specific explanation of the blocking issue"
+    return ""
+
+
+# --- the build of a plan -------------------------------------------------------------------------------------------
+
+
+def faults(plan: Plan) -> list[str]:
+    """What is wrong with a plan's build; a plan made by the operations has nothing."""
+    ids = [item.id for item in plan.items]
+    known = set(ids)
+    found = [f"two items have the id {id!r}" for id, times in Counter(ids).items() if times > 1]
+    if plan.mode not in MODES:
+        found.append(f"mode {plan.mode!r} is unknown")
+    for item in plan.items:
+        found += _item_faults(item, plan, known)
+    rank = {name: index for index, name in enumerate(plan.phases)}
+    ranks = [rank.get(item.phase, -1) for item in plan.items]
+    if ranks != sorted(ranks):
+        found.append("items are not in the order of their phases")
+    circle = circle_of_needs({item.id: item.needs for item in plan.items})
+    if circle:
+        found.append(f"these items wait for each other: {' → '.join(circle)}")
+    return found
+
+
+def _item_faults(item: Item, plan: Plan, known: set[str]) -> list[str]:
+    where = f"item {item.id!r}"
+    found = []
+    if not (item.id.isascii() and item.id.isdigit() and 0 < int(item.id) <= plan.last_id):
+        found.append(f"{where}: the id must be a number up to {plan.last_id}")
+    if not item.text:
+        found.append(f"{where}: the text is empty")
+    if item.status not in STATUSES:
+        found.append(f"{where}: status {item.status!r} is unknown")
+    if item.phase and item.phase not in plan.phases:
+        found.append(f"{where}: phase {item.phase!r} is not one of the plan's")
+    if item.parent and item.parent not in known:
+        found.append(f"{where}: parent {item.parent!r} does not exist")
+    found += [f"{where}: it needs {id!r}, which does not exist" for id in item.needs if id not in known]
+    if item.closed and item.status not in CLOSED:
+        found.append(f"{where}: it is open, but someone closed it")
+    return found

@@ -1,0 +1,240 @@
+"""The checker: enforces the JSON Schema that the model is shown, and reports every fault with its path.
+
+It knows the words our schemas use (type, enum, required, properties, additionalProperties, items, minItems, maxItems,
+minLength, maxLength, anyOf) and no others; a test compares it with a full validator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .text import counted, cut, inline
+
+Schema = Mapping[str, Any]
+Path = tuple[str | int, ...]
+_MOST = 20  # faults that are spelled out
+
+
+class Fault(NamedTuple):
+    path: Path
+    rule: str  # the schema's word that was broken
+    message: str  # what would be right, and what was there: "must be a string, not 3"
+
+    def __str__(self) -> str:
+        return f"{dotted(self.path) or 'the arguments'} {self.message}"
+
+
+def check(value: object, schema: Schema) -> list[Fault]:
+    """Every fault of a value; nothing if it has the right form."""
+    found: list[Fault] = []
+    _check(value, schema, (), found)
+    return found
+
+
+class Lenience(NamedTuple):
+    """What may be understood beyond the schema."""
+
+    words: Mapping[str, str]  # other words for those of an enum
+    fill: Mapping[str, Callable[[Mapping[str, Any]], Any]]  # what a missing key would say
+    ids: Sequence[str] = ()  # keys that hold ids: numbers there are read as text
+
+
+def mend(value: object, schema: Schema, lenience: Lenience) -> tuple[Any, list[str]]:
+    """The value as it was certainly meant, and what was understood: a JSON string for an object, "3" for 3, a bare
+    value for a list of one, another word for a status. What is not certain stays, for the checker to refuse."""
+    notes: list[str] = []
+    return _mend(value, schema, (), lenience, notes), notes
+
+
+def listed(faults: Sequence[Fault], say: Callable[[Fault], str] = str) -> list[str]:
+    """The faults as sentences; of very many, the first ones and a count."""
+    lines = [say(fault) for fault in faults[:_MOST]]
+    if len(faults) > _MOST:
+        lines.append(f"and {len(faults) - _MOST} more faults like these.")
+    return lines
+
+
+def dotted(path: Path) -> str:
+    """`todos[0].status`"""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else cut(inline(step), 60)
+    return text
+
+
+def shown(value: object) -> str:
+    """A value as it stands in a message: short, on one line."""
+    if isinstance(value, str):
+        return repr(cut(inline(value), 40))
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return cut(repr(value), 40)
+
+
+_TYPES: dict[str, Callable[[object], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "boolean": lambda value: isinstance(value, bool),
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "null": lambda value: value is None,
+}
+_NAMES = {
+    "string": "a string",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "a list",
+    "null": "null",
+}
+
+
+def _check(value: Any, schema: Schema, path: Path, found: list[Fault]) -> None:
+    options = schema.get("anyOf")
+    if options is not None:
+        _check_any(value, options, path, found)
+        return
+    kind = schema.get("type")
+    if kind is not None and not _TYPES[kind](value):
+        found.append(Fault(path, "type", f"must be {_NAMES[kind]}, not {shown(value)}."))
+        return
+    choices = schema.get("enum")
+    if choices is not None and value not in choices:
+        found.append(Fault(path, "enum", f"must be one of {', '.join(map(repr, choices))}, not {shown(value)}."))
+    if kind == "string":
+        _check_size(len(value), "Length", "character", schema, path, found)
+    elif kind == "array":
+        _check_size(len(value), "Items", "item", schema, path, found)
+        inner = schema.get("items")
+        if inner is not None:
+            for index, entry in enumerate(value):
+                _check(entry, inner, (*path, index), found)
+    elif kind == "object":
+        _check_object(value, schema, path, found)
+
+
+def _check_object(value: dict[str, Any], schema: Schema, path: Path, found: list[Fault]) -> None:
+    known: Mapping[str, Schema] = schema.get("properties", {})
+    missing = [name for name in schema.get("required", ()) if name not in value]
+    found += [Fault((*path, name), "required", "is missing.") for name in missing]
+    further = schema.get("additionalProperties", True)
+    for name, entry in value.items():
+        inner = known.get(name)
+        if inner is not None:
+            _check(entry, inner, (*path, name), found)
+        elif further is False:
+            right = ", ".join(map(repr, known)) or "none"
+            found.append(Fault((*path, name), "additionalProperties", f"is not a key; the keys are {right}."))
+        elif isinstance(further, Mapping):
+            _check(entry, further, (*path, name), found)
+
+
+def _check_any(value: Any, options: Sequence[Schema], path: Path, found: list[Fault]) -> None:
+    """One of several forms. If the type fits one of them, its faults are the ones to tell."""
+    best: list[Fault] = []
+    for option in options:
+        tried: list[Fault] = []
+        _check(value, option, path, tried)
+        if not tried:
+            return
+        if tried[0].path != path or tried[0].rule != "type":
+            best = tried
+    names = " or ".join(_NAMES[option["type"]] for option in options)
+    found += best or [Fault(path, "type", f"must be {names}, not {shown(value)}.")]
+
+
+def _check_size(size: int, what: str, noun: str, schema: Schema, path: Path, found: list[Fault]) -> None:
+    least, most = schema.get("min" + what), schema.get("max" + what)
+    if least is not None and size < least:
+        if least == 1:
+            found.append(Fault(path, "min" + what, "must not be empty."))
+        else:
+            found.append(Fault(path, "min" + what, f"must have at least {counted(least, noun)}, not {size}."))
+    if most is not None and size > most:
+        found.append(Fault(path, "max" + what, f"must have at most {counted(most, noun)}, not {size}."))
+
+
+# --- mending -------------------------------------------------------------------------------------------------------
+
+
+def _mend(value: Any, schema: Schema, path: Path, reading: Lenience, notes: list[str]) -> Any:
+    options = schema.get("anyOf")
+    if options is not None:
+        fitting = [option for option in options if _TYPES[option["type"]](value)]
+        return _mend(value, fitting[0], path, reading, notes) if fitting else value
+    kind = schema.get("type", "")
+    if kind and not _TYPES[kind](value):
+        value = _converted(value, kind, path, reading, notes)
+    if kind == "object" and isinstance(value, dict):
+        return _mend_object(value, schema, path, reading, notes)
+    if kind == "array" and isinstance(value, list):
+        inner = schema.get("items", {})
+        return [_mend(entry, inner, (*path, index), reading, notes) for index, entry in enumerate(value)]
+    if "enum" in schema and isinstance(value, str) and value not in schema["enum"]:
+        meant = reading.words.get(_word(value), _word(value))
+        if meant in schema["enum"]:
+            notes.append(f"{dotted(path)}: {shown(value)} read as {meant!r}")
+            return meant
+    return value
+
+
+def _mend_object(
+    value: dict[str, Any], schema: Schema, path: Path, reading: Lenience, notes: list[str]
+) -> dict[str, Any]:
+    known: Mapping[str, Schema] = schema.get("properties", {})
+    further = schema.get("additionalProperties")
+    rest: Schema = further if isinstance(further, Mapping) else {}
+    mended = {name: _mend(entry, known.get(name, rest), (*path, name), reading, notes) for name, entry in value.items()}
+    for name in schema.get("required", ()):
+        if name not in mended and name in reading.fill:
+            mended[name] = reading.fill[name](mended)
+            notes.append(f"{dotted((*path, name))} was missing; read as {shown(mended[name])}")
+    return mended
+
+
+def _word(value: str) -> str:
+    return value.strip().casefold().replace("-", "_").replace(" ", "_")
+
+
+def _converted(value: Any, kind: str, path: Path, reading: Lenience, notes: list[str]) -> Any:
+    if kind == "string" and type(value) is int and any(key in path for key in reading.ids):
+        return str(value)
+    for new in _readings(value, kind):
+        if new != [value]:  # one value for a list of one needs no words
+            notes.append(f"{dotted(path) or 'the arguments'}: {shown(value)} read as {shown(new)}")
+        return new
+    return value
+
+
+def _readings(value: Any, kind: str) -> Iterator[Any]:
+    if kind in ("object", "array") and isinstance(value, str):
+        parsed = _parsed(value)
+        if _TYPES[kind](parsed):
+            yield parsed
+            return
+    if kind == "array" and value is not None:
+        yield [value]
+    elif (
+        kind == "integer" and isinstance(value, str) and value.strip().removeprefix("#").isdecimal() and len(value) < 20
+    ):
+        yield int(value.strip().removeprefix("#"))
+    elif kind == "integer" and isinstance(value, float) and value.is_integer():
+        yield int(value)
+    elif kind == "boolean" and value in ("true", "false"):
+        yield value == "true"
+
+
+def _parsed(text: str) -> object:
+    import json
+
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

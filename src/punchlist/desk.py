@@ -1,0 +1,364 @@
+"""The one door: load, apply, note what changed, save. Whoever lost a race applies the same pure edit again."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from . import settings as settings_of
+from .core.changes import Change, diff, stamped, tell, undo
+from .core.errors import Partial, Refused, StaleRevision, StoreError
+from .core.match import Entry, match
+from .core.merge import merge, protect
+from .core.model import ACTIVE, MAIN, PENDING, USER, Pause, Plan, Reader
+from .core.rules import obeyed
+from .core.shape import Lenience, mend
+from .core.text import counted, cut, inline
+from .dialects import STATUS_WORDS, Call, Dialect, Reply, Tool, Turn, find_tool
+from .dialects import load as load_dialect
+from .settings import Settings
+from .stores import Home, Record, Store, open_store
+
+_TRIES = 200  # races lost in a row before we give up
+_NEWS = 10  # sentences of news in one answer
+_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
+
+
+class _Outcome(NamedTuple):
+    """What a call led to, once it is saved."""
+
+    turn: Turn
+    kept: Sequence[str]
+
+
+class Desk:
+    """A plan in a store, for one session and agent, in one dialect."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        session: str = "",
+        agent: str = MAIN,
+        plan: str = "",
+        dialect: str | Dialect = "native",
+        settings: Settings | None = None,
+        place: str = "",
+    ) -> None:
+        self.store = store
+        self.session = session
+        self.agent = agent
+        self.dialect = load_dialect(dialect) if isinstance(dialect, str) else dialect
+        self.settings = settings or settings_of.load()
+        self._reader_key = f"{session}/{agent}"
+        self._named = plan
+        self._place = place
+        self._plan_id = ""
+        self._cached = Plan()
+        self._listeners: list[Callable[[Pause], object]] = []
+
+    # --- looking ---------------------------------------------------------------------------------------------------
+
+    @property
+    def plan(self) -> Plan:
+        """The plan as it is now; empty if there is none yet."""
+        return self._look()[0]
+
+    def news(self) -> list[str]:
+        """What others have changed since this reader last heard, once."""
+        now, reader = self._look()
+        told = self._told(now, self._unheard(now, reader))
+        self._remember(now, reader)
+        return told
+
+    def history(self, after: int = 0) -> list[Record]:
+        """Every change behind a revision, oldest first."""
+        return self.store.history(self.plan.id, after)
+
+    def at(self, revision: int) -> Plan:
+        """The plan as it was at a revision."""
+        now = self.plan
+        if not 0 <= revision <= now.revision:
+            raise Refused(f"no revision {revision}; the plan is at revision {now.revision}.")
+        return _rewound(now, self.store.history(now.id, revision))._replace(revision=revision)
+
+    # --- changing --------------------------------------------------------------------------------------------------
+
+    def change(self, edit: Callable[[Plan], Plan], *, by: str = USER, kind: str = "edit") -> Plan:
+        """Apply a pure edit to the plan as it is now, and save it."""
+        for _ in range(_TRIES):
+            now, _reader = self._look()
+            after = stamped(now, edit(now), by, _now()) if kind == "edit" else edit(now)
+            changes = diff(now, after)
+            if not changes:
+                return now
+            try:
+                return self._save(now, after, Record(0, _now(), by, kind=kind, changes=changes), None)
+            except StaleRevision:
+                self._wait()
+        raise self._beaten()
+
+    def call(self, tool: str, args: object, *, interactive: bool | None = None, continuing: bool = False) -> Reply:
+        """Carry out one tool call, as a model made it."""
+        read = self._read(tool, args, interactive, continuing)
+        if isinstance(read, Reply):
+            return read
+        call, understood = read
+        for _ in range(_TRIES):
+            now, reader = self._look()
+            try:
+                outcome = self._carry_out(call, now, reader)
+            except Refused as refusal:
+                return self._refused(call, now, reader, str(refusal))
+            except StaleRevision:
+                self._wait()
+                continue
+            if outcome.turn.plan.paused and outcome.turn.plan.paused != now.paused:
+                self._tell_listeners(outcome.turn.plan.paused)
+            return _with(self.dialect.reply(outcome.turn), [*outcome.turn.news, *outcome.kept, *understood])
+        raise self._beaten()
+
+    def decline(self, tool: str, message: str) -> Reply:
+        """The answer to a call that could not even be read."""
+        known = [one for one in self.dialect.tools if one.name == tool] or self.dialect.tools
+        return self.dialect.refuse(self._called(known[0], None, None), Plan(), message)
+
+    def import_plan(self, data: object, format: str = "json", *, by: str = USER) -> Plan:
+        """Replace the plan, in one revision: parsed JSON of a format, or text for markdown and transcript."""
+        from .dialects.formats import load
+
+        new: Plan = load(format).read(data)
+        return self.change(lambda now: _replaced(now, new, format == "json"), by=by, kind="import")
+
+    def export_plan(self, format: str = "json") -> Any:
+        """The plan in another format."""
+        from .dialects.formats import load
+
+        return load(format, to_write=True).write(self.plan)
+
+    def on_pause(self, listener: Callable[[Pause], object]) -> None:
+        """Have somebody told when a pause is asked for."""
+        self._listeners.append(listener)
+
+    def close(self) -> None:
+        self.store.close()
+
+    def __enter__(self) -> Desk:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- a call, step by step ----------------------------------------------------------------------------------------
+
+    def _read(
+        self, name: str, args: object, interactive: bool | None, continuing: bool
+    ) -> tuple[Call, list[str]] | Reply:
+        """The call in the right form, and what had to be understood; or the refusal."""
+        try:
+            tool = find_tool(self.dialect, name, continuing=continuing)
+        except Refused as refusal:
+            return self.decline(name, str(refusal))
+        understood: list[str] = []
+        if self.dialect.tolerant or self.settings.tolerant:
+            args, understood = mend(args, tool.schema, Lenience(STATUS_WORDS, tool.fill, tool.ids))
+        call = self._called(tool, args, interactive)
+        wrong = self.dialect.judge(call)
+        if wrong:
+            return self.dialect.refuse(call, Plan(), wrong)
+        return call, [f"note: {line}." for line in understood[:_NEWS]]
+
+    def _called(self, tool: Tool, args: Any, interactive: bool | None) -> Call:
+        return Call(
+            tool=tool,
+            args=args,
+            agent=self.agent,
+            interactive=self.settings.interactive if interactive is None else interactive,
+            durable=self.store.durable,
+            at=_now(),
+            strict_pause=self.settings.strict_pause,
+            redact=self.settings.redact_calls,
+        )
+
+    def _carry_out(self, call: Call, now: Plan, reader: Reader) -> _Outcome:
+        rules = self.dialect.rules
+        unheard = self._unheard(now, reader)
+        seen = _rewound(now, unheard) if rules.speaks_of == "seen" else now
+        errors: Sequence[str] = ()
+        try:
+            draft = self.dialect.apply(seen, call)
+        except Partial as partial:
+            draft, errors = partial.plan, partial.errors
+        draft = obeyed(draft, rules, seen)
+        merged = merge(seen, draft, now)
+        guarded = protect(now, merged.plan, closed_is_final=self.settings.user_closed_is_final)
+        after = guarded.plan
+        if rules.clear_when_done and not draft.open_items and not after.open_items:
+            after = after._replace(items=())
+        after = stamped(now, after, self.agent, call.at)
+        changes = diff(now, after)
+        news = self._told(now, unheard)
+        if changes:
+            after = self._save(now, after, self._record(call, changes), reader)
+        else:
+            after = now
+            self._remember(now, reader)
+        return _Outcome(Turn(call, now, after, changes, errors, news), (*merged.kept, *guarded.kept))
+
+    def _record(self, call: Call, changes: tuple[Change, ...]) -> Record:
+        return Record(0, call.at, self.agent, self._reader_key, self.dialect.name, changes=changes)
+
+    def _refused(self, call: Call, now: Plan, reader: Reader, message: str) -> Reply:
+        news = self._told(now, self._unheard(now, reader))
+        self._remember(now, reader)
+        return _with(self.dialect.refuse(call, now, message), news)
+
+    # --- news --------------------------------------------------------------------------------------------------------
+
+    def _unheard(self, now: Plan, reader: Reader) -> list[Record]:
+        """The records this reader has not heard of. An import or a restore is no news, and ends what came before it."""
+        if reader.seen >= now.revision:
+            return []
+        records = self.store.history(now.id, reader.seen)
+        last = max((index for index, record in enumerate(records) if record.kind != "edit"), default=-1)
+        return records[last + 1 :]
+
+    def _told(self, now: Plan, records: Sequence[Record]) -> list[str]:
+        ids = self.dialect.rules.shows_ids
+        lines = [
+            line
+            for record in records
+            if record.reader != self._reader_key
+            for line in tell(_worth_telling(record), record.by, now, ids=ids)
+        ]
+        if len(lines) > _NEWS:
+            lines[_NEWS:] = [f"and {counted(len(lines) - _NEWS, 'more change')}."]
+        return lines
+
+    def _remember(self, now: Plan, reader: Reader) -> None:
+        if now.id and reader.seen < now.revision:
+            self.store.remember(now.id, self._reader_key, reader._replace(seen=now.revision))
+
+    # --- the store -------------------------------------------------------------------------------------------------
+
+    def _look(self) -> tuple[Plan, Reader]:
+        """The plan as it is now, and what this reader has heard. A plan that has not changed is not read again."""
+        if not self._plan_id:
+            self._plan_id = self._find()
+            if not self._plan_id:
+                return Plan(), Reader()
+        revision, reader = self.store.glance(self._plan_id, self._reader_key)
+        if self._cached.revision != revision or self._cached.id != self._plan_id:
+            plan = self.store.load(self._plan_id)
+            if plan is None:
+                raise Refused(
+                    f"no plan {cut(inline(self._plan_id), 40)!r}; without --plan the latest of this directory is found."
+                )
+            self._cached = plan
+        return self._cached, reader
+
+    def _find(self) -> str:
+        if self._named:
+            return self._named
+        if self.session:
+            return self.store.bound(self.session, self.agent)
+        return self.store.latest(self._home().place)
+
+    def _home(self) -> Home:
+        return Home(self._place or settings_of.place(), self.session, self.agent)
+
+    def _save(self, now: Plan, after: Plan, record: Record, reader: Reader | None) -> Plan:
+        home = None if now.id else self._home()
+        after = after._replace(id=now.id or _new_id(), revision=now.revision + 1)
+        record = record._replace(revision=after.revision)
+        heard = None if reader is None else reader._replace(seen=after.revision)
+        self.store.save(now if now.id else None, after, record, heard, home)
+        self._plan_id = after.id
+        self._cached = after
+        return after
+
+    def _wait(self) -> None:
+        """A short, uneven rest before the next try, so that two who race do not keep step."""
+        if not self._named:
+            self._plan_id = ""
+        time.sleep(os.urandom(1)[0] / 50_000)
+
+    def _beaten(self) -> StoreError:
+        return StoreError(f"the plan was changed by others {_TRIES} times in a row; try again.")
+
+    def _tell_listeners(self, pause: Pause) -> None:
+        for listener in self._listeners:
+            listener(pause)
+
+
+def open_desk(store: str = "", *, session: str = "", agent: str = MAIN, dialect: str = "", plan: str = "") -> Desk:
+    """A desk on the store of this URL; with nothing named, on the plan of this directory in the usual store."""
+    settings = settings_of.load({"store": store or None, "dialect": dialect or None})
+    return desk_for(settings, session=session, agent=agent, plan=plan)
+
+
+def desk_for(settings: Settings, *, session: str = "", agent: str = MAIN, plan: str = "", place: str = "") -> Desk:
+    """A desk as the settings say."""
+    dialect = load_dialect(settings.dialect)
+    url = settings.store
+    options = {"synchronous": settings.sqlite_synchronous} if url.startswith("sqlite:") else {}
+    store = open_store(url, **options)
+    return Desk(store, session=session, agent=agent, plan=plan, dialect=dialect, settings=settings, place=place)
+
+
+def _rewound(plan: Plan, records: Sequence[Record]) -> Plan:
+    """The plan before these records."""
+    for record in reversed(records):
+        plan = undo(plan, record.changes)
+    return plan
+
+
+def _worth_telling(record: Record) -> list[Change]:
+    """The user's every change; of another agent's, not what it is busy with."""
+    if record.by == USER:
+        return list(record.changes)
+    return [change for change in record.changes if not (change.kind == "changed" and _is_work(change))]
+
+
+def _is_work(change: Change) -> bool:
+    old, new = change.before, change.after
+    kept = old._replace(status=new.status, owner=new.owner, calls=new.calls, evidence=new.evidence)
+    return kept == new and new.status in (ACTIVE, PENDING)
+
+
+def _replaced(now: Plan, new: Plan, keep_ids: bool) -> Plan:
+    """The new plan in the old one's place. What both have keeps its id; no id is used again for something else."""
+    if now.last_id and not keep_ids:
+        new = _renumbered(now, new)
+    return new._replace(id=now.id, revision=now.revision, last_id=max(now.last_id, new.last_id))
+
+
+def _renumbered(now: Plan, new: Plan) -> Plan:
+    found = match(now.items, [Entry(item.text, item.status) for item in new.items])
+    last = now.last_id
+    ids: dict[str, str] = {"": ""}
+    for item, old in zip(new.items, found, strict=True):
+        last += old is None
+        ids[item.id] = old.id if old else str(last)
+    items = [
+        item._replace(id=ids[item.id], parent=ids[item.parent], needs=tuple(ids[id] for id in item.needs))
+        for item in new.items
+    ]
+    return new._replace(items=tuple(items), last_id=last)
+
+
+def _with(reply: Reply, lines: Sequence[str]) -> Reply:
+    if not lines:
+        return reply
+    return reply._replace(text="\n".join([reply.text.rstrip("\n"), *lines]))
+
+
+def _now() -> str:
+    seconds = time.time()
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03d}Z"
+
+
+def _new_id() -> str:
+    return "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(8))

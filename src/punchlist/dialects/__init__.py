@@ -1,0 +1,184 @@
+"""Dialects: the tool schemas of different agents, each as one value. A new one is a file and a line in `PATHS`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..core.changes import Change
+from ..core.errors import BadShape, Refused, StoreError
+from ..core.model import MAIN, NOTHING, Plan
+from ..core.rules import Rules
+from ..core.shape import Fault, Schema, check, listed
+from ..core.text import cut, inline
+from ..prompts import say
+
+PATHS = {
+    "native": "punchlist.dialects.native",
+    "claude-code": "punchlist.dialects.claude_code",
+    "gencode": "punchlist.dialects.gencode",
+    "oh-my-pi": "punchlist.dialects.oh_my_pi",
+    "llxprt": "punchlist.dialects.llxprt",
+    "claude-tasks": "punchlist.dialects.claude_tasks",
+    "codex": "punchlist.dialects.codex",
+    "gemini": "punchlist.dialects.gemini",
+    "opencode": "punchlist.dialects.opencode",
+}
+
+# What models say for a status when they mean one of ours; used where a dialect is tolerant.
+STATUS_WORDS = {
+    "todo": "pending",
+    "open": "pending",
+    "not_started": "pending",
+    "waiting": "pending",
+    "active": "in_progress",
+    "doing": "in_progress",
+    "inprogress": "in_progress",
+    "started": "in_progress",
+    "current": "in_progress",
+    "done": "completed",
+    "complete": "completed",
+    "finished": "completed",
+    "closed": "completed",
+    "canceled": "cancelled",
+    "abandoned": "cancelled",
+    "dropped": "cancelled",
+    "skipped": "cancelled",
+    "stuck": "blocked",
+}
+
+
+class Tool(NamedTuple):
+    """One tool as a model and its host see it."""
+
+    name: str
+    schema: Schema
+    prompt: str  # the name of its long description
+    summary: str = ""  # the name of its short description; the long one if there is none
+    examples: tuple[Mapping[str, Any], ...] = ()
+    title: str = ""  # what the user sees as its name
+    version: str = "1.0.0"
+    category: str = "plan"
+    read_only: bool = False
+    concurrency_safe: bool = False
+    exclusive: bool = False
+    discoverable: bool = False
+    strict: bool = False
+    permission: str = "allow"
+    silent: bool = False  # nothing of it in the user's transcript
+    enabled: bool = True
+    only_continuing: bool = False  # offered only while a continuation runs
+    for_subagents: bool = True
+    fill: Mapping[str, Callable[[Mapping[str, Any]], Any]] = NOTHING  # where tolerant: what a missing key would say
+    ids: tuple[str, ...] = ()  # where tolerant: keys under which numbers are ids
+
+    @property
+    def description(self) -> str:
+        return say(self.prompt)
+
+    @property
+    def short(self) -> str:
+        return say(self.summary or self.prompt)
+
+
+class Call(NamedTuple):
+    """One tool call, as the dialect gets it: its arguments have the right form."""
+
+    tool: Tool
+    args: Any
+    agent: str = MAIN
+    interactive: bool = False
+    durable: bool = False  # whether the store outlives the process
+    at: str = ""  # now, in ISO 8601
+    strict_pause: bool = True
+    redact: bool = True  # whether secrets in recorded tool calls are blanked
+
+
+class Reply(NamedTuple):
+    """What comes back from a call."""
+
+    text: str  # what the model reads
+    display: str = ""  # what the user's transcript shows
+    is_error: bool = False
+    details: Mapping[str, Any] = NOTHING
+
+
+class Turn(NamedTuple):
+    """A call that was carried out."""
+
+    call: Call
+    before: Plan
+    plan: Plan
+    changes: Sequence[Change] = ()
+    errors: Sequence[str] = ()
+    news: Sequence[str] = ()
+
+
+def judged(call: Call) -> str:
+    """The general check: the schema that is shown. Empty if all is well, else what is wrong and what would be right."""
+    return refusal(call.tool, check(call.args, call.tool.schema))
+
+
+def refusal(tool: Tool, faults: Sequence[Fault], say_fault: Callable[[Fault], str] = str) -> str:
+    if not faults:
+        return ""
+    return "\n".join([*listed(faults, say_fault), *example(tool)])
+
+
+def checked(data: object, schema: Schema, say_fault: Callable[[Fault], str] = str) -> Any:
+    """A document to import, once it has the right form."""
+    faults = check(data, schema)
+    if faults:
+        raise BadShape(listed(faults, say_fault))
+    return data
+
+
+def example(tool: Tool) -> list[str]:
+    """A line that shows what a right call looks like."""
+    return [f"for example: {json.dumps(tool.examples[0], ensure_ascii=False)}"] if tool.examples else []
+
+
+def refused(call: Call, plan: Plan, message: str) -> Reply:
+    """The general answer to a call that was declined."""
+    return Reply(message, "" if call.tool.silent else message, True)
+
+
+class Dialect(NamedTuple):
+    """Somebody's tool schema, and two pure functions: what a call does to a plan, and what is answered."""
+
+    name: str
+    tools: tuple[Tool, ...]
+    apply: Callable[[Plan, Call], Plan]
+    reply: Callable[[Turn], Reply]
+    rules: Rules = Rules()
+    judge: Callable[[Call], str] = judged
+    refuse: Callable[[Call, Plan, str], Reply] = refused
+    fault: Callable[[Call, StoreError], str] = lambda call, error: str(error)  # what to say when the store fails
+    tolerant: bool = False
+    system: str = ""  # the name of its text for the system prompt
+
+
+def load(name: str) -> Dialect:
+    """The dialect of this name."""
+    path = PATHS.get(name)
+    if path is None:
+        raise Refused(f"no dialect {inline(cut(name, 40))!r}; the dialects are {', '.join(PATHS)}.")
+    dialect: Dialect = __import__(path, fromlist=["DIALECT"]).DIALECT
+    return dialect
+
+
+def find_tool(dialect: Dialect, name: str, *, continuing: bool) -> Tool:
+    """The tool of this name, if it can be called now."""
+    for tool in dialect.tools:
+        if tool.name == name:
+            if tool.only_continuing and not continuing:
+                raise Refused(f"{name} can be used only while a continuation runs.")
+            return tool
+    names = ", ".join(tool.name for tool in offered(dialect, continuing=continuing))
+    raise Refused(f"no tool {inline(cut(name, 40))!r} in {dialect.name}; the tools are {names}.")
+
+
+def offered(dialect: Dialect, *, continuing: bool) -> list[Tool]:
+    """The tools a model is shown."""
+    return [tool for tool in dialect.tools if tool.enabled and (continuing or not tool.only_continuing)]

@@ -1,0 +1,265 @@
+"""Claude Code's task tools: TaskCreate, TaskUpdate, TaskList, TaskGet; one task a call, each with a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import ops
+from ..core.errors import Refused
+from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, PENDING, Item, Plan
+from ..core.rules import Rules
+from ..core.shape import Schema
+from ..core.text import block, inline
+from . import Call, Dialect, Reply, Tool, Turn, checked
+
+_SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: PENDING, DONE: DONE}
+_STATUSES = [PENDING, ACTIVE, DONE]
+_TEXT: Schema = {"type": "string"}
+_IDS: Schema = {"type": "array", "items": _TEXT}
+
+
+_ID_KEYS = ("taskId", "addBlocks", "addBlockedBy")
+
+
+def _tool(name: str, prompt: str, required: list[str], properties: dict[str, Schema], **rest: Any) -> Tool:
+    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return Tool(
+        name=name, schema=schema, prompt=f"claude-tasks.{prompt}", title="Tasks", category="task", ids=_ID_KEYS, **rest
+    )
+
+
+CREATE = _tool(
+    "TaskCreate",
+    "create",
+    ["subject", "description"],
+    {
+        "subject": {"type": "string", "minLength": 1},
+        "description": _TEXT,
+        "activeForm": _TEXT,
+        "metadata": {"type": "object"},
+    },
+    examples=(
+        {"subject": "Fix the parser", "description": "It fails on empty input", "activeForm": "Fixing the parser"},
+    ),
+    fill={"description": lambda task: ""},
+)
+UPDATE = _tool(
+    "TaskUpdate",
+    "update",
+    ["taskId"],
+    {
+        "taskId": _TEXT,
+        "subject": {"type": "string", "minLength": 1},
+        "description": _TEXT,
+        "activeForm": _TEXT,
+        "status": {"type": "string", "enum": [*_STATUSES, "deleted"]},
+        "addBlocks": _IDS,
+        "addBlockedBy": _IDS,
+        "owner": _TEXT,
+        "metadata": {"type": "object"},
+    },
+    examples=({"taskId": "1", "status": DONE},),
+)
+LIST = _tool("TaskList", "list", [], {}, examples=({},), read_only=True, concurrency_safe=True)
+GET = _tool(
+    "TaskGet", "get", ["taskId"], {"taskId": _TEXT}, examples=({"taskId": "1"},), read_only=True, concurrency_safe=True
+)
+
+
+def _apply(plan: Plan, call: Call) -> Plan:
+    if call.tool is CREATE:
+        return _created(plan, call.args)
+    if call.tool is UPDATE:
+        return _updated(plan, call.args)
+    if call.tool is GET:
+        _find(plan, call.args["taskId"])
+    return plan
+
+
+def _created(plan: Plan, args: dict[str, Any]) -> Plan:
+    extra = {key: args[key] for key in ("description", "metadata") if args.get(key)}
+    return ops.add(plan, args["subject"], active=args.get("activeForm", ""), extra=extra)
+
+
+def _updated(plan: Plan, args: dict[str, Any]) -> Plan:
+    item = _find(plan, args["taskId"])
+    if args.get("status") == "deleted":
+        return ops.remove(plan, item.id)
+    same = args.get("status") in (None, _SHOWN.get(item.status))
+    new = item._replace(
+        text=args.get("subject", item.text),
+        active=args.get("activeForm", item.active),
+        status=item.status if same else args["status"],
+        reason=item.reason if same else "",
+        owner=args.get("owner", item.owner),
+        needs=_joined(item.needs, [_find(plan, id).id for id in args.get("addBlockedBy", ())]),
+        extra=_extra(item, args),
+    )
+    plan = ops.put(plan, new)
+    for id in args.get("addBlocks", ()):
+        other = _find(plan, id)
+        plan = ops.put(plan, other._replace(needs=_joined(other.needs, [item.id])))
+    ops.check_needs(plan)
+    return plan
+
+
+def _joined(needs: tuple[str, ...], more: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*needs, *more])) if more else needs
+
+
+def _extra(item: Item, args: dict[str, Any]) -> dict[str, Any]:
+    extra = dict(item.extra)
+    if "description" in args:
+        extra["description"] = args["description"]
+    if "metadata" in args:
+        merged = {**extra.get("metadata", {}), **args["metadata"]}
+        extra["metadata"] = {key: value for key, value in merged.items() if value is not None}
+    return extra
+
+
+def _find(plan: Plan, id: str) -> Item:
+    wanted = id.strip().removeprefix("#")
+    for item in plan.items:
+        if _id(item) == wanted:
+            return item
+    raise Refused("Task not found")
+
+
+def _id(item: Item) -> str:
+    return str(item.extra.get("id") or item.id)
+
+
+# --- the answers ---------------------------------------------------------------------------------------------------
+
+
+def _reply(turn: Turn) -> Reply:
+    call = turn.call
+    if call.tool is CREATE:
+        return _create_reply(turn)
+    if call.tool is UPDATE:
+        fields = [name for name in call.args if name != "taskId"]
+        text = f"Updated task #{call.args['taskId'].strip().removeprefix('#')} {', '.join(fields)}".rstrip()
+    elif call.tool is GET:
+        text = "\n".join(_described(turn.plan, _find(turn.plan, call.args["taskId"])))
+    else:
+        text = (
+            "\n".join(_line(turn.plan, item) for item in turn.plan.items if item.status in _SHOWN) or "No tasks found"
+        )
+    return Reply(text, text)
+
+
+def _create_reply(turn: Turn) -> Reply:
+    added = [change.after for change in turn.changes if change.kind == "added"]
+    if not added:
+        return Reply("The task was not created.", "", True)
+    text = f"Task #{_id(added[0])} created successfully: {inline(added[0].text)}"
+    return Reply(text, text)
+
+
+def _line(plan: Plan, item: Item) -> str:
+    waits = [f"#{_id(other)}" for other in plan.items if other.id in item.needs and other.status not in CLOSED]
+    owner = f" ({inline(item.owner)})" if item.owner else ""
+    return f"#{_id(item)} [{_SHOWN[item.status]}] {inline(item.text)}{owner}" + (
+        f" [blocked by {', '.join(waits)}]" if waits else ""
+    )
+
+
+def _described(plan: Plan, item: Item) -> list[str]:
+    lines = [f"Task #{_id(item)}: {inline(item.text)}", f"Status: {_SHOWN.get(item.status, item.status)}"]
+    if item.extra.get("description"):
+        lines.append(f"Description: {block(str(item.extra['description']))}")
+    waits = [f"#{_id(other)}" for other in plan.items if other.id in item.needs]
+    holds = [f"#{_id(other)}" for other in plan.items if item.id in other.needs]
+    if waits:
+        lines.append(f"Blocked by: {', '.join(waits)}")
+    if holds:
+        lines.append(f"Blocks: {', '.join(holds)}")
+    return lines
+
+
+DIALECT = Dialect(
+    name="claude-tasks",
+    tools=(CREATE, UPDATE, LIST, GET),
+    apply=_apply,
+    reply=_reply,
+    rules=Rules(shows_ids=True),
+    tolerant=True,
+    system="claude-tasks.system",
+)
+
+
+# --- the format `claude-tasks` of import and export ----------------------------------------------------------------
+
+_TASKS: Schema = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["id", "subject", "status"],
+        "properties": {
+            "id": {"type": "string", "minLength": 1},
+            "subject": {"type": "string", "minLength": 1},
+            "description": _TEXT,
+            "activeForm": _TEXT,
+            "status": {"type": "string", "enum": _STATUSES},
+            "owner": _TEXT,
+            "blocks": _IDS,
+            "blockedBy": _IDS,
+            "metadata": {"type": "object"},
+        },
+    },
+}
+
+
+def read(data: object) -> Plan:
+    """Task objects, as they lie in a task directory."""
+    tasks = sorted(checked(data, _TASKS), key=lambda task: (len(task["id"]), task["id"]))
+    if len({task["id"] for task in tasks}) < len(tasks):
+        raise Refused("two tasks have the same id.")
+    needs: dict[str, list[str]] = {task["id"]: list(task.get("blockedBy", ())) for task in tasks}
+    for task in tasks:
+        for id in task.get("blocks", ()):
+            needs.setdefault(id, []).append(task["id"])
+    ours = _numbers([task["id"] for task in tasks])
+    items = tuple(_imported(task, ours, needs[task["id"]]) for task in tasks)
+    plan = Plan(items=items, last_id=max((int(item.id) for item in items), default=0))
+    ops.check_needs(plan)
+    return plan
+
+
+def _numbers(ids: list[str]) -> dict[str, str]:
+    """Their ids as ours: the same where they are plain numbers."""
+    if all(id.isascii() and id.isdigit() and id[0] != "0" and len(id) < 10 for id in ids):
+        return {id: id for id in ids}
+    return {id: str(number) for number, id in enumerate(ids, 1)}
+
+
+def _imported(task: dict[str, Any], ours: dict[str, str], needs: list[str]) -> Item:
+    known = ("id", "subject", "activeForm", "status", "owner", "blocks", "blockedBy")
+    extra = {key: value for key, value in task.items() if key not in known}
+    id = ours[task["id"]]
+    if id != task["id"]:
+        extra["id"] = task["id"]
+    return Item(
+        id=id,
+        text=task["subject"],
+        status=task["status"],
+        active=task.get("activeForm", ""),
+        owner=task.get("owner", ""),
+        needs=tuple(ours[other] for other in dict.fromkeys(needs) if other in ours),
+        extra=extra,
+    )
+
+
+def write(plan: Plan) -> list[dict[str, Any]]:
+    return [_exported(plan, item) for item in plan.items if item.status in _SHOWN]
+
+
+def _exported(plan: Plan, item: Item) -> dict[str, Any]:
+    task: dict[str, Any] = {"id": _id(item), "subject": item.text, "description": "", "activeForm": item.label}
+    task |= {key: value for key, value in item.extra.items() if key != "id"}
+    task |= {
+        "status": _SHOWN[item.status],
+        "blocks": [_id(other) for other in plan.items if item.id in other.needs],
+        "blockedBy": [_id(other) for other in plan.items if other.id in item.needs],
+    }
+    return {**task, "owner": item.owner} if item.owner else task

@@ -1,0 +1,68 @@
+"""Gemini CLI's write_todos: the whole list each time, `{description, status}`, with cancelled and blocked items."""
+
+from __future__ import annotations
+
+from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Plan
+from ..core.relist import Sent, relist
+from ..core.rules import Rules
+from ..core.text import counted
+from . import Call, Dialect, Reply, Tool, Turn
+
+_SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: BLOCKED, DONE: DONE, DROPPED: DROPPED}
+_MEANT = {"cancelled": DROPPED}  # its one word that differs from ours
+
+WRITE = Tool(
+    name="write_todos",
+    schema={
+        "type": "object",
+        "properties": {
+            "todos": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "description": {"type": "string", "minLength": 1},
+                        "status": {"type": "string", "enum": [PENDING, ACTIVE, DONE, "cancelled", BLOCKED]},
+                    },
+                    "required": ["description", "status"],
+                    "additionalProperties": False,
+                },
+            }
+        },
+        "required": ["todos"],
+        "additionalProperties": False,
+    },
+    prompt="gemini",
+    examples=(
+        {
+            "todos": [
+                {"description": "Read the code", "status": ACTIVE},
+                {"description": "Fix the bug", "status": PENDING},
+            ]
+        },
+    ),
+    title="Todos",
+    category="todo",
+    fill={"status": lambda todo: PENDING},
+)
+
+
+def _apply(plan: Plan, call: Call) -> Plan:
+    todos = [Sent(todo["description"], _MEANT.get(todo["status"], todo["status"])) for todo in call.args["todos"]]
+    return relist(plan, todos, _SHOWN, omitted="abandoned")
+
+
+def _reply(turn: Turn) -> Reply:
+    text = f"Saved: {counted(len(turn.call.args['todos']), 'todo')}."
+    return Reply(text, text)
+
+
+DIALECT = Dialect(
+    name="gemini",
+    tools=(WRITE,),
+    apply=_apply,
+    reply=_reply,
+    rules=Rules(omitted="abandoned", speaks_of="seen"),
+    tolerant=True,
+    system="gemini.system",
+)

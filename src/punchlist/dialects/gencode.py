@@ -1,0 +1,93 @@
+"""gencode's TodoWrite: the whole list each time, at most 20 items, one active, and the list drawn in the answer."""
+
+from __future__ import annotations
+
+from ..core.errors import Refused
+from ..core.model import ACTIVE, DONE, PENDING, Plan
+from ..core.relist import Sent, relist
+from ..core.rules import Rules
+from ..core.shape import Schema
+from ..core.text import inline
+from . import Call, Dialect, Reply, Tool, Turn
+from .claude_code import SHOWN
+
+_MOST = 20
+_LENGTH: Schema = {"type": "string", "minLength": 1, "maxLength": 500}
+
+WRITE = Tool(
+    name="TodoWrite",
+    schema={
+        "type": "object",
+        "properties": {
+            "todos": {
+                "type": "array",
+                "maxItems": _MOST,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "content": _LENGTH,
+                        "status": {"type": "string", "enum": [PENDING, ACTIVE, DONE]},
+                        "activeForm": _LENGTH,
+                    },
+                    "required": ["content", "status", "activeForm"],
+                },
+            }
+        },
+        "required": ["todos"],
+    },
+    prompt="gencode",
+    summary="gencode.summary",
+    examples=(
+        {
+            "todos": [
+                {"content": "Write the parser", "status": ACTIVE, "activeForm": "Writing the parser"},
+                {"content": "Document it", "status": PENDING, "activeForm": "Documenting it"},
+            ]
+        },
+    ),
+    title="Todo",
+    category="todo",
+    fill={"activeForm": lambda todo: todo.get("content")},
+)
+
+
+def _apply(plan: Plan, call: Call) -> Plan:
+    todos = call.args["todos"]
+    if sum(todo["status"] == ACTIVE for todo in todos) > 1:
+        raise Refused("Only one task can be in_progress at a time")
+    return relist(plan, [Sent(todo["content"], todo["status"], todo["activeForm"]) for todo in todos], SHOWN)
+
+
+def _reply(turn: Turn) -> Reply:
+    text = drawn(turn.plan)
+    return Reply(text, text, details={"success": True, "output": text, "error": None})
+
+
+def _refuse(call: Call, plan: Plan, message: str) -> Reply:
+    return Reply(message, message, True, {"success": False, "output": "", "error": message})
+
+
+def drawn(plan: Plan) -> str:
+    """The list as the model reads it back."""
+    items = [item for item in plan.items if item.status in SHOWN]
+    if not items:
+        return "No todos."
+    marks = {DONE: "[x]", ACTIVE: "[>]"}
+    lines = [
+        f"{marks.get(item.status, '[ ]')} {inline(item.text)}"
+        + (f" <- {inline(item.label)}" if item.status == ACTIVE else "")
+        for item in items
+    ]
+    done = sum(item.status == DONE for item in items)
+    return "\n".join([*lines, "", f"({done}/{len(items)} completed)"])
+
+
+DIALECT = Dialect(
+    name="gencode",
+    tools=(WRITE,),
+    apply=_apply,
+    reply=_reply,
+    rules=Rules(speaks_of="seen"),
+    refuse=_refuse,
+    system="gencode.system",
+)

@@ -1,0 +1,238 @@
+"""llxprt's todo_write, todo_read and todo_pause: the whole list with ids and subtasks, and an explicit pause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.errors import StoreError
+from ..core.model import ACTIVE, BLOCKED, DONE, PENDING, Item, Plan
+from ..core.ops import pause
+from ..core.redact import redacted
+from ..core.relist import Sent, relist
+from ..core.rules import Rules, pause_fault
+from ..core.shape import Fault, Schema, check, listed, shown
+from ..core.text import block, inline
+from ..prompts import say
+from . import Call, Dialect, Reply, Tool, Turn, checked, example
+
+_SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: PENDING, DONE: DONE}
+_MARKS = {DONE: "- [x]", ACTIVE: "- [→] ← current"}
+_TEXT: Schema = {"type": "string"}
+
+TODOS: Schema = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "id": _TEXT,
+            "content": {"type": "string", "minLength": 1},
+            "status": {"type": "string", "enum": [PENDING, ACTIVE, DONE]},
+            "subtasks": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "id": _TEXT,
+                        "content": {"type": "string", "minLength": 1},
+                        "toolCalls": {
+                            "type": "array",
+                            "items": {
+                                "type": "object",
+                                "properties": {"id": _TEXT, "name": _TEXT, "parameters": {"type": "object"}},
+                                "required": ["id", "name", "parameters"],
+                            },
+                        },
+                    },
+                    "required": ["id", "content"],
+                },
+            },
+        },
+        "required": ["content", "status"],
+    },
+}
+WRITE = Tool(
+    name="todo_write",
+    schema={"type": "object", "properties": {"todos": TODOS}, "required": ["todos"]},
+    prompt="llxprt",
+    summary="llxprt.summary",
+    examples=(
+        {
+            "todos": [
+                {"id": "1", "content": "Read the schema", "status": ACTIVE},
+                {"id": "2", "content": "Write the migration", "status": PENDING},
+            ]
+        },
+    ),
+    title="Todo",
+    category="todo",
+)
+READ = Tool(
+    name="todo_read",
+    schema={"type": "object", "properties": {}},
+    prompt="llxprt.read",
+    examples=({},),
+    title="Todo",
+    category="todo",
+    read_only=True,
+    concurrency_safe=True,
+)
+PAUSE = Tool(
+    name="todo_pause",
+    schema={
+        "type": "object",
+        "properties": {"reason": {"type": "string", "minLength": 1, "maxLength": 500}},
+        "required": ["reason"],
+        "additionalProperties": False,
+    },
+    prompt="llxprt.pause",
+    summary="llxprt.pause.summary",
+    examples=({"reason": "The database named in settings.toml does not answer on port 5432"},),
+    title="Pause",
+    category="todo",
+    only_continuing=True,
+)
+
+
+def _judge(call: Call) -> str:
+    if call.tool is PAUSE:
+        fault = _pause_fault(call)
+        return f"Invalid pause reason: {fault}" if fault else ""
+    faults = check(call.args, call.tool.schema)
+    if not faults:
+        return ""
+    return "\n".join([f"Invalid todo data: {'; '.join(listed(faults, _dotted))}", *example(call.tool)])
+
+
+def _dotted(fault: Fault) -> str:
+    path = fault.path[1:] if fault.path[:1] == ("todos",) else fault.path
+    return f"{'.'.join(map(inline, map(str, path))) or 'todos'}: {fault.message.rstrip('.')}"
+
+
+def _pause_fault(call: Call) -> str:
+    """The document's order: something must be there, then a reason, then its kind and length; other keys come last."""
+    args = call.args
+    if args is None:
+        return "Input is required"
+    given = args if isinstance(args, dict) else {}
+    try:
+        fault = pause_fault(given.get("reason"), strict=call.strict_pause)
+    except Exception:  # the check itself broke: that must not look like a refusal of the reason
+        return "Unable to validate pause reason. Please try again."
+    further = [name for name in given if name != "reason"]
+    return fault or (f"{shown(further[0])} is not a key; the only key is 'reason'" if further else "")
+
+
+def _apply(plan: Plan, call: Call) -> Plan:
+    if call.tool is READ:
+        return plan
+    if call.tool is PAUSE:
+        paused = pause(plan, call.args["reason"], call.at)
+        old = plan.paused
+        return (
+            paused
+            if old is None or paused.paused is None
+            else paused._replace(
+                paused=paused.paused._replace(attempts=old.attempts, last_prompt_at=old.last_prompt_at)
+            )
+        )
+    return relist(plan, _sent(call.args["todos"], call.redact), _SHOWN, nested=True)
+
+
+def _reply(turn: Turn) -> Reply:
+    call = turn.call
+    if call.tool is PAUSE:
+        reason = call.args["reason"]
+        message = say("llxprt.paused", reason=block(reason), time=f"{call.at[11:19]} UTC")
+        return Reply(
+            message, message, details={"type": "pause", "reason": reason, "message": message, "timestamp": call.at}
+        )
+    details = {"todos": todos(turn.plan)}
+    if call.interactive and call.tool is WRITE:
+        return Reply("TODO list updated", "", details=details)
+    text = _drawn(turn.plan)
+    return Reply(text, text, details=details)
+
+
+def _fault(call: Call, error: StoreError) -> str:
+    if call.tool is PAUSE:
+        return f"Failed to pause task: {error}"
+    if error.kind == "permission":
+        return "Permission denied accessing todo storage"
+    if error.kind == "full":
+        return "Storage full, cannot save todos"
+    return f"Failed to access todo storage: {error}"
+
+
+def _drawn(plan: Plan) -> str:
+    items = [item for item in plan.items if not item.parent and item.status in _SHOWN]
+    lines = [f"{_MARKS.get(item.status, '- [ ]')} {inline(item.text)}\n" for item in items]
+    return f"## Todo List ({len(items)} tasks)\n" + "".join(lines)
+
+
+def _sent(entries: list[dict[str, Any]], redact: bool) -> list[Sent]:
+    return [
+        Sent(
+            entry["content"],
+            entry["status"],
+            key=entry.get("id", ""),
+            parts=None if "subtasks" not in entry else [_part(part, redact) for part in entry["subtasks"]],
+        )
+        for entry in entries
+    ]
+
+
+def _part(part: Mapping[str, Any], redact: bool) -> Sent:
+    calls = part.get("toolCalls")
+    if calls is not None and redact:
+        calls = [{**call, "parameters": redacted(call["parameters"])} for call in calls]
+    return Sent(part["content"], PENDING, key=part["id"], calls=None if calls is None else tuple(calls))
+
+
+def todos(plan: Plan) -> list[dict[str, Any]]:
+    """The plan as this agent lists it."""
+    parts: dict[str, list[Item]] = {}
+    for item in plan.items:
+        if item.parent:
+            parts.setdefault(item.parent, []).append(item)
+    return [_todo(item, parts.get(item.id, [])) for item in plan.items if not item.parent and item.status in _SHOWN]
+
+
+def _todo(item: Item, parts: list[Item]) -> dict[str, Any]:
+    entry: dict[str, Any] = {"id": _id(item), "content": item.text, "status": _SHOWN[item.status]}
+    if parts:
+        entry["subtasks"] = [_subtask(part) for part in parts]
+    return entry
+
+
+def _subtask(part: Item) -> dict[str, Any]:
+    entry: dict[str, Any] = {"id": _id(part), "content": part.text}
+    return {**entry, "toolCalls": [dict(call) for call in part.calls]} if part.calls else entry
+
+
+def _id(item: Item) -> str:
+    return str(item.extra.get("id") or item.id)
+
+
+DIALECT = Dialect(
+    name="llxprt",
+    tools=(WRITE, READ, PAUSE),
+    apply=_apply,
+    reply=_reply,
+    rules=Rules(speaks_of="seen"),
+    judge=_judge,
+    fault=_fault,
+    system="llxprt.system",
+)
+
+
+# --- the format `llxprt` of import and export ----------------------------------------------------------------------
+
+
+def read(data: object) -> Plan:
+    """A list of todos with subtasks."""
+    return relist(Plan(), _sent(checked(data, TODOS, _dotted), redact=False), _SHOWN, nested=True)
+
+
+def write(plan: Plan) -> list[dict[str, Any]]:
+    return todos(plan)

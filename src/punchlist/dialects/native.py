@@ -1,0 +1,290 @@
+"""Our own dialect: one tool, short verbs, integer ids, the next item started by itself, a digest for an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core import ops
+from ..core.changes import Change
+from ..core.errors import Refused
+from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, PENDING, STATUSES, Item, Plan
+from ..core.rules import Rules, pause_fault
+from ..core.shape import Schema
+from ..core.text import cut, inline
+from . import Call, Dialect, Reply, Tool, Turn
+
+_TEXT: Schema = {"type": "string"}
+_ID: Schema = {"type": "integer"}
+_IDS: Schema = {"type": "array", "items": _ID}
+_BY_ID: Schema = {"type": "object", "additionalProperties": _TEXT}
+
+PLAN = Tool(
+    name="plan",
+    schema={
+        "type": "object",
+        "properties": {
+            "add": {
+                "type": "array",
+                "items": {
+                    "anyOf": [
+                        _TEXT,
+                        {
+                            "type": "object",
+                            "properties": {
+                                "text": _TEXT,
+                                "phase": _TEXT,
+                                "needs": _IDS,
+                                "after": _ID,
+                                "parent": _ID,
+                                "notes": {"type": "array", "items": _TEXT},
+                                "owner": _TEXT,
+                            },
+                            "required": ["text"],
+                            "additionalProperties": False,
+                        },
+                    ]
+                },
+            },
+            "start": _IDS,
+            "done": _IDS,
+            "drop": _IDS,
+            "block": _IDS,
+            "unblock": _IDS,
+            "why": _TEXT,
+            "note": _BY_ID,
+            "edit": _BY_ID,
+            "pause": _TEXT,
+            "show": {"type": "boolean"},
+        },
+        "additionalProperties": False,
+    },
+    prompt="native",
+    examples=(
+        {"add": ["Read the parser", "Fix the bug", "Run the tests"]},
+        {"done": [1]},
+        {"drop": [3], "why": "no tests"},
+    ),
+    title="Plan",
+)
+_ADVANCING = ("add", "unblock", "done", "block", "drop")  # verbs after which the next item is started
+
+
+def _apply(plan: Plan, call: Call) -> Plan:
+    args: dict[str, Any] = call.args
+    _refuse_meaningless(args)
+    if args.get("add"):
+        plan = ops.extend(plan, [_entry(index, wish) for index, wish in enumerate(args["add"])])
+    ops.require(plan, _named(args))
+    for id, text in args.get("edit", {}).items():
+        plan = ops.rename(plan, _id(id), text)
+    for id, text in args.get("note", {}).items():
+        plan = ops.note(plan, _id(id), text)
+    plan = ops.unblock(plan, *_ids(args, "unblock"))
+    plan = _started(plan, _ids(args, "start"), _owner(call.agent))
+    active = _at_hand(plan, call.agent)
+    plan = _closed(plan, args)
+    if any(args.get(verb) for verb in _ADVANCING):
+        plan = _advanced(plan, active, args, call.agent)
+    if args.get("pause"):
+        plan = ops.pause(plan, args["pause"], call.at)
+    return plan
+
+
+def _refuse_meaningless(args: dict[str, Any]) -> None:
+    if not any(key != "why" for key in args):
+        raise Refused(f"say what to do: {', '.join(name for name in PLAN.schema['properties'] if name != 'why')}.")
+    for verb in ("drop", "block"):
+        if args.get(verb) and not args.get("why", "").strip():
+            raise Refused(f"{verb} needs a why.")
+    if "pause" in args:
+        fault = pause_fault(args["pause"], strict=False)
+        if fault:
+            raise Refused(f"pause: {fault}")
+
+
+def _named(args: dict[str, Any]) -> list[str]:
+    listed = [id for verb in ("unblock", "start", "done", "block", "drop") for id in _ids(args, verb)]
+    return listed + [_id(key) for verb in ("edit", "note") for key in args.get(verb, ())]
+
+
+def _entry(index: int, wish: Any) -> dict[str, Any]:
+    """What to add, as the operations want it."""
+    entry = {"text": wish} if isinstance(wish, str) else dict(wish)
+    entry["text"] = entry["text"].strip()
+    if not entry["text"]:
+        raise Refused(f"add[{index}] text must not be empty.")
+    for name in ("after", "parent"):
+        if name in entry:
+            entry[name] = str(entry[name])
+    if "needs" in entry:
+        entry["needs"] = tuple(dict.fromkeys(map(str, entry["needs"])))
+    if "notes" in entry:
+        entry["notes"] = tuple(note for note in entry["notes"] if note.strip())
+    return entry
+
+
+def _started(plan: Plan, ids: list[str], owner: str) -> Plan:
+    owners = [ops.find(plan, id).owner or owner for id in ids]
+    if len(set(owners)) < len(owners):
+        raise Refused(f"start one item at a time, not {', '.join(ids)}; several only if they have different owners.")
+    for id in ids:
+        plan = ops.start(plan, id, owner=owner)
+    return plan
+
+
+def _closed(plan: Plan, args: dict[str, Any]) -> Plan:
+    done, block, drop = (_ids(args, verb) for verb in ("done", "block", "drop"))
+    if done:
+        plan = ops.complete(plan, *done)
+    if block:
+        plan = ops.block(plan, *block, why=args["why"])
+    if drop:
+        plan = ops.drop(plan, *drop, why=args["why"])
+    for id in done:
+        parts = ops.open_parts(plan, id)
+        if parts:
+            raise Refused(f"item {id} has open parts {', '.join(parts)}; finish or drop them first.")
+    return plan
+
+
+def _advanced(plan: Plan, active: Item | None, args: dict[str, Any], agent: str) -> Plan:
+    """Begin the next item, if whoever's item was finished has none now."""
+    leaving = [id for verb in ("done", "block", "drop") for id in _ids(args, verb)]
+    after = active.id if active and active.id in leaving else leaving[-1] if leaving else ""
+    owner = ops.find(plan, after).owner if after else _owner(agent)
+    if any(item.status == ACTIVE and (item.owner == owner or not after) for item in plan.items):
+        return plan
+    ready = ops.next_ready(plan, after=after, owner=owner if after or owner else None)
+    return ops.start(plan, ready.id, owner=owner) if ready else plan
+
+
+def _owner(agent: str) -> str:
+    return "" if agent == MAIN else agent
+
+
+def _at_hand(plan: Plan, agent: str) -> Item | None:
+    """The item an agent is busy with; the main agent looks after everyone's."""
+    owner = _owner(agent)
+    busy = [item for item in plan.items if item.status == ACTIVE]
+    mine = [item for item in busy if item.owner == owner]
+    return next(iter(mine if mine or owner else busy), None)
+
+
+def _ids(args: dict[str, Any], verb: str) -> list[str]:
+    return [str(id) for id in args.get(verb, ())]
+
+
+def _id(key: str) -> str:
+    return key.strip().removeprefix("#")
+
+
+# --- the answer ----------------------------------------------------------------------------------------------------
+
+
+def _reply(turn: Turn) -> Reply:
+    added = [change.id for change in turn.changes if change.kind == "added"]
+    head = f"added {_ranges(added)}; " if added else ""
+    text = head + digest(turn.plan, turn.call.agent)
+    if turn.call.args.get("show"):
+        text = "\n".join([text, *listing(turn.plan)])
+    details = {
+        "changes": [_told(change) for change in turn.changes],
+        "counts": counts(turn.plan),
+        "news": list(turn.news),
+    }
+    return Reply(text, text, details=details)
+
+
+def digest(plan: Plan, agent: str = MAIN) -> str:
+    """Where the work stands: `now 6 Write the docs (5/10)`."""
+    progress = plan.progress
+    tail = f"({progress.completed}/{progress.total})"
+    if plan.paused:
+        return f"paused {tail}"
+    active = _at_hand(plan, agent)
+    if active:
+        return f"now {active.id} {cut(inline(active.text), 60)} {tail}"
+    if not plan.items:
+        return "the plan is empty"
+    left = [item for item in plan.items if item.status not in CLOSED]
+    if not left:
+        return f"all done {tail}"
+    ready = ops.next_ready(plan, owner=_owner(agent) or None)
+    if ready:
+        return f"next {ready.id} {cut(inline(ready.text), 60)} {tail}"
+    return f"nothing ready: {cut(', '.join(_waits(plan, item) for item in left), 120)} {tail}"
+
+
+def _waits(plan: Plan, item: Item) -> str:
+    if item.status == BLOCKED:
+        return f"{item.id} blocked"
+    if item.status == ACTIVE or item.owner:
+        return f"{item.id} @{inline(item.owner)}"
+    needs = ops.open_needs(plan, item)
+    return f"{item.id} needs {' '.join(needs)}" if needs else f"{item.id} has open parts"
+
+
+def listing(plan: Plan) -> list[str]:
+    """The whole list, a line each."""
+    marks = {PENDING: " ", ACTIVE: ">", BLOCKED: "!", DONE: "x", DROPPED: "-"}
+    lines: list[str] = []
+    phase = ""
+    for item in plan.items:
+        if item.phase != phase:
+            phase = item.phase
+            lines.append(f"{inline(phase)}:")
+        lines.append(f"[{marks[item.status]}] {item.id} {inline(item.text)}{_asides(item)}")
+        lines += [f"    {inline(note)}" for note in item.notes]
+    return lines
+
+
+def _asides(item: Item) -> str:
+    said = [f"needs {' '.join(item.needs)}"] if item.needs and item.status == PENDING else []
+    if item.owner:
+        said.append(f"@{inline(item.owner)}")
+    if item.reason:
+        said.append(inline(item.reason))
+    return f" ({'; '.join(said)})" if said else ""
+
+
+def counts(plan: Plan) -> dict[str, int]:
+    found = dict.fromkeys(STATUSES, 0)
+    for item in plan.items:
+        found[item.status] += 1
+    return {**found, "total": len(plan.items)}
+
+
+def _told(change: Change) -> dict[str, Any]:
+    told: dict[str, Any] = {"kind": change.kind, "id": change.id}
+    if change.kind == "changed":
+        old, new = change.before, change.after
+        for name in ("text", "status", "reason", "phase", "owner"):
+            if getattr(old, name) != getattr(new, name):
+                told[name] = [getattr(old, name), getattr(new, name)]
+    elif change.kind in ("added", "removed"):
+        item: Item = change.after or change.before
+        told |= {"text": item.text, "status": item.status}
+    return told
+
+
+def _ranges(ids: Sequence[str]) -> str:
+    """`1-3 7`"""
+    runs: list[list[int]] = []
+    for number in map(int, ids):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return " ".join("-".join(map(str, run)) for run in runs)
+
+
+DIALECT = Dialect(
+    name="native",
+    tools=(PLAN,),
+    apply=_apply,
+    reply=_reply,
+    rules=Rules(max_items=10_000, max_text=2_000, shows_ids=True),
+    tolerant=True,
+    system="native.system",
+)

@@ -1,0 +1,326 @@
+"""oh-my-pi's todo_write: ordered operations on phases of tasks, each task known by its exact text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.errors import Partial, Refused
+from ..core.merge import mended
+from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Item, Plan
+from ..core.ops import grouped
+from ..core.relist import Sent, relist
+from ..core.rules import Rules
+from ..core.shape import Schema, check
+from ..core.text import block, inline
+from ..prompts import say
+from . import Call, Dialect, Reply, Tool, Turn, checked, refusal
+
+_SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: PENDING, DONE: DONE, DROPPED: DROPPED}
+_TEXTS: Schema = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+_OPS = ("init", "start", "done", "drop", "rm", "append", "note")
+
+WRITE = Tool(
+    name="todo_write",
+    schema={
+        "type": "object",
+        "properties": {
+            "ops": {
+                "type": "array",
+                "minItems": 1,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "op": {"type": "string", "enum": list(_OPS)},
+                        "list": {
+                            "type": "array",
+                            "items": {
+                                "type": "object",
+                                "properties": {"phase": {"type": "string"}, "items": _TEXTS},
+                                "required": ["phase", "items"],
+                            },
+                        },
+                        "task": {"type": "string"},
+                        "phase": {"type": "string"},
+                        "items": _TEXTS,
+                        "text": {"type": "string"},
+                    },
+                    "required": ["op"],
+                },
+            }
+        },
+        "required": ["ops"],
+        "additionalProperties": False,
+    },
+    prompt="oh-my-pi",
+    summary="oh-my-pi.summary",
+    examples=(
+        {"ops": [{"op": "init", "list": [{"phase": "Build", "items": ["Write the parser", "Test the parser"]}]}]},
+        {"ops": [{"op": "done", "task": "Write the parser"}]},
+    ),
+    title="Todo",
+    category="todo",
+    exclusive=True,
+    discoverable=True,
+    strict=True,
+    for_subagents=False,
+)
+
+
+def _judge(call: Call) -> str:
+    """The schema, except that an empty `items` of an operation has an error of its own."""
+    faults = check(call.args, call.tool.schema)
+    return refusal(call.tool, [f for f in faults if not (f.rule == "minItems" and len(f.path) == 3)])
+
+
+def _apply(plan: Plan, call: Call) -> Plan:
+    errors: list[str] = []
+    for op in call.args["ops"]:
+        plan = _VERBS[op["op"]](plan, op, errors)
+    if errors:
+        raise Partial(plan, errors)
+    return plan
+
+
+# --- the operations: each adds what went wrong to `errors` and leaves the plan as it was then ------------------------
+
+
+def _init(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
+    groups = op.get("list")
+    if not groups:
+        errors.append("Missing list for init operation")
+        return plan
+    sent = [(group["phase"], text) for group in groups for text in group["items"]]
+    known = relist(plan._replace(phases=()), [Sent(text, PENDING) for _, text in sent], _SHOWN)
+    items = [Item(old.id, text, phase=phase) for old, (phase, text) in zip(known.items, sent, strict=True)]
+    phases = tuple(dict.fromkeys(group["phase"] for group in groups if group["phase"]))
+    return grouped(known._replace(items=tuple(items), phases=phases))
+
+
+def _start(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
+    task = _task(plan, op, errors)
+    if task is None:
+        return plan
+
+    def begun(item: Item) -> Item:
+        if item.id == task.id:
+            return item._replace(status=ACTIVE, reason="", closed=None)
+        return item._replace(status=PENDING) if item.status == ACTIVE else item
+
+    return plan._replace(items=tuple(map(begun, plan.items)))
+
+
+def _close(status: str) -> Callable[[Plan, dict[str, Any], list[str]], Plan]:
+    def close(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
+        ids = _targets(plan, op, errors)
+        items = [
+            item._replace(status=status, reason="") if item.id in ids and item.status != status else item
+            for item in plan.items
+        ]
+        return plan._replace(items=tuple(items))
+
+    return close
+
+
+def _rm(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
+    ids = _targets(plan, op, errors)
+    return mended(plan._replace(items=tuple(item for item in plan.items if item.id not in ids)))
+
+
+def _append(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
+    phase, texts = op.get("phase"), op.get("items")
+    if not phase:
+        errors.append("Missing phase name for append operation")
+    if not texts:
+        errors.append("Missing items for append operation")
+    if not phase or not texts:
+        return plan
+    known = {item.text for item in plan.items}
+    new: list[Item] = []
+    for text in texts:
+        if text in known:
+            errors.append(f'Task "{inline(text)}" already exists')
+        else:
+            known.add(text)
+            new.append(Item(str(plan.last_id + len(new) + 1), text, phase=phase))
+    phases = plan.phases if phase in plan.phases else (*plan.phases, phase)
+    return grouped(plan._replace(items=(*plan.items, *new), phases=phases, last_id=plan.last_id + len(new)))
+
+
+def _note(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
+    task = _task(plan, op, errors)
+    text = op.get("text", "").rstrip()
+    if task is not None and not text:
+        errors.append("Missing text for note operation")
+    if task is None or not text:
+        return plan
+    noted = task._replace(notes=(*task.notes, text))
+    return plan._replace(items=tuple(noted if item.id == task.id else item for item in plan.items))
+
+
+_VERBS: dict[str, Callable[[Plan, dict[str, Any], list[str]], Plan]] = {
+    "init": _init,
+    "start": _start,
+    "done": _close(DONE),
+    "drop": _close(DROPPED),
+    "rm": _rm,
+    "append": _append,
+    "note": _note,
+}
+
+
+def _targets(plan: Plan, op: dict[str, Any], errors: list[str]) -> set[str]:
+    if "task" in op:
+        task = _task(plan, op, errors)
+        return {task.id} if task else set()
+    if "phase" not in op:
+        return {item.id for item in plan.items}
+    name = op["phase"]
+    if not name:
+        errors.append("Missing phase name")
+    elif name not in _names(plan):
+        errors.append(f'Phase "{inline(name)}" not found')
+    return {item.id for item in plan.items if (item.phase or _LOOSE) == name}
+
+
+def _task(plan: Plan, op: dict[str, Any], errors: list[str]) -> Item | None:
+    text = op.get("task")
+    if not text:
+        errors.append("Missing task content")
+        return None
+    for item in plan.items:
+        if item.text == text:
+            return item
+    hint = "" if plan.items else " " + say("oh-my-pi.empty-hint")
+    errors.append(f'Task "{inline(text)}" not found{hint}')
+    return None
+
+
+# --- the answer ----------------------------------------------------------------------------------------------------
+
+_LOOSE = "Todos"  # how items without a phase are shown
+_MARKS = {PENDING: "○", BLOCKED: "○", ACTIVE: "▶", DONE: "✓", DROPPED: "✗"}
+
+
+def _reply(turn: Turn) -> Reply:
+    text = _summary(turn.plan, turn.errors)
+    details: dict[str, Any] = {"phases": phases(turn.plan), "storage": "session" if turn.call.durable else "memory"}
+    done = _completed(turn.before, turn.plan)
+    if done:
+        details["completedTasks"] = done
+    details["errors"] = list(turn.errors)
+    return Reply(text, text, bool(turn.errors), details)
+
+
+def _summary(plan: Plan, errors: Sequence[str]) -> str:
+    parts = [f"Errors: {'; '.join(errors)}"] if errors else []
+    if not plan.items:
+        return "\n".join([*parts, "Todo list cleared." if not errors else "The list is empty."])
+    left = [item for item in plan.items if item.status in (PENDING, ACTIVE, BLOCKED)]
+    parts.append(f"Remaining ({len(left)}):" if left else "Nothing remains.")
+    parts += [f"- {inline(item.text)} [{_SHOWN[item.status]}] ({inline(item.phase or _LOOSE)})" for item in left]
+    parts += _current(plan, left)
+    for name in _names(plan):
+        items = [item for item in plan.items if (item.phase or _LOOSE) == name]
+        parts.append(f"{inline(name)}:")
+        parts += [line for item in items for line in _branch(item)]
+    return "\n".join(parts)
+
+
+def _current(plan: Plan, left: list[Item]) -> list[str]:
+    here = plan.active or (left[0] if left else None)
+    if here is None:
+        return []
+    name = here.phase or _LOOSE
+    inside = [item for item in plan.items if (item.phase or _LOOSE) == name]
+    closed = sum(item.is_closed for item in inside)
+    names = _names(plan)
+    return [f"Phase {names.index(name) + 1}/{len(names)} {inline(name)}: {closed}/{len(inside)} closed"]
+
+
+def _branch(item: Item) -> list[str]:
+    lines = [f"  {_MARKS[item.status]} {inline(item.text)}"]
+    if item.status == ACTIVE:
+        lines += [f"      {line}" for note in item.notes for line in block(note).split("\n")]
+    return lines
+
+
+def _completed(before: Plan, plan: Plan) -> list[dict[str, str]]:
+    was = {item.id: item.status for item in before.items}
+    return [
+        {"phase": item.phase or _LOOSE, "content": item.text}
+        for item in plan.items
+        if item.status == DONE and was.get(item.id, DONE) != DONE
+    ]
+
+
+def _names(plan: Plan) -> list[str]:
+    loose = [_LOOSE] if any(not item.phase for item in plan.items) and _LOOSE not in plan.phases else []
+    return [*loose, *plan.phases]
+
+
+def phases(plan: Plan) -> list[dict[str, Any]]:
+    """The plan as this agent keeps it."""
+    return [
+        {"name": name, "tasks": [_listed(item) for item in plan.items if (item.phase or _LOOSE) == name]}
+        for name in _names(plan)
+    ]
+
+
+def _listed(item: Item) -> dict[str, Any]:
+    task: dict[str, Any] = {"content": item.text, "status": _SHOWN[item.status]}
+    return {**task, "notes": list(item.notes)} if item.notes else task
+
+
+DIALECT = Dialect(
+    name="oh-my-pi",
+    tools=(WRITE,),
+    apply=_apply,
+    reply=_reply,
+    rules=Rules(one_active=True, promote=True, speaks_of="seen"),
+    judge=_judge,
+    system="oh-my-pi.system",
+)
+
+
+# --- the format `oh-my-pi` of import and export --------------------------------------------------------------------
+
+_PHASES: Schema = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["name", "tasks"],
+        "properties": {
+            "name": {"type": "string", "minLength": 1},
+            "tasks": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["content", "status"],
+                    "properties": {
+                        "content": {"type": "string", "minLength": 1},
+                        "status": {"type": "string", "enum": [PENDING, ACTIVE, DONE, DROPPED]},
+                        "notes": {"type": "array", "items": {"type": "string"}},
+                    },
+                },
+            },
+        },
+    },
+}
+
+
+def read(data: object) -> Plan:
+    """Phases of tasks."""
+    groups = checked(data, _PHASES)
+    names = [group["name"] for group in groups]
+    if len(set(names)) != len(names):
+        raise Refused("two phases have the same name.")
+    items = [
+        Item(str(number), task["content"], task["status"], phase=name, notes=tuple(task.get("notes", ())))
+        for number, (name, task) in enumerate(((g["name"], task) for g in groups for task in g["tasks"]), 1)
+    ]
+    return Plan(phases=tuple(names), items=tuple(items), last_id=len(items))
+
+
+def write(plan: Plan) -> list[dict[str, Any]]:
+    return phases(plan)

@@ -1,0 +1,70 @@
+"""opencode's todowrite: the whole list each time, `{content, status, priority}`; the list is the answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Item, Plan
+from ..core.relist import Sent, relist
+from ..core.rules import Rules
+from . import Call, Dialect, Reply, Tool, Turn
+
+_SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: PENDING, DONE: DONE, DROPPED: DROPPED}
+_CANCELLED = "cancelled"
+
+WRITE = Tool(
+    name="todowrite",
+    schema={
+        "type": "object",
+        "properties": {
+            "todos": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "content": {"type": "string", "minLength": 1},
+                        "status": {"type": "string", "enum": [PENDING, ACTIVE, DONE, _CANCELLED]},
+                        "priority": {"type": "string", "enum": ["high", "medium", "low"]},
+                    },
+                    "required": ["content", "status", "priority"],
+                },
+            }
+        },
+        "required": ["todos"],
+    },
+    prompt="opencode",
+    examples=({"todos": [{"content": "Read the code", "status": ACTIVE, "priority": "high"}]},),
+    title="Todos",
+    category="todo",
+    fill={"status": lambda todo: PENDING, "priority": lambda todo: "medium"},
+)
+
+
+def _apply(plan: Plan, call: Call) -> Plan:
+    todos = [
+        Sent(todo["content"], DROPPED if todo["status"] == _CANCELLED else todo["status"], priority=todo["priority"])
+        for todo in call.args["todos"]
+    ]
+    return relist(plan, todos, _SHOWN, omitted="abandoned")
+
+
+def _reply(turn: Turn) -> Reply:
+    text = json.dumps([_todo(item) for item in turn.plan.items], indent=2, ensure_ascii=False)
+    return Reply(text, text)
+
+
+def _todo(item: Item) -> dict[str, Any]:
+    status = _CANCELLED if item.status == DROPPED else _SHOWN[item.status]
+    return {"content": item.text, "status": status, "priority": item.priority or "medium"}
+
+
+DIALECT = Dialect(
+    name="opencode",
+    tools=(WRITE,),
+    apply=_apply,
+    reply=_reply,
+    rules=Rules(omitted="abandoned", speaks_of="seen"),
+    tolerant=True,
+    system="opencode.system",
+)

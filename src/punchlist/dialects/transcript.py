@@ -1,0 +1,81 @@
+"""A plan out of a session's log: Claude Code's JSONL, oh-my-pi's session entries, or a plain list of messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ..core.errors import BadShape, Refused
+from ..core.model import Plan
+from . import claude_code, oh_my_pi
+
+
+def read(data: object) -> Plan:
+    """The plan as the log last had it: the last list that was written, or the last state that was kept."""
+    plan = Plan()
+    for entry in _entries(data):
+        found = _from_calls(entry)
+        if found is None:
+            found = _from_state(entry)
+        if found is not None:
+            plan = found
+    return plan
+
+
+def _entries(data: object) -> Iterator[Mapping[str, Any]]:
+    """The entries of a log: a list, a text, or lines. What is no entry is passed over, a cut-off last line too."""
+    if isinstance(data, str):
+        text = data.lstrip("\ufeff \t\r\n")
+        data = json.loads(text) if text.startswith("[") else text.splitlines()
+    if not isinstance(data, Iterable):
+        raise BadShape(["a transcript is a list of messages, or lines of JSON."])
+    for entry in data:
+        parsed = _parsed(entry) if isinstance(entry, str) else entry
+        if isinstance(parsed, Mapping):
+            yield parsed
+
+
+def _parsed(line: str) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _from_calls(entry: Mapping[str, Any]) -> Plan | None:
+    """The list that an assistant's message writes: its first such call counts; an invalid one means an empty list."""
+    message = entry.get("message") if isinstance(entry.get("message"), Mapping) else entry
+    assert isinstance(message, Mapping)
+    if "assistant" not in (entry.get("type"), message.get("role")):
+        return None
+    blocks = message.get("content")
+    for block in blocks if isinstance(blocks, list) else ():
+        if (
+            isinstance(block, Mapping)
+            and block.get("type") == "tool_use"
+            and block.get("name") == claude_code.WRITE.name
+        ):
+            given = block.get("input")
+            try:
+                return claude_code.read(given.get("todos") if isinstance(given, Mapping) else None)
+            except Refused:
+                return Plan()
+    return None
+
+
+def _from_state(entry: Mapping[str, Any]) -> Plan | None:
+    """The phases that a tool result or a user's edit carries."""
+    message = entry.get("message") if isinstance(entry.get("message"), Mapping) else entry
+    assert isinstance(message, Mapping)
+    if entry.get("customType") == "user_todo_edit":
+        state = entry.get("data")
+    elif message.get("role") == "toolResult" and message.get("toolName") == oh_my_pi.WRITE.name:
+        state = None if message.get("isError") else message.get("details")
+    else:
+        return None
+    phases = state.get("phases") if isinstance(state, Mapping) else None
+    try:
+        return oh_my_pi.read(phases) if phases is not None else None
+    except Refused:
+        return None

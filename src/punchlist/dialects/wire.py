@@ -1,0 +1,44 @@
+"""Tools as different interfaces want them described."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import Tool
+
+
+def _mcp(tool: Tool) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        **({"title": tool.title} if tool.title else {}),
+        "description": tool.description,
+        "inputSchema": tool.schema,
+        "annotations": {"readOnlyHint": tool.read_only, "destructiveHint": False, "openWorldHint": False},
+        "_meta": {"anthropic/alwaysLoad": True},
+    }
+
+
+def _anthropic(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
+
+
+def _openai(tool: Tool) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema},
+    }
+
+
+def _full(tool: Tool) -> dict[str, Any]:
+    """Every property, for whoever builds an agent."""
+    said = {name: value for name, value in tool._asdict().items() if name not in ("prompt", "summary", "fill", "ids")}
+    return {**said, "examples": list(tool.examples), "summary": tool.short, "description": tool.description}
+
+
+WRITERS: dict[str, Callable[[Tool], dict[str, Any]]] = {
+    "mcp": _mcp,
+    "anthropic": _anthropic,
+    "openai": _openai,
+    "full": _full,
+}

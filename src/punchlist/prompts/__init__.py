@@ -1,0 +1,17 @@
+"""Every text a model reads that is longer than a sentence, one file each."""
+
+from __future__ import annotations
+
+from functools import cache
+from os.path import dirname, join
+
+
+@cache
+def _text(name: str) -> str:
+    with open(join(dirname(__file__), name + ".md"), encoding="utf-8") as file:
+        return file.read().strip()
+
+
+def say(name: str, **values: str) -> str:
+    """The text of this name, with the values in it. Values are data: braces in them mean nothing."""
+    return _text(name).format_map(values) if values else _text(name)

@@ -1,0 +1,184 @@
+"""Settings: defaults, the user's file, the project's file, the environment, flags; the later wins."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from .core.errors import SettingsError
+from .core.model import NOTHING
+from .core.shape import shown
+
+FILE = "punchlist.toml"
+
+
+class Settings(NamedTuple):
+    """Every setting with its default, where each value came from, and what could not be used."""
+
+    store: str = ""
+    dialect: str = "native"
+    tolerant: bool = False
+    user_closed_is_final: bool = True
+    strict_pause: bool = True
+    interactive: bool = False
+    redact_calls: bool = True
+    sqlite_synchronous: str = "normal"
+    origins: Mapping[str, str] = NOTHING
+    faults: tuple[str, ...] = ()  # each names file and key; the value before it stands
+
+
+class About(NamedTuple):
+    text: str
+    choices: tuple[str, ...] = ()
+    project: bool = True  # whether a project's file may set it
+
+
+ABOUT = {
+    "store": About("where plans are kept: sqlite:PATH, memory:", project=False),
+    "dialect": About("the tools a model is given"),
+    "tolerant": About("whether every dialect understands calls that are nearly right"),
+    "user_closed_is_final": About("whether what the user closed stays closed, whatever an agent sends"),
+    "strict_pause": About("whether llxprt's todo_pause refuses brief and vague reasons"),
+    "interactive": About("whether llxprt answers in its quiet, interactive way"),
+    "redact_calls": About("whether secrets in recorded tool calls are blanked and long values cut"),
+    "sqlite_synchronous": About("full: the last commits survive a power cut, too", ("normal", "full")),
+}
+
+
+def load(flags: Mapping[str, Any] = NOTHING, *, environ: Mapping[str, str] | None = None, cwd: str = "") -> Settings:
+    """All settings, and where each came from."""
+    environ = os.environ if environ is None else environ
+    values: dict[str, Any] = {"store": "sqlite:" + os.path.join(state_folder(environ), "punchlist.db")}
+    origins = dict.fromkeys(ABOUT, "default")
+    faults: list[str] = []
+    for path, is_project in ((os.path.join(config_folder(environ), FILE), False), (project_file(cwd), True)):
+        for name, value in _file(path, faults).items() if path else ():
+            _take(values, origins, faults, name, value, path, is_project)
+    for name in ABOUT:
+        key = f"PUNCHLIST_{name.upper()}"
+        if environ.get(key):
+            _take(values, origins, faults, name, _read(name, environ[key]), key, False)
+    for name, value in flags.items():
+        if value is not None:
+            values[name], origins[name] = value, f"--{name.replace('_', '-')}"
+    return Settings(**values, origins=origins, faults=tuple(faults))
+
+
+def masked(url: str) -> str:
+    """A store's URL without its password."""
+    head, at, tail = url.rpartition("@")
+    scheme, slashes, login = head.partition("://")
+    if not at or not slashes or ":" not in login:
+        return url
+    return f"{scheme}://{login.split(':')[0]}:***@{tail}"
+
+
+def state_folder(environ: Mapping[str, str]) -> str:
+    """Where plans are kept if nothing else is said."""
+    return _folder(environ, "XDG_STATE_HOME", "~/.local/state")
+
+
+def config_folder(environ: Mapping[str, str]) -> str:
+    """Where the user's settings are."""
+    return _folder(environ, "XDG_CONFIG_HOME", "~/.config")
+
+
+def place(cwd: str = "") -> str:
+    """The git root above a directory, else the directory itself."""
+    here = os.path.realpath(cwd or os.getcwd())
+    return _above(here, lambda folder: os.path.exists(os.path.join(folder, ".git"))) or here
+
+
+def project_file(cwd: str = "") -> str:
+    """The nearest settings file at or above a directory, not above its git root."""
+    here = os.path.realpath(cwd or os.getcwd())
+    root = place(here)
+    while True:
+        path = os.path.join(here, FILE)
+        if os.path.isfile(path):
+            return path
+        if here == root or here == os.path.dirname(here):
+            return ""
+        here = os.path.dirname(here)
+
+
+def _above(here: str, wanted: Callable[[str], bool]) -> str:
+    while not wanted(here):
+        parent = os.path.dirname(here)
+        if parent == here:
+            return ""
+        here = parent
+    return here
+
+
+def _folder(environ: Mapping[str, str], variable: str, home: str) -> str:
+    base = environ.get(variable, "")
+    if os.path.isabs(base):
+        return os.path.join(base, "punchlist")
+    if sys.platform == "darwin":
+        return os.path.expanduser("~/Library/Application Support/punchlist")
+    if sys.platform == "win32":
+        return os.path.join(environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "punchlist")
+    return os.path.join(os.path.expanduser(home), "punchlist")
+
+
+def _file(path: str, faults: list[str]) -> dict[str, Any]:
+    if not os.path.isfile(path):
+        return {}
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        faults.append(f"{path}: {error}; its settings are not used.")
+        return {}
+
+
+def _take(
+    values: dict[str, Any],
+    origins: dict[str, str],
+    faults: list[str],
+    name: str,
+    value: Any,
+    origin: str,
+    is_project: bool,
+) -> None:
+    try:
+        values[name] = _checked(name, value, origin, is_project)
+        origins[name] = origin
+    except SettingsError as error:
+        faults.append(str(error))
+
+
+def _checked(name: str, value: Any, origin: str, is_project: bool) -> Any:
+    about = ABOUT.get(name)
+    if about is None:
+        raise SettingsError(f"{origin}: {name!r} is not a setting; the settings are {', '.join(ABOUT)}.")
+    if is_project and not about.project:
+        raise SettingsError(
+            f"{origin}: {name!r} cannot be set by a project; set it in your own {FILE} or the environment."
+        )
+    if type(value) is not type(_default(name)):
+        wanted = "true or false" if isinstance(_default(name), bool) else "a string"
+        raise SettingsError(f"{origin}: {name!r} must be {wanted}, not {shown(value)}.")
+    if about.choices and value not in about.choices:
+        raise SettingsError(
+            f"{origin}: {name!r} must be one of {', '.join(map(repr, about.choices))}, not {shown(value)}."
+        )
+    return value
+
+
+def _read(name: str, text: str) -> Any:
+    """An environment variable's value, as a file would have it."""
+    if isinstance(_default(name), bool):
+        return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}.get(
+            text.casefold(), text
+        )
+    return text
+
+
+def _default(name: str) -> Any:
+    return Settings._field_defaults[name]

@@ -1,0 +1,292 @@
+"""Plans in one SQLite file: the embedded default. One row an item, so that a small change is a small write."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import time
+from typing import Any, NoReturn
+
+from ..core.codec import (
+    change_from_json,
+    change_to_json,
+    item_from_json,
+    item_to_json,
+    paused_from_json,
+    paused_to_json,
+)
+from ..core.errors import StaleRevision, StoreError
+from ..core.model import MAIN, Plan, Reader
+from . import Home, Record
+
+VERSION = 1
+_SCHEMA = """
+CREATE TABLE plans (
+    id TEXT PRIMARY KEY, revision INTEGER NOT NULL, head TEXT NOT NULL, place TEXT NOT NULL, agent TEXT NOT NULL,
+    touched REAL NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX plans_by_place ON plans (place, agent, touched);
+CREATE TABLE items (
+    plan TEXT NOT NULL, id TEXT NOT NULL, rank INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (plan, id)
+) WITHOUT ROWID;
+CREATE TABLE history (
+    plan TEXT NOT NULL, revision INTEGER NOT NULL, at TEXT NOT NULL, by TEXT NOT NULL, reader TEXT NOT NULL,
+    dialect TEXT NOT NULL, kind TEXT NOT NULL, changes TEXT NOT NULL, PRIMARY KEY (plan, revision)
+) WITHOUT ROWID;
+CREATE TABLE readers (
+    plan TEXT NOT NULL, key TEXT NOT NULL, seen INTEGER NOT NULL, PRIMARY KEY (plan, key)
+) WITHOUT ROWID;
+CREATE TABLE bindings (
+    session TEXT NOT NULL, agent TEXT NOT NULL, plan TEXT NOT NULL, PRIMARY KEY (session, agent)
+) WITHOUT ROWID;
+"""
+
+
+class SqliteStore:
+    """A store in one file, shared by any number of processes of one machine."""
+
+    durable = True
+
+    def __init__(self, path: str, synchronous: str = "normal") -> None:
+        self.path = path
+        try:
+            _make_private(path)
+            self._db = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
+            self._db.execute(f"PRAGMA synchronous={'FULL' if synchronous == 'full' else 'NORMAL'}")
+            self._prepare()
+        except (sqlite3.Error, OSError) as error:
+            _fail(path, error)
+
+    def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
+        row = self._one(
+            "SELECT revision, seen FROM plans LEFT JOIN readers ON plan = id AND key = ? WHERE id = ?",
+            (_text(reader), _text(plan)),
+        )
+        return (0, Reader()) if row is None else (row[0], Reader(row[1] or 0))
+
+    def load(self, plan: str) -> Plan | None:
+        with self._reading():
+            head = self._one("SELECT revision, head FROM plans WHERE id = ?", (_text(plan),))
+            if head is None:
+                return None
+            rows = self._db.execute("SELECT data FROM items WHERE plan = ? ORDER BY rank", (_text(plan),)).fetchall()
+        try:
+            return _plan(plan, head, rows)
+        except (ValueError, KeyError, TypeError) as error:
+            raise StoreError(
+                f"{self.path}: plan {plan} cannot be read ({error}); restore the file from a backup."
+            ) from None
+
+    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
+        with self._writing():
+            if before is None or home is not None:
+                self._create(after, home or Home())
+            self._write_head(before, after)
+            self._write_items(before, after, record)
+            self._db.execute(
+                "INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    after.id,
+                    record.revision,
+                    record.at,
+                    _text(record.by),
+                    _text(record.reader),
+                    record.dialect,
+                    record.kind,
+                    json.dumps([change_to_json(change) for change in record.changes]),
+                ),
+            )
+            if reader is not None:
+                self._write_reader(after.id, record.reader, reader)
+
+    def remember(self, plan: str, key: str, reader: Reader) -> None:
+        with self._writing():
+            self._write_reader(plan, key, reader)
+
+    def history(self, plan: str, after: int = 0) -> list[Record]:
+        with self._reading():
+            rows = self._db.execute(
+                "SELECT revision, at, by, reader, dialect, kind, changes FROM history "
+                "WHERE plan = ? AND revision > ? ORDER BY revision",
+                (_text(plan), after),
+            ).fetchall()
+        return [
+            Record(
+                revision,
+                at,
+                _untext(by),
+                _untext(reader),
+                dialect,
+                kind,
+                tuple(map(change_from_json, json.loads(text))),
+            )
+            for revision, at, by, reader, dialect, kind, text in rows
+        ]
+
+    def bound(self, session: str, agent: str) -> str:
+        row = self._one("SELECT plan FROM bindings WHERE session = ? AND agent = ?", (_text(session), _text(agent)))
+        return row[0] if row else ""
+
+    def latest(self, place: str) -> str:
+        row = self._one(
+            "SELECT id FROM plans WHERE place = ? AND agent = ? ORDER BY touched DESC LIMIT 1", (_text(place), MAIN)
+        )
+        return row[0] if row else ""
+
+    def close(self) -> None:
+        self._db.close()
+
+    # --- inside ----------------------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        if version > VERSION:
+            raise StoreError(
+                f"{self.path} was written by a newer punchlist; upgrade this one: pip install -U punchlist"
+            )
+        if version < VERSION:
+            self._db.execute("PRAGMA journal_mode=WAL")
+            with self._writing():
+                (version,) = self._db.execute("PRAGMA user_version").fetchone()
+                if version < VERSION:
+                    for statement in _SCHEMA.split(";"):
+                        self._db.execute(statement)
+                    self._db.execute(f"PRAGMA user_version={VERSION}")
+
+    def _create(self, plan: Plan, home: Home) -> None:
+        try:
+            self._db.execute(
+                "INSERT INTO plans VALUES (?, 0, '', ?, ?, ?)", (plan.id, _text(home.place), _text(home.agent), time())
+            )
+            if home.session:
+                self._db.execute(
+                    "INSERT INTO bindings VALUES (?, ?, ?)", (_text(home.session), _text(home.agent), plan.id)
+                )
+        except sqlite3.IntegrityError:
+            raise StaleRevision(f"session {home.session!r} has a plan already") from None
+
+    def _write_head(self, before: Plan | None, after: Plan) -> None:
+        changed = self._db.execute(
+            "UPDATE plans SET revision = ?, head = ?, touched = ? WHERE id = ? AND revision = ?",
+            (after.revision, _head(after), time(), after.id, before.revision if before else 0),
+        )
+        if changed.rowcount != 1:
+            raise StaleRevision(f"plan {after.id} has moved on")
+
+    def _write_items(self, before: Plan | None, after: Plan, record: Record) -> None:
+        kinds = {change.kind for change in record.changes}
+        for change in record.changes:
+            if change.kind == "removed":
+                self._db.execute("DELETE FROM items WHERE plan = ? AND id = ?", (after.id, change.id))
+            elif change.kind == "changed":
+                self._db.execute(
+                    "UPDATE items SET data = ? WHERE plan = ? AND id = ?", (_data(change.after), after.id, change.id)
+                )
+        added = [change for change in record.changes if change.kind == "added"]
+        if added:
+            (last,) = self._db.execute(
+                "SELECT coalesce(max(rank), 0) FROM items WHERE plan = ?", (after.id,)
+            ).fetchone()
+            rows = [(after.id, change.id, last + n, _data(change.after)) for n, change in enumerate(added, 1)]
+            self._db.executemany("INSERT INTO items VALUES (?, ?, ?, ?)", rows)
+        at_end = [item.id for item in after.items[len(after.items) - len(added) :]] == [change.id for change in added]
+        if "moved" in kinds or not at_end:
+            ranks = [(rank, after.id, item.id) for rank, item in enumerate(after.items, 1)]
+            self._db.executemany("UPDATE items SET rank = ? WHERE plan = ? AND id = ?", ranks)
+
+    def _write_reader(self, plan: str, key: str, reader: Reader) -> None:
+        self._db.execute(
+            "INSERT INTO readers VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = excluded.seen",
+            (plan, _text(key), reader.seen),
+        )
+
+    def _one(self, sql: str, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        try:
+            row: tuple[Any, ...] | None = self._db.execute(sql, values).fetchone()
+        except sqlite3.Error as error:
+            _fail(self.path, error)
+        return row
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """One moment of the store: what is read inside belongs together."""
+        try:
+            self._db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            _fail(self.path, error)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+        except (sqlite3.Error, OSError) as error:
+            _fail(self.path, error)
+
+
+def open(rest: str, **options: str) -> SqliteStore:
+    if not rest:
+        raise StoreError("sqlite: needs a path, as in sqlite:plan.db")
+    return SqliteStore(os.path.abspath(os.path.expanduser(rest)), **options)
+
+
+def _make_private(path: str) -> None:
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    if not os.path.exists(path):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+def _fail(path: str, error: Exception) -> NoReturn:
+    words = str(error)
+    name = getattr(error, "sqlite_errorname", "") or ""
+    if isinstance(error, PermissionError) or name.startswith(("SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")):
+        raise StoreError(
+            f"{path} cannot be opened for writing ({words}); check its permissions.", "permission"
+        ) from None
+    if name.startswith("SQLITE_FULL") or getattr(error, "errno", 0) == 28:
+        raise StoreError(f"{path} cannot grow: the disk is full; make room and try again.", "full") from None
+    if name.startswith("SQLITE_BUSY"):
+        raise StoreError(f"{path} is locked by another process; try again, or find who holds it.") from None
+    if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+        raise StoreError(f"{path} is damaged ({words}); move it aside and restore a backup, or start anew.") from None
+    raise StoreError(f"{path}: {words}") from None
+
+
+def _head(plan: Plan) -> str:
+    return json.dumps(
+        [plan.title, plan.mode, paused_to_json(plan.paused), plan.phases, plan.last_id, plan.removed],
+        separators=(",", ":"),
+    )
+
+
+def _plan(id: str, head: tuple[Any, ...], rows: list[tuple[str]]) -> Plan:
+    title, mode, paused, phases, last_id, removed = json.loads(head[1])
+    items = tuple([item_from_json(json.loads(data)) for (data,) in rows])
+    return Plan(id, title, head[0], mode, paused_from_json(paused), tuple(phases), items, last_id, tuple(removed))
+
+
+def _data(item: Any) -> str:
+    return json.dumps(item_to_json(item))
+
+
+def _text(name: str) -> str:
+    """A name as it is kept: SQLite takes no lone surrogate, and ends a text at a NUL."""
+    return name if name.isprintable() and not name.startswith('"') else json.dumps(name)
+
+
+def _untext(name: str) -> str:
+    return str(json.loads(name)) if name.startswith('"') else name

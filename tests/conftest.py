@@ -1,0 +1,18 @@
+"""What tests share: a home of their own, so that no test reads or writes the machine's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
+    home.mkdir()
+    for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(home))
+    for name in ("STORE", "PLAN", "SESSION", "AGENT", "DIALECT", "TOLERANT"):
+        monkeypatch.delenv(f"PUNCHLIST_{name}", raising=False)
+    return home
