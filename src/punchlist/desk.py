@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from . import settings as settings_of
 from .core.changes import Change, diff, stamped, tell, undo
-from .core.errors import Partial, Refused, StaleRevision, StoreError
-from .core.match import Entry, match
-from .core.merge import merge, protect
+from .core.errors import Refused, StaleRevision, StoreError
 from .core.model import ACTIVE, MAIN, PENDING, USER, Pause, Plan, Reader
-from .core.rules import obeyed
-from .core.shape import Lenience, mend
 from .core.text import counted, cut, inline
-from .dialects import STATUS_WORDS, Call, Dialect, Reply, Tool, Turn, find_tool
-from .dialects import load as load_dialect
 from .settings import Settings
 from .stores import Home, Record, Store, open_store
+
+if TYPE_CHECKING:  # what only a tool call needs is imported by the call: most hooks make none
+    from .dialects import Call, Dialect, Reply, Tool
 
 _TRIES = 200  # races lost in a row before we give up
 _NEWS = 10  # sentences of news in one answer
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
-
-
-class _Outcome(NamedTuple):
-    """What a call led to, once it is saved."""
-
-    turn: Turn
-    kept: Sequence[str]
 
 
 class Desk:
@@ -50,7 +40,7 @@ class Desk:
         self.store = store
         self.session = session
         self.agent = agent
-        self.dialect = load_dialect(dialect) if isinstance(dialect, str) else dialect
+        self._dialect = dialect
         self.settings = settings or settings_of.load()
         self._reader_key = f"{session}/{agent}"
         self._named = plan
@@ -58,6 +48,15 @@ class Desk:
         self._plan_id = ""
         self._cached = Plan()
         self._listeners: list[Callable[[Pause], object]] = []
+
+    @property
+    def dialect(self) -> Dialect:
+        """The tools this desk's model is given."""
+        if isinstance(self._dialect, str):
+            from .dialects import load
+
+            self._dialect = load(self._dialect)
+        return self._dialect
 
     # --- looking ---------------------------------------------------------------------------------------------------
 
@@ -88,8 +87,7 @@ class Desk:
 
     def change(self, edit: Callable[[Plan], Plan], *, by: str = USER, kind: str = "edit") -> Plan:
         """Apply a pure edit to the plan as it is now, and save it."""
-        for _ in range(_TRIES):
-            now, _reader = self._look()
+        for now, _ in self._tries():
             after = stamped(now, edit(now), by, _now()) if kind == "edit" else edit(now)
             changes = diff(now, after)
             if not changes:
@@ -97,31 +95,34 @@ class Desk:
             try:
                 return self._save(now, after, Record(0, _now(), by, kind=kind, changes=changes), None)
             except StaleRevision:
-                self._wait()
+                continue
         raise self._beaten()
 
     def call(self, tool: str, args: object, *, interactive: bool | None = None, continuing: bool = False) -> Reply:
         """Carry out one tool call, as a model made it."""
-        read = self._read(tool, args, interactive, continuing)
-        if isinstance(read, Reply):
-            return read
-        call, understood = read
-        for _ in range(_TRIES):
-            now, reader = self._look()
+        from .calls import understood
+        from .dialects import find_tool
+
+        try:
+            found = find_tool(self.dialect, tool, continuing=continuing)
+            call, notes = understood(
+                self.dialect, self._called(found, args, interactive), tolerant=self.settings.tolerant
+            )
+        except Refused as refusal:
+            return self.decline(tool, str(refusal))
+        for now, reader in self._tries():
             try:
-                outcome = self._carry_out(call, now, reader)
+                return self._carry_out(call, notes, now, reader)
             except Refused as refusal:
-                return self._refused(call, now, reader, str(refusal))
+                news = self._told(now, self._unheard(now, reader))
+                self._remember(now, reader)
+                return _with(self.dialect.refuse(call, now, str(refusal)), news)
             except StaleRevision:
-                self._wait()
                 continue
-            if outcome.turn.plan.paused and outcome.turn.plan.paused != now.paused:
-                self._tell_listeners(outcome.turn.plan.paused)
-            return _with(self.dialect.reply(outcome.turn), [*outcome.turn.news, *outcome.kept, *understood])
         raise self._beaten()
 
     def decline(self, tool: str, message: str) -> Reply:
-        """The answer to a call that could not even be read."""
+        """The answer to a call that could not even be understood."""
         known = [one for one in self.dialect.tools if one.name == tool] or self.dialect.tools
         return self.dialect.refuse(self._called(known[0], None, None), Plan(), message)
 
@@ -151,69 +152,37 @@ class Desk:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # --- a call, step by step ----------------------------------------------------------------------------------------
-
-    def _read(
-        self, name: str, args: object, interactive: bool | None, continuing: bool
-    ) -> tuple[Call, list[str]] | Reply:
-        """The call in the right form, and what had to be understood; or the refusal."""
-        try:
-            tool = find_tool(self.dialect, name, continuing=continuing)
-        except Refused as refusal:
-            return self.decline(name, str(refusal))
-        understood: list[str] = []
-        if self.dialect.tolerant or self.settings.tolerant:
-            args, understood = mend(args, tool.schema, Lenience(STATUS_WORDS, tool.fill, tool.ids))
-        call = self._called(tool, args, interactive)
-        wrong = self.dialect.judge(call)
-        if wrong:
-            return self.dialect.refuse(call, Plan(), wrong)
-        return call, [f"note: {line}." for line in understood[:_NEWS]]
+    # --- a call ------------------------------------------------------------------------------------------------------
 
     def _called(self, tool: Tool, args: Any, interactive: bool | None) -> Call:
+        from .dialects import Call
+
+        settings = self.settings
+        quiet = settings.interactive if interactive is None else interactive
         return Call(
-            tool=tool,
-            args=args,
-            agent=self.agent,
-            interactive=self.settings.interactive if interactive is None else interactive,
-            durable=self.store.durable,
-            at=_now(),
-            strict_pause=self.settings.strict_pause,
-            redact=self.settings.redact_calls,
+            tool, args, self.agent, quiet, self.store.durable, _now(), settings.strict_pause, settings.redact_calls
         )
 
-    def _carry_out(self, call: Call, now: Plan, reader: Reader) -> _Outcome:
-        rules = self.dialect.rules
+    def _carry_out(self, call: Call, notes: list[str], now: Plan, reader: Reader) -> Reply:
+        from .calls import worked_out
+        from .dialects import Turn
+
         unheard = self._unheard(now, reader)
-        seen = _rewound(now, unheard) if rules.speaks_of == "seen" else now
-        errors: Sequence[str] = ()
-        try:
-            draft = self.dialect.apply(seen, call)
-        except Partial as partial:
-            draft, errors = partial.plan, partial.errors
-        draft = obeyed(draft, rules, seen)
-        merged = merge(seen, draft, now)
-        guarded = protect(now, merged.plan, closed_is_final=self.settings.user_closed_is_final)
-        after = guarded.plan
-        if rules.clear_when_done and not draft.open_items and not after.open_items:
-            after = after._replace(items=())
-        after = stamped(now, after, self.agent, call.at)
+        seen = _rewound(now, unheard) if self.dialect.rules.speaks_of == "seen" else now
+        worked = worked_out(self.dialect, call, seen, now, closed_is_final=self.settings.user_closed_is_final)
+        after = stamped(now, worked.plan, self.agent, call.at)
         changes = diff(now, after)
-        news = self._told(now, unheard)
         if changes:
-            after = self._save(now, after, self._record(call, changes), reader)
+            record = Record(0, call.at, self.agent, self._reader_key, self.dialect.name, changes=changes)
+            after = self._save(now, after, record, reader)
         else:
             after = now
             self._remember(now, reader)
-        return _Outcome(Turn(call, now, after, changes, errors, news), (*merged.kept, *guarded.kept))
-
-    def _record(self, call: Call, changes: tuple[Change, ...]) -> Record:
-        return Record(0, call.at, self.agent, self._reader_key, self.dialect.name, changes=changes)
-
-    def _refused(self, call: Call, now: Plan, reader: Reader, message: str) -> Reply:
-        news = self._told(now, self._unheard(now, reader))
-        self._remember(now, reader)
-        return _with(self.dialect.refuse(call, now, message), news)
+        if after.paused and after.paused != now.paused:
+            self._tell_listeners(after.paused)
+        news = self._told(now, unheard)
+        reply = self.dialect.reply(Turn(call, now, after, changes, worked.errors, news))
+        return _with(reply, [*news, *worked.kept, *notes])
 
     # --- news --------------------------------------------------------------------------------------------------------
 
@@ -226,6 +195,8 @@ class Desk:
         return records[last + 1 :]
 
     def _told(self, now: Plan, records: Sequence[Record]) -> list[str]:
+        if not records:
+            return []
         ids = self.dialect.rules.shows_ids
         lines = [
             line
@@ -259,6 +230,16 @@ class Desk:
             self._cached = plan
         return self._cached, reader
 
+    def _tries(self) -> Iterator[tuple[Plan, Reader]]:
+        """The plan as it is now, again after each lost race. The rests between are short and uneven, so that two who
+        race do not keep step."""
+        for number in range(_TRIES):
+            if number:
+                if not self._named:
+                    self._plan_id = ""
+                time.sleep(os.urandom(1)[0] / 50_000)
+            yield self._look()
+
     def _find(self) -> str:
         if self._named:
             return self._named
@@ -279,12 +260,6 @@ class Desk:
         self._cached = after
         return after
 
-    def _wait(self) -> None:
-        """A short, uneven rest before the next try, so that two who race do not keep step."""
-        if not self._named:
-            self._plan_id = ""
-        time.sleep(os.urandom(1)[0] / 50_000)
-
     def _beaten(self) -> StoreError:
         return StoreError(f"the plan was changed by others {_TRIES} times in a row; try again.")
 
@@ -301,11 +276,12 @@ def open_desk(store: str = "", *, session: str = "", agent: str = MAIN, dialect:
 
 def desk_for(settings: Settings, *, session: str = "", agent: str = MAIN, plan: str = "", place: str = "") -> Desk:
     """A desk as the settings say."""
-    dialect = load_dialect(settings.dialect)
     url = settings.store
     options = {"synchronous": settings.sqlite_synchronous} if url.startswith("sqlite:") else {}
     store = open_store(url, **options)
-    return Desk(store, session=session, agent=agent, plan=plan, dialect=dialect, settings=settings, place=place)
+    return Desk(
+        store, session=session, agent=agent, plan=plan, dialect=settings.dialect, settings=settings, place=place
+    )
 
 
 def _rewound(plan: Plan, records: Sequence[Record]) -> Plan:
@@ -336,6 +312,8 @@ def _replaced(now: Plan, new: Plan, keep_ids: bool) -> Plan:
 
 
 def _renumbered(now: Plan, new: Plan) -> Plan:
+    from .core.match import Entry, match
+
     found = match(now.items, [Entry(item.text, item.status) for item in new.items])
     last = now.last_id
     ids: dict[str, str] = {"": ""}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress, count
+from operator import is_not
 from typing import Any, NamedTuple
 
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, USER, Closing, Item, Plan
@@ -28,7 +29,7 @@ def diff(before: Plan, after: Plan) -> tuple[Change, ...]:
     """Everything that must be done to `before` to get `after`."""
     found: list[Change] = []
     if before.items is not after.items:
-        found.extend(_items(before.items, after.items))
+        found.extend(_items(before, after))
     for name in _HEAD:
         old, new = getattr(before, name), getattr(after, name)
         if old is not new and old != new:
@@ -68,11 +69,26 @@ def stamped(before: Plan, after: Plan, by: str, at: str) -> Plan:
     """Note on the items who closed them and when, and on the plan what the user took away."""
     if before.items is after.items:
         return after
+    places = touched(before, after)
+    if places is not None:
+        marked = list(after.items)
+        for place in places:
+            marked[place] = _stamp(marked[place], before.items[place], by, at)
+        return after._replace(items=tuple(marked))
     old = {item.id: item for item in before.items}
     items = [item if item is old.get(item.id) else _stamp(item, old.get(item.id), by, at) for item in after.items]
     if by == USER:
         after = after._replace(removed=_removed(before, after, old))
     return after._replace(items=tuple(items))
+
+
+def touched(before: Plan, after: Plan) -> list[int] | None:
+    """The places of items that are not the same, if the same items stand in the same order; else None."""
+    old, new = before.items, after.items
+    if len(old) != len(new):
+        return None
+    places = list(compress(count(), map(is_not, old, new)))
+    return places if all(old[place].id == new[place].id for place in places) else None
 
 
 # --- telling -------------------------------------------------------------------------------------------------------
@@ -150,11 +166,13 @@ def _name(item: Item, ids: bool) -> str:
 # --- finding -------------------------------------------------------------------------------------------------------
 
 
-def _items(old: tuple[Item, ...], new: tuple[Item, ...]) -> Iterator[Change]:
-    if len(old) == len(new) and all(a is b or a.id == b.id for a, b in zip(old, new, strict=True)):
-        for a, b in zip(old, new, strict=True):
-            if a is not b and a != b:
-                yield Change("changed", a.id, a, b)
+def _items(plan: Plan, other_plan: Plan) -> Iterator[Change]:
+    old, new = plan.items, other_plan.items
+    places = touched(plan, other_plan)
+    if places is not None:
+        for place in places:
+            if old[place] != new[place]:
+                yield Change("changed", old[place].id, old[place], new[place])
         return
     before = {item.id: item for item in old}
     after = {item.id: item for item in new}
@@ -181,6 +199,8 @@ def _woven(kept: list[Item], added: dict[int, Item]) -> list[Item]:
 
 def _strayed(before: Sequence[str], after: Sequence[str]) -> list[str]:
     """The fewest ids that have to move to get from one order to the other."""
+    from bisect import bisect_left
+
     rank = {id: index for index, id in enumerate(before)}
     common = [id for id in after if id in rank]
     tails: list[int] = []  # longest increasing run, by its last ranks

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .changes import Change
 from .errors import BadShape
 from .model import MODES, STATUSES, Closing, Item, Pause, Plan
-from .rules import faults
-from .shape import Fault, Schema, check, listed
+
+if TYPE_CHECKING:
+    from .shape import Schema
 
 FORMAT = "json"
 
@@ -83,6 +84,9 @@ def to_json(plan: Plan) -> dict[str, Any]:
 
 def from_json(data: object) -> Plan:
     """The plan of a canonical form; every fault is named."""
+    from .rules import faults
+    from .shape import check, listed
+
     wrong = check(data, PLAN_SCHEMA)
     if wrong or not isinstance(data, dict):
         raise BadShape(listed(wrong))
@@ -101,7 +105,7 @@ def from_json(data: object) -> Plan:
     )
     broken = faults(plan)
     if broken:
-        raise BadShape(listed([Fault((), "", line + ".") for line in broken], lambda fault: fault.message))
+        raise BadShape([f"{line}." for line in broken[:20]])
     return plan
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
+from .changes import touched
 from .model import CLOSED, USER, Item, Plan
 from .ops import grouped
 from .text import plainly, quoted
@@ -45,7 +46,8 @@ def protect(now: Plan, draft: Plan, *, closed_is_final: bool = True) -> Merged:
     """What the user closed stays closed, and what the user removed is not brought back by an agent."""
     if now.items is draft.items:
         return Merged(draft)
-    if not now.removed and not (closed_is_final and any(item.closed and item.closed.by == USER for item in now.items)):
+    places = touched(now, draft)
+    if places is not None and not any(_reopened(now.items[place], draft.items[place]) for place in places):
         return Merged(draft)
     old = {item.id: item for item in now.items}
     kept: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 PENDING = "pending"
@@ -58,6 +59,9 @@ class Item(NamedTuple):
         return self.active or self.text
 
 
+_STATUS = itemgetter(Item._fields.index("status"))
+
+
 class Pause(NamedTuple):
     """Why the agent rests, since when, and what it was doing."""
 
@@ -90,21 +94,24 @@ class Plan(NamedTuple):
     @property
     def active(self) -> Item | None:
         """The item being worked on; the first, if there are several."""
-        for item in self.items:
-            if item.status == ACTIVE:
-                return item
-        return None
+        statuses = self.statuses
+        return self.items[statuses.index(ACTIVE)] if ACTIVE in statuses else None
+
+    @property
+    def busy(self) -> tuple[Item, ...]:
+        """Every item being worked on."""
+        return tuple([self.items[index] for index, status in enumerate(self.statuses) if status == ACTIVE])
+
+    @property
+    def statuses(self) -> list[str]:
+        """The status of each item, in order."""
+        return list(map(_STATUS, self.items))
 
     @property
     def progress(self) -> Progress:
         """How far the plan is. Abandoned items do not count."""
-        done = total = 0
-        for item in self.items:
-            status = item.status
-            if status == DONE:
-                done += 1
-            if status != DROPPED:
-                total += 1
+        statuses = self.statuses
+        done, total = statuses.count(DONE), len(statuses) - statuses.count(DROPPED)
         return Progress(done, total, (200 * done + total) // (2 * total) if total else 0)
 
     @property

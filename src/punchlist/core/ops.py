@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from .errors import NoSuchItem, Refused
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, MODES, PENDING, Item, Pause, Plan
 from .text import cut, inline, plainly, quoted
 
+_ID = itemgetter(Item._fields.index("id"))
+
 # --- finding -------------------------------------------------------------------------------------------------------
 
 
 def find(plan: Plan, id: str) -> Item:
     """The item with this id."""
-    for item in plan.items:
-        if item.id == id:
-            return item
-    raise NoSuchItem(_missing(plan, [id]))
+    ids = list(map(_ID, plan.items))
+    if id not in ids:
+        raise NoSuchItem(_missing(plan, [id]))
+    return plan.items[ids.index(id)]
 
 
 def resolve(plan: Plan, words: str) -> str:
@@ -165,15 +168,14 @@ def start(plan: Plan, id: str, *, owner: str = "") -> Plan:
     if waiting:
         raise Refused(f"item {id} needs {', '.join(waiting)} first.")
     owner = item.owner or ("" if owner == MAIN else owner)
-
-    def begun(other: Item) -> Item:
-        if other.id == id:
-            return other._replace(status=ACTIVE, owner=owner, reason="", closed=None)
-        if other.status == ACTIVE and other.owner == owner:
-            return other._replace(status=PENDING)
-        return other
-
-    return plan._replace(items=tuple(map(begun, plan.items)))
+    items = list(plan.items)
+    for index, status in enumerate(plan.statuses):
+        other = items[index]
+        if other is item:
+            items[index] = item._replace(status=ACTIVE, owner=owner, reason="", closed=None)
+        elif status == ACTIVE and other.owner == owner:
+            items[index] = other._replace(status=PENDING)
+    return plan._replace(items=tuple(items))
 
 
 def complete(plan: Plan, *ids: str) -> Plan:
@@ -283,6 +285,8 @@ def _each(plan: Plan, ids: Sequence[str], change: Callable[[Item], Item]) -> Pla
                 return (
                     plan if new is item else plan._replace(items=(*plan.items[:index], new, *plan.items[index + 1 :]))
                 )
+    if not ids:
+        return plan
     require(plan, ids)
     chosen = set(ids)
     return plan._replace(items=tuple([change(item) if item.id in chosen else item for item in plan.items]))
@@ -290,7 +294,7 @@ def _each(plan: Plan, ids: Sequence[str], change: Callable[[Item], Item]) -> Pla
 
 def require(plan: Plan, ids: Iterable[str]) -> None:
     """Refuse ids that are not in the plan, all of them together."""
-    known = {item.id for item in plan.items}
+    known = set(map(_ID, plan.items))
     unknown = [id for id in ids if id not in known]
     if unknown:
         raise NoSuchItem(_missing(plan, unknown))

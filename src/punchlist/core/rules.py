@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+from .changes import touched
 from .errors import Refused
 from .model import ACTIVE, CLOSED, MODES, PENDING, STATUSES, Item, Plan
 from .ops import circle_of_needs
@@ -57,8 +58,9 @@ def promoted(plan: Plan) -> Plan:
 
 
 def _refuse_long(plan: Plan, most: int, before: Plan) -> None:
-    known = set(map(id, before.items))
-    for item in plan.items:
+    places = touched(before, plan)
+    known = set(map(id, before.items)) if places is None else set()
+    for item in plan.items if places is None else [plan.items[place] for place in places]:
         if id(item) not in known:
             for what, text in (("text", item.text), ("reason", item.reason), *(("note", note) for note in item.notes)):
                 if len(text) > most:

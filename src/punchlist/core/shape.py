@@ -1,7 +1,7 @@
 """The checker: enforces the JSON Schema that the model is shown, and reports every fault with its path.
 
 It knows the words our schemas use (type, enum, required, properties, additionalProperties, items, minItems, maxItems,
-minLength, maxLength, anyOf) and no others; a test compares it with a full validator.
+minLength, maxLength) and no others; a test compares it with a full validator.
 """
 
 from __future__ import annotations
@@ -27,8 +27,13 @@ class Fault(NamedTuple):
 
 def check(value: object, schema: Schema) -> list[Fault]:
     """Every fault of a value; nothing if it has the right form."""
+    return check_at(value, schema, ())
+
+
+def check_at(value: object, schema: Schema, path: Path) -> list[Fault]:
+    """The faults of a value that stands at a path."""
     found: list[Fault] = []
-    _check(value, schema, (), found)
+    _check(value, schema, path, found)
     return found
 
 
@@ -97,13 +102,13 @@ _NAMES = {
 
 
 def _check(value: Any, schema: Schema, path: Path, found: list[Fault]) -> None:
-    options = schema.get("anyOf")
-    if options is not None:
-        _check_any(value, options, path, found)
+    kinds = schema.get("type")
+    if kinds is None:
         return
-    kind = schema.get("type")
-    if kind is not None and not _TYPES[kind](value):
-        found.append(Fault(path, "type", f"must be {_NAMES[kind]}, not {shown(value)}."))
+    kind = kinds if isinstance(kinds, str) else _kind(value, kinds)
+    if not _TYPES[kind](value):
+        names = " or ".join(_NAMES[name] for name in ([kinds] if isinstance(kinds, str) else kinds))
+        found.append(Fault(path, "type", f"must be {names}, not {shown(value)}."))
         return
     choices = schema.get("enum")
     if choices is not None and value not in choices:
@@ -118,6 +123,11 @@ def _check(value: Any, schema: Schema, path: Path, found: list[Fault]) -> None:
                 _check(entry, inner, (*path, index), found)
     elif kind == "object":
         _check_object(value, schema, path, found)
+
+
+def _kind(value: object, kinds: Sequence[str]) -> str:
+    """The one of several types that a value has, or the last of them."""
+    return next((kind for kind in kinds if _TYPES[kind](value)), kinds[-1])
 
 
 def _check_object(value: dict[str, Any], schema: Schema, path: Path, found: list[Fault]) -> None:
@@ -136,20 +146,6 @@ def _check_object(value: dict[str, Any], schema: Schema, path: Path, found: list
             _check(entry, further, (*path, name), found)
 
 
-def _check_any(value: Any, options: Sequence[Schema], path: Path, found: list[Fault]) -> None:
-    """One of several forms. If the type fits one of them, its faults are the ones to tell."""
-    best: list[Fault] = []
-    for option in options:
-        tried: list[Fault] = []
-        _check(value, option, path, tried)
-        if not tried:
-            return
-        if tried[0].path != path or tried[0].rule != "type":
-            best = tried
-    names = " or ".join(_NAMES[option["type"]] for option in options)
-    found += best or [Fault(path, "type", f"must be {names}, not {shown(value)}.")]
-
-
 def _check_size(size: int, what: str, noun: str, schema: Schema, path: Path, found: list[Fault]) -> None:
     least, most = schema.get("min" + what), schema.get("max" + what)
     if least is not None and size < least:
@@ -165,11 +161,8 @@ def _check_size(size: int, what: str, noun: str, schema: Schema, path: Path, fou
 
 
 def _mend(value: Any, schema: Schema, path: Path, reading: Lenience, notes: list[str]) -> Any:
-    options = schema.get("anyOf")
-    if options is not None:
-        fitting = [option for option in options if _TYPES[option["type"]](value)]
-        return _mend(value, fitting[0], path, reading, notes) if fitting else value
-    kind = schema.get("type", "")
+    kinds = schema.get("type", "")
+    kind = kinds if isinstance(kinds, str) else _kind(value, kinds)
     if kind and not _TYPES[kind](value):
         value = _converted(value, kind, path, reading, notes)
     if kind == "object" and isinstance(value, dict):
@@ -229,6 +222,8 @@ def _readings(value: Any, kind: str) -> Iterator[Any]:
         yield int(value)
     elif kind == "boolean" and value in ("true", "false"):
         yield value == "true"
+    elif kind == "string" and isinstance(value, list) and value and all(isinstance(entry, str) for entry in value):
+        yield "\n".join(value)
 
 
 def _parsed(text: str) -> object:

@@ -10,50 +10,38 @@ from ..core.changes import Change
 from ..core.errors import Refused
 from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, PENDING, STATUSES, Item, Plan
 from ..core.rules import Rules, pause_fault
-from ..core.shape import Schema
+from ..core.shape import Fault, Path, Schema, check, check_at
 from ..core.text import cut, inline
-from . import Call, Dialect, Reply, Tool, Turn
+from . import Call, Dialect, Reply, Tool, Turn, refusal
 
 _TEXT: Schema = {"type": "string"}
 _ID: Schema = {"type": "integer"}
 _IDS: Schema = {"type": "array", "items": _ID}
-_BY_ID: Schema = {"type": "object", "additionalProperties": _TEXT}
+_ENTRY: dict[str, Schema] = {
+    "text": _TEXT,
+    "phase": _TEXT,
+    "needs": _IDS,
+    "after": _ID,
+    "parent": _ID,
+    "notes": _TEXT,
+    "owner": _TEXT,
+}
 
+# Every word of this is sent with every request of a session: what costs many tokens to say here is checked below.
 PLAN = Tool(
     name="plan",
     schema={
         "type": "object",
         "properties": {
-            "add": {
-                "type": "array",
-                "items": {
-                    "anyOf": [
-                        _TEXT,
-                        {
-                            "type": "object",
-                            "properties": {
-                                "text": _TEXT,
-                                "phase": _TEXT,
-                                "needs": _IDS,
-                                "after": _ID,
-                                "parent": _ID,
-                                "notes": {"type": "array", "items": _TEXT},
-                                "owner": _TEXT,
-                            },
-                            "required": ["text"],
-                            "additionalProperties": False,
-                        },
-                    ]
-                },
-            },
+            "add": {"type": "array", "items": {"type": ["string", "object"], "properties": _ENTRY}},
             "start": _IDS,
             "done": _IDS,
             "drop": _IDS,
             "block": _IDS,
             "unblock": _IDS,
             "why": _TEXT,
-            "note": _BY_ID,
-            "edit": _BY_ID,
+            "note": {"type": "object"},
+            "edit": {"type": "object"},
             "pause": _TEXT,
             "show": {"type": "boolean"},
         },
@@ -91,6 +79,29 @@ def _apply(plan: Plan, call: Call) -> Plan:
     return plan
 
 
+def _judge(call: Call) -> str:
+    """The schema, and what it leaves unsaid to stay short: entries are texts or have one, notes and edits are texts."""
+    faults = check(call.args, PLAN.schema)
+    args = call.args if isinstance(call.args, dict) else {}
+    added = args.get("add")
+    for index, entry in enumerate(added if isinstance(added, list) else ()):
+        if isinstance(entry, dict):
+            faults += _entry_faults(("add", index), entry)
+    for verb in ("note", "edit"):
+        given = args.get(verb)
+        for key, text in given.items() if isinstance(given, dict) else ():
+            faults += check_at(text, _TEXT, (verb, key))
+    return refusal(PLAN, faults)
+
+
+def _entry_faults(path: Path, entry: dict[str, Any]) -> list[Fault]:
+    found = [] if "text" in entry else [Fault((*path, "text"), "required", "is missing.")]
+    keys = ", ".join(map(repr, _ENTRY))
+    return found + [
+        Fault((*path, key), "key", f"is not a key; the keys are {keys}.") for key in entry if key not in _ENTRY
+    ]
+
+
 def _refuse_meaningless(args: dict[str, Any]) -> None:
     if not any(key != "why" for key in args):
         raise Refused(f"say what to do: {', '.join(name for name in PLAN.schema['properties'] if name != 'why')}.")
@@ -120,7 +131,7 @@ def _entry(index: int, wish: Any) -> dict[str, Any]:
     if "needs" in entry:
         entry["needs"] = tuple(dict.fromkeys(map(str, entry["needs"])))
     if "notes" in entry:
-        entry["notes"] = tuple(note for note in entry["notes"] if note.strip())
+        entry["notes"] = (entry["notes"],) if entry["notes"].strip() else ()
     return entry
 
 
@@ -153,7 +164,7 @@ def _advanced(plan: Plan, active: Item | None, args: dict[str, Any], agent: str)
     leaving = [id for verb in ("done", "block", "drop") for id in _ids(args, verb)]
     after = active.id if active and active.id in leaving else leaving[-1] if leaving else ""
     owner = ops.find(plan, after).owner if after else _owner(agent)
-    if any(item.status == ACTIVE and (item.owner == owner or not after) for item in plan.items):
+    if any(item.owner == owner or not after for item in plan.busy):
         return plan
     ready = ops.next_ready(plan, after=after, owner=owner if after or owner else None)
     return ops.start(plan, ready.id, owner=owner) if ready else plan
@@ -166,7 +177,7 @@ def _owner(agent: str) -> str:
 def _at_hand(plan: Plan, agent: str) -> Item | None:
     """The item an agent is busy with; the main agent looks after everyone's."""
     owner = _owner(agent)
-    busy = [item for item in plan.items if item.status == ACTIVE]
+    busy = plan.busy
     mine = [item for item in busy if item.owner == owner]
     return next(iter(mine if mine or owner else busy), None)
 
@@ -249,10 +260,8 @@ def _asides(item: Item) -> str:
 
 
 def counts(plan: Plan) -> dict[str, int]:
-    found = dict.fromkeys(STATUSES, 0)
-    for item in plan.items:
-        found[item.status] += 1
-    return {**found, "total": len(plan.items)}
+    statuses = plan.statuses
+    return {**{status: statuses.count(status) for status in STATUSES}, "total": len(statuses)}
 
 
 def _told(change: Change) -> dict[str, Any]:
@@ -285,6 +294,7 @@ DIALECT = Dialect(
     apply=_apply,
     reply=_reply,
     rules=Rules(max_items=10_000, max_text=2_000, shows_ids=True),
+    judge=_judge,
     tolerant=True,
     system="native.system",
 )

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from time import time
 from typing import Any, NoReturn
 
+from ..core.changes import Change
 from ..core.codec import (
     change_from_json,
     change_to_json,
@@ -19,10 +18,11 @@ from ..core.codec import (
     paused_to_json,
 )
 from ..core.errors import StaleRevision, StoreError
-from ..core.model import MAIN, Plan, Reader
+from ..core.model import MAIN, Item, Plan, Reader
 from . import Home, Record
 
 VERSION = 1
+_REMEMBERED = 5_000  # items kept as text
 _SCHEMA = """
 CREATE TABLE plans (
     id TEXT PRIMARY KEY, revision INTEGER NOT NULL, head TEXT NOT NULL, place TEXT NOT NULL, agent TEXT NOT NULL,
@@ -52,6 +52,7 @@ class SqliteStore:
 
     def __init__(self, path: str, synchronous: str = "normal") -> None:
         self.path = path
+        self._written: dict[int, tuple[Item, str]] = {}  # items as text, as they were last written
         try:
             _make_private(path)
             self._db = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
@@ -96,7 +97,7 @@ class SqliteStore:
                     _text(record.reader),
                     record.dialect,
                     record.kind,
-                    json.dumps([change_to_json(change) for change in record.changes]),
+                    f"[{','.join(map(self._change_text, record.changes))}]",
                 ),
             )
             if reader is not None:
@@ -183,14 +184,15 @@ class SqliteStore:
                 self._db.execute("DELETE FROM items WHERE plan = ? AND id = ?", (after.id, change.id))
             elif change.kind == "changed":
                 self._db.execute(
-                    "UPDATE items SET data = ? WHERE plan = ? AND id = ?", (_data(change.after), after.id, change.id)
+                    "UPDATE items SET data = ? WHERE plan = ? AND id = ?",
+                    (self._text_of(change.after), after.id, change.id),
                 )
         added = [change for change in record.changes if change.kind == "added"]
         if added:
             (last,) = self._db.execute(
                 "SELECT coalesce(max(rank), 0) FROM items WHERE plan = ?", (after.id,)
             ).fetchone()
-            rows = [(after.id, change.id, last + n, _data(change.after)) for n, change in enumerate(added, 1)]
+            rows = [(after.id, change.id, last + n, self._text_of(change.after)) for n, change in enumerate(added, 1)]
             self._db.executemany("INSERT INTO items VALUES (?, ?, ?, ?)", rows)
         at_end = [item.id for item in after.items[len(after.items) - len(added) :]] == [change.id for change in added]
         if "moved" in kinds or not at_end:
@@ -203,6 +205,23 @@ class SqliteStore:
             (plan, _text(key), reader.seen),
         )
 
+    def _change_text(self, change: Change) -> str:
+        if change.kind not in ("added", "removed", "changed"):
+            return json.dumps(change_to_json(change))
+        before, after = (self._text_of(item) if item else "null" for item in (change.before, change.after))
+        return f'["{change.kind}","{change.id}",{before},{after},{change.at}]'
+
+    def _text_of(self, item: Item) -> str:
+        """An item as JSON. The same item is asked for several times: for its row, and for history on both sides."""
+        known = self._written.get(id(item))
+        if known is not None and known[0] is item:
+            return known[1]
+        text = json.dumps(item_to_json(item))
+        if len(self._written) > _REMEMBERED:
+            self._written.clear()
+        self._written[id(item)] = (item, text)
+        return text
+
     def _one(self, sql: str, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         try:
             row: tuple[Any, ...] | None = self._db.execute(sql, values).fetchone()
@@ -210,30 +229,40 @@ class SqliteStore:
             _fail(self.path, error)
         return row
 
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
+    def _reading(self) -> _Transaction:
         """One moment of the store: what is read inside belongs together."""
-        try:
-            self._db.execute("BEGIN")
-            try:
-                yield
-            finally:
-                self._db.execute("COMMIT")
-        except sqlite3.Error as error:
-            _fail(self.path, error)
+        return _Transaction(self._db, self.path, "BEGIN")
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _writing(self) -> _Transaction:
+        """All or nothing."""
+        return _Transaction(self._db, self.path, "BEGIN IMMEDIATE")
+
+
+class _Transaction:
+    """Commits at the end of a `with`, takes everything back if that was left by an error."""
+
+    def __init__(self, db: sqlite3.Connection, path: str, begin: str) -> None:
+        self._db = db
+        self._path = path
+        self._begin = begin
+
+    def __enter__(self) -> None:
         try:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
+            self._db.execute(self._begin)
+        except sqlite3.Error as error:
+            _fail(self._path, error)
+
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        try:
+            if error is None:
+                self._db.execute("COMMIT")
+        except sqlite3.Error as failure:
+            error = failure
+        if error is not None:
+            if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
-        except (sqlite3.Error, OSError) as error:
-            _fail(self.path, error)
+            if isinstance(error, sqlite3.Error | OSError):
+                _fail(self._path, error)
 
 
 def open(rest: str, **options: str) -> SqliteStore:
@@ -277,10 +306,6 @@ def _plan(id: str, head: tuple[Any, ...], rows: list[tuple[str]]) -> Plan:
     title, mode, paused, phases, last_id, removed = json.loads(head[1])
     items = tuple([item_from_json(json.loads(data)) for (data,) in rows])
     return Plan(id, title, head[0], mode, paused_from_json(paused), tuple(phases), items, last_id, tuple(removed))
-
-
-def _data(item: Any) -> str:
-    return json.dumps(item_to_json(item))
 
 
 def _text(name: str) -> str:
