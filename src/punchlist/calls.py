@@ -1,16 +1,21 @@
-"""A model's tool call, worked out: from what was sent to the plan it leads to. Nothing is loaded or saved here."""
+"""A model's tool call: from what was sent to what is answered, by way of the door."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .core.errors import Partial, Refused
+from .core.changes import noted
+from .core.errors import Partial, Refused, StaleRevision
 from .core.merge import merge, protect
-from .core.model import Plan
+from .core.model import Plan, Reader
 from .core.rules import obeyed
 from .core.shape import Lenience, mend
-from .dialects import STATUS_WORDS, Call, Dialect
+from .dialects import STATUS_WORDS, Call, Dialect, Reply, Tool, Turn, find_tool
+from .stores import Record
+
+if TYPE_CHECKING:
+    from .desk import Desk
 
 _UNDERSTOOD = 10  # notes on what was understood, in one answer
 
@@ -23,20 +28,34 @@ class Worked(NamedTuple):
     kept: tuple[str, ...] = ()  # wishes that were not granted, a sentence each
 
 
-def understood(dialect: Dialect, call: Call, *, tolerant: bool) -> tuple[Call, list[str]]:
-    """The call in the form its dialect asks for, and what had to be understood for that. Raises Refused."""
-    notes: list[str] = []
-    if tolerant or dialect.tolerant:
-        args, notes = mend(call.args, call.tool.schema, Lenience(STATUS_WORDS, call.tool.fill, call.tool.ids))
-        call = call._replace(args=args)
-    wrong = dialect.judge(call)
-    if wrong:
-        raise Refused(wrong)
-    return call, [f"note: {line}." for line in notes[:_UNDERSTOOD]]
+def answer(desk: Desk, tool: str, args: object, interactive: bool | None, continuing: bool) -> Reply:
+    """Carry out one tool call, as a model made it."""
+    dialect = desk.dialect
+    try:
+        found = find_tool(dialect, tool, continuing=continuing)
+        call, notes = _understood(dialect, _called(desk, found, args, interactive), desk.settings.tolerant)
+    except Refused as refusal:
+        return decline(desk, tool, str(refusal))
+    for now, reader in desk.tries():
+        try:
+            return _carry_out(desk, call, notes, now, reader)
+        except Refused as refusal:
+            news = desk.heard(now, reader, ids=dialect.rules.shows_ids)
+            return _with(dialect.refuse(call, now, str(refusal)), news)
+        except StaleRevision:
+            continue
+    raise desk.beaten()
+
+
+def decline(desk: Desk, tool: str, message: str) -> Reply:
+    """The answer to a call that could not even be understood."""
+    dialect = desk.dialect
+    known = [one for one in dialect.tools if one.name == tool] or dialect.tools
+    return dialect.refuse(_called(desk, known[0], None, None), Plan(), message)
 
 
 def worked_out(dialect: Dialect, call: Call, seen: Plan, now: Plan, *, closed_is_final: bool) -> Worked:
-    """Apply the call to the plan its author saw, and bring the result into the plan as it is now."""
+    """Apply the call to the plan its author saw, and bring the result into the plan as it is now. Pure."""
     rules = dialect.rules
     errors: Sequence[str] = ()
     try:
@@ -50,3 +69,44 @@ def worked_out(dialect: Dialect, call: Call, seen: Plan, now: Plan, *, closed_is
     if rules.clear_when_done and not draft.open_items and not plan.open_items:
         plan = plan._replace(items=())
     return Worked(plan, tuple(errors), (*merged.kept, *guarded.kept))
+
+
+def _called(desk: Desk, tool: Tool, args: Any, interactive: bool | None) -> Call:
+    own = desk.settings
+    quiet = own.interactive if interactive is None else interactive
+    return Call(tool, args, desk.agent, quiet, desk.store.durable, desk.now(), own.strict_pause, own.redact_calls)
+
+
+def _understood(dialect: Dialect, call: Call, tolerant: bool) -> tuple[Call, list[str]]:
+    """The call in the form its dialect asks for, and what had to be understood for that. Raises Refused."""
+    wrong = dialect.judge(call)
+    if not wrong:
+        return call, []
+    if tolerant or dialect.tolerant:
+        args, notes = mend(call.args, call.tool.schema, Lenience(STATUS_WORDS, call.tool.fill, call.tool.ids))
+        call = call._replace(args=args)
+        wrong = dialect.judge(call)
+        if not wrong:
+            return call, [f"note: {line}." for line in notes[:_UNDERSTOOD]]
+    raise Refused(wrong)
+
+
+def _carry_out(desk: Desk, call: Call, notes: list[str], now: Plan, reader: Reader) -> Reply:
+    dialect = desk.dialect
+    unheard = desk.unheard(now, reader)
+    seen = desk.rewound(now, unheard) if unheard and dialect.rules.speaks_of == "seen" else now
+    worked = worked_out(dialect, call, seen, now, closed_is_final=desk.settings.user_closed_is_final)
+    after, changes = noted(now, worked.plan, desk.agent, call.at)
+    if changes:
+        record = Record(0, call.at, desk.agent, desk.reader_key, dialect.name, "edit", changes)
+        after = desk.save(now, after, record, reader)
+    else:
+        after = now
+        desk.remember(now, reader)
+    news = desk.told(now, unheard, ids=dialect.rules.shows_ids) if unheard else []
+    reply = dialect.reply(Turn(call, now, after, changes, worked.errors, news))
+    return _with(reply, [*news, *worked.kept, *notes])
+
+
+def _with(reply: Reply, lines: Sequence[str]) -> Reply:
+    return reply._replace(text="\n".join([reply.text.rstrip("\n"), *lines])) if lines else reply

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import settings as settings_of
-from .core.changes import Change, diff, stamped, tell, undo
+from .core.changes import Change, noted, tell, undo
 from .core.errors import Refused, StaleRevision, StoreError
 from .core.model import ACTIVE, MAIN, PENDING, USER, Pause, Plan, Reader
 from .core.text import counted, cut, inline
@@ -16,7 +16,7 @@ from .settings import Settings
 from .stores import Home, Record, Store, open_store
 
 if TYPE_CHECKING:  # what only a tool call needs is imported by the call: most hooks make none
-    from .dialects import Call, Dialect, Reply, Tool
+    from .dialects import Dialect, Reply
 
 _TRIES = 200  # races lost in a row before we give up
 _NEWS = 10  # sentences of news in one answer
@@ -42,7 +42,7 @@ class Desk:
         self.agent = agent
         self._dialect = dialect
         self.settings = settings or settings_of.load()
-        self._reader_key = f"{session}/{agent}"
+        self.reader_key = f"{session}/{agent}"
         self._named = plan
         self._place = place
         self._plan_id = ""
@@ -65,12 +65,10 @@ class Desk:
         """The plan as it is now; empty if there is none yet."""
         return self._look()[0]
 
-    def news(self) -> list[str]:
-        """What others have changed since this reader last heard, once."""
+    def news(self, *, ids: bool = True) -> list[str]:
+        """What others have changed since this reader last heard, once. `ids`: whether it knows items by their ids."""
         now, reader = self._look()
-        told = self._told(now, self._unheard(now, reader))
-        self._remember(now, reader)
-        return told
+        return self.heard(now, reader, ids=ids)
 
     def history(self, after: int = 0) -> list[Record]:
         """Every change behind a revision, oldest first."""
@@ -81,50 +79,41 @@ class Desk:
         now = self.plan
         if not 0 <= revision <= now.revision:
             raise Refused(f"no revision {revision}; the plan is at revision {now.revision}.")
-        return _rewound(now, self.store.history(now.id, revision))._replace(revision=revision)
+        return self.rewound(now, self.store.history(now.id, revision))._replace(revision=revision)
+
+    @staticmethod
+    def rewound(plan: Plan, records: Sequence[Record]) -> Plan:
+        """A plan before these records."""
+        for record in reversed(records):
+            plan = undo(plan, record.changes)
+        return plan
 
     # --- changing --------------------------------------------------------------------------------------------------
 
     def change(self, edit: Callable[[Plan], Plan], *, by: str = USER, kind: str = "edit") -> Plan:
         """Apply a pure edit to the plan as it is now, and save it."""
-        for now, _ in self._tries():
-            after = stamped(now, edit(now), by, _now()) if kind == "edit" else edit(now)
-            changes = diff(now, after)
+        for now, _ in self.tries():
+            at = self.now()
+            after, changes = noted(now, edit(now), by, at)
             if not changes:
                 return now
             try:
-                return self._save(now, after, Record(0, _now(), by, kind=kind, changes=changes), None)
+                return self.save(now, after, Record(0, at, by, kind=kind, changes=changes), None)
             except StaleRevision:
                 continue
-        raise self._beaten()
+        raise self.beaten()
 
     def call(self, tool: str, args: object, *, interactive: bool | None = None, continuing: bool = False) -> Reply:
         """Carry out one tool call, as a model made it."""
-        from .calls import understood
-        from .dialects import find_tool
+        from .calls import answer
 
-        try:
-            found = find_tool(self.dialect, tool, continuing=continuing)
-            call, notes = understood(
-                self.dialect, self._called(found, args, interactive), tolerant=self.settings.tolerant
-            )
-        except Refused as refusal:
-            return self.decline(tool, str(refusal))
-        for now, reader in self._tries():
-            try:
-                return self._carry_out(call, notes, now, reader)
-            except Refused as refusal:
-                news = self._told(now, self._unheard(now, reader))
-                self._remember(now, reader)
-                return _with(self.dialect.refuse(call, now, str(refusal)), news)
-            except StaleRevision:
-                continue
-        raise self._beaten()
+        return answer(self, tool, args, interactive, continuing)
 
     def decline(self, tool: str, message: str) -> Reply:
-        """The answer to a call that could not even be understood."""
-        known = [one for one in self.dialect.tools if one.name == tool] or self.dialect.tools
-        return self.dialect.refuse(self._called(known[0], None, None), Plan(), message)
+        """The answer to a call that could not even be read."""
+        from .calls import decline
+
+        return decline(self, tool, message)
 
     def import_plan(self, data: object, format: str = "json", *, by: str = USER) -> Plan:
         """Replace the plan, in one revision: parsed JSON of a format, or text for markdown and transcript."""
@@ -152,41 +141,15 @@ class Desk:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # --- a call ------------------------------------------------------------------------------------------------------
-
-    def _called(self, tool: Tool, args: Any, interactive: bool | None) -> Call:
-        from .dialects import Call
-
-        settings = self.settings
-        quiet = settings.interactive if interactive is None else interactive
-        return Call(
-            tool, args, self.agent, quiet, self.store.durable, _now(), settings.strict_pause, settings.redact_calls
-        )
-
-    def _carry_out(self, call: Call, notes: list[str], now: Plan, reader: Reader) -> Reply:
-        from .calls import worked_out
-        from .dialects import Turn
-
-        unheard = self._unheard(now, reader)
-        seen = _rewound(now, unheard) if self.dialect.rules.speaks_of == "seen" else now
-        worked = worked_out(self.dialect, call, seen, now, closed_is_final=self.settings.user_closed_is_final)
-        after = stamped(now, worked.plan, self.agent, call.at)
-        changes = diff(now, after)
-        if changes:
-            record = Record(0, call.at, self.agent, self._reader_key, self.dialect.name, changes=changes)
-            after = self._save(now, after, record, reader)
-        else:
-            after = now
-            self._remember(now, reader)
-        if after.paused and after.paused != now.paused:
-            self._tell_listeners(after.paused)
-        news = self._told(now, unheard)
-        reply = self.dialect.reply(Turn(call, now, after, changes, worked.errors, news))
-        return _with(reply, [*news, *worked.kept, *notes])
-
     # --- news --------------------------------------------------------------------------------------------------------
 
-    def _unheard(self, now: Plan, reader: Reader) -> list[Record]:
+    def heard(self, now: Plan, reader: Reader, *, ids: bool) -> list[str]:
+        """The news for a reader, who has heard them now."""
+        told = self.told(now, self.unheard(now, reader), ids=ids)
+        self.remember(now, reader)
+        return told
+
+    def unheard(self, now: Plan, reader: Reader) -> list[Record]:
         """The records this reader has not heard of. An import or a restore is no news, and ends what came before it."""
         if reader.seen >= now.revision:
             return []
@@ -194,23 +157,22 @@ class Desk:
         last = max((index for index, record in enumerate(records) if record.kind != "edit"), default=-1)
         return records[last + 1 :]
 
-    def _told(self, now: Plan, records: Sequence[Record]) -> list[str]:
-        if not records:
-            return []
-        ids = self.dialect.rules.shows_ids
+    def told(self, now: Plan, records: Sequence[Record], *, ids: bool) -> list[str]:
+        """What records say to this reader, a sentence each."""
         lines = [
             line
             for record in records
-            if record.reader != self._reader_key
+            if record.reader != self.reader_key
             for line in tell(_worth_telling(record), record.by, now, ids=ids)
         ]
         if len(lines) > _NEWS:
             lines[_NEWS:] = [f"and {counted(len(lines) - _NEWS, 'more change')}."]
         return lines
 
-    def _remember(self, now: Plan, reader: Reader) -> None:
+    def remember(self, now: Plan, reader: Reader) -> None:
+        """Keep that this reader has heard of everything up to now."""
         if now.id and reader.seen < now.revision:
-            self.store.remember(now.id, self._reader_key, reader._replace(seen=now.revision))
+            self.store.remember(now.id, self.reader_key, reader._replace(seen=now.revision))
 
     # --- the store -------------------------------------------------------------------------------------------------
 
@@ -220,7 +182,7 @@ class Desk:
             self._plan_id = self._find()
             if not self._plan_id:
                 return Plan(), Reader()
-        revision, reader = self.store.glance(self._plan_id, self._reader_key)
+        revision, reader = self.store.glance(self._plan_id, self.reader_key)
         if self._cached.revision != revision or self._cached.id != self._plan_id:
             plan = self.store.load(self._plan_id)
             if plan is None:
@@ -230,7 +192,13 @@ class Desk:
             self._cached = plan
         return self._cached, reader
 
-    def _tries(self) -> Iterator[tuple[Plan, Reader]]:
+    @staticmethod
+    def now() -> str:
+        """The time, in ISO 8601."""
+        seconds = time.time()
+        return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03d}Z"
+
+    def tries(self) -> Iterator[tuple[Plan, Reader]]:
         """The plan as it is now, again after each lost race. The rests between are short and uneven, so that two who
         race do not keep step."""
         for number in range(_TRIES):
@@ -250,7 +218,8 @@ class Desk:
     def _home(self) -> Home:
         return Home(self._place or settings_of.place(), self.session, self.agent)
 
-    def _save(self, now: Plan, after: Plan, record: Record, reader: Reader | None) -> Plan:
+    def save(self, now: Plan, after: Plan, record: Record, reader: Reader | None) -> Plan:
+        """Write what `now` has become, and have it told where a pause was asked for. Raises StaleRevision."""
         home = None if now.id else self._home()
         after = after._replace(id=now.id or _new_id(), revision=now.revision + 1)
         record = record._replace(revision=after.revision)
@@ -258,14 +227,15 @@ class Desk:
         self.store.save(now if now.id else None, after, record, heard, home)
         self._plan_id = after.id
         self._cached = after
+        if after.paused and after.paused != now.paused:
+            for listener in self._listeners:
+                listener(after.paused)
         return after
 
-    def _beaten(self) -> StoreError:
+    @staticmethod
+    def beaten() -> StoreError:
+        """What to raise when every race was lost."""
         return StoreError(f"the plan was changed by others {_TRIES} times in a row; try again.")
-
-    def _tell_listeners(self, pause: Pause) -> None:
-        for listener in self._listeners:
-            listener(pause)
 
 
 def open_desk(store: str = "", *, session: str = "", agent: str = MAIN, dialect: str = "", plan: str = "") -> Desk:
@@ -282,13 +252,6 @@ def desk_for(settings: Settings, *, session: str = "", agent: str = MAIN, plan: 
     return Desk(
         store, session=session, agent=agent, plan=plan, dialect=settings.dialect, settings=settings, place=place
     )
-
-
-def _rewound(plan: Plan, records: Sequence[Record]) -> Plan:
-    """The plan before these records."""
-    for record in reversed(records):
-        plan = undo(plan, record.changes)
-    return plan
 
 
 def _worth_telling(record: Record) -> list[Change]:
@@ -325,17 +288,6 @@ def _renumbered(now: Plan, new: Plan) -> Plan:
         for item in new.items
     ]
     return new._replace(items=tuple(items), last_id=last)
-
-
-def _with(reply: Reply, lines: Sequence[str]) -> Reply:
-    if not lines:
-        return reply
-    return reply._replace(text="\n".join([reply.text.rstrip("\n"), *lines]))
-
-
-def _now() -> str:
-    seconds = time.time()
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03d}Z"
 
 
 def _new_id() -> str:

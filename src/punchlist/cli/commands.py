@@ -22,7 +22,7 @@ from .parser import Handler, parser
 def run(argv: list[str]) -> int:
     """Do what was typed; the exit code says how it went."""
     screen.prepare()
-    args = parser(_HANDLERS).parse_args(argv)
+    args = parser(_HANDLERS, argv).parse_args(argv)
     try:
         code: int = args.handler(args)
         sys.stdout.flush()

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .. import __version__
-from ..dialects import PATHS as DIALECTS
-from ..dialects.formats import PATHS as FORMATS
 
 _HELP = """\
 punchlist keeps the plan a coding agent works from: the same plan in any agent, yours to read and edit.
@@ -83,15 +81,13 @@ class _Page(_Parser):
         return _HELP % {"commands": "".join(f"  {name.ljust(width)}  {about}\n" for name, about in COMMANDS.items())}
 
 
-def parser(handlers: dict[str, Handler]) -> argparse.ArgumentParser:
-    """Everything that can be typed, each command with the function that does it."""
+def parser(handlers: dict[str, Handler], argv: list[str]) -> argparse.ArgumentParser:
+    """The reader of what was typed. Only the commands in sight get a parser of their own: that is what takes time."""
     page = _Page(prog="punchlist", add_help=True, allow_abbrev=False)
     page.add_argument("--version", action="version", version=f"punchlist {__version__}")
     _common(page)
-    commands = page.add_subparsers(dest="command", parser_class=_Parser, metavar="COMMAND")
-    for name, about in COMMANDS.items():
-        if name == "hook":
-            continue
+    commands = page.add_subparsers(prog="punchlist", dest="command", parser_class=_Parser, metavar="COMMAND")
+    for name, about in _in_sight(argv).items():
         sub = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".", allow_abbrev=False)
         _common(sub)
         if name in _ARGUMENTS:
@@ -99,6 +95,13 @@ def parser(handlers: dict[str, Handler]) -> argparse.ArgumentParser:
         sub.set_defaults(handler=handlers[name])
     page.set_defaults(handler=handlers["show"], markdown=False)
     return page
+
+
+def _in_sight(argv: list[str]) -> dict[str, str]:
+    named = {name: about for name, about in COMMANDS.items() if name in argv and name != "hook"}
+    if named or all(word.startswith("-") for word in argv):
+        return named
+    return {name: about for name, about in COMMANDS.items() if name != "hook"}
 
 
 def _common(to: argparse.ArgumentParser) -> None:
@@ -148,17 +151,23 @@ def _edit(to: argparse.ArgumentParser) -> None:
 
 
 def _import(to: argparse.ArgumentParser) -> None:
-    to.add_argument("--format", required=True, choices=list(FORMATS), metavar="F", help=", ".join(FORMATS))
+    from ..dialects.formats import PATHS
+
+    to.add_argument("--format", required=True, choices=list(PATHS), metavar="F", help=", ".join(PATHS))
     to.add_argument("file", metavar="FILE", help="a file, a task directory, or - for standard input")
 
 
 def _export(to: argparse.ArgumentParser) -> None:
-    known = [name for name in FORMATS if name != "transcript"]
+    from ..dialects.formats import PATHS
+
+    known = [name for name in PATHS if name != "transcript"]
     to.add_argument("--format", default="json", choices=known, metavar="F", help=", ".join(known))
 
 
 def _dialect(to: argparse.ArgumentParser) -> None:
-    to.add_argument("--dialect", metavar="D", help=", ".join(DIALECTS))
+    from ..dialects import PATHS
+
+    to.add_argument("--dialect", metavar="D", help=", ".join(PATHS))
 
 
 def _call(to: argparse.ArgumentParser) -> None:

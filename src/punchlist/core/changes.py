@@ -27,14 +27,7 @@ class Change(NamedTuple):
 
 def diff(before: Plan, after: Plan) -> tuple[Change, ...]:
     """Everything that must be done to `before` to get `after`."""
-    found: list[Change] = []
-    if before.items is not after.items:
-        found.extend(_items(before, after))
-    for name in _HEAD:
-        old, new = getattr(before, name), getattr(after, name)
-        if old is not new and old != new:
-            found.append(Change("plan", name, old, new))
-    return tuple(found)
+    return (*_items(before, after), *_head(before, after))
 
 
 def apply(plan: Plan, changes: Iterable[Change]) -> Plan:
@@ -65,16 +58,25 @@ def inverted(change: Change) -> Change:
     return Change(kind, change.id, change.after, change.before, change.at)
 
 
-def stamped(before: Plan, after: Plan, by: str, at: str) -> Plan:
-    """Note on the items who closed them and when, and on the plan what the user took away."""
-    if before.items is after.items:
-        return after
+def noted(before: Plan, after: Plan, by: str, at: str) -> tuple[Plan, tuple[Change, ...]]:
+    """What was changed, with who closed an item and when noted on it, and what the user took away noted on the plan."""
     places = touched(before, after)
-    if places is not None:
-        marked = list(after.items)
-        for place in places:
-            marked[place] = _stamp(marked[place], before.items[place], by, at)
-        return after._replace(items=tuple(marked))
+    if places is None:
+        after = _stamped(before, after, by, at)
+        return after, diff(before, after)
+    items = list(after.items)
+    found = []
+    for place in places:
+        old = before.items[place]
+        items[place] = new = _stamp(items[place], old, by, at)
+        if new != old:
+            found.append(Change("changed", old.id, old, new))
+    if places:
+        after = after._replace(items=tuple(items))
+    return after, (*found, *_head(before, after))
+
+
+def _stamped(before: Plan, after: Plan, by: str, at: str) -> Plan:
     old = {item.id: item for item in before.items}
     items = [item if item is old.get(item.id) else _stamp(item, old.get(item.id), by, at) for item in after.items]
     if by == USER:
@@ -85,6 +87,8 @@ def stamped(before: Plan, after: Plan, by: str, at: str) -> Plan:
 def touched(before: Plan, after: Plan) -> list[int] | None:
     """The places of items that are not the same, if the same items stand in the same order; else None."""
     old, new = before.items, after.items
+    if old is new:
+        return []
     if len(old) != len(new):
         return None
     places = list(compress(count(), map(is_not, old, new)))
@@ -187,6 +191,13 @@ def _items(plan: Plan, other_plan: Plan) -> Iterator[Change]:
             yield Change("added", item.id, None, item, index)
     if [id for id in before if id in after] != [id for id in after if id in before]:
         yield Change("moved", "", tuple(before), tuple(after))
+
+
+def _head(before: Plan, after: Plan) -> Iterator[Change]:
+    for name in _HEAD:
+        old, new = getattr(before, name), getattr(after, name)
+        if old is not new and old != new:
+            yield Change("plan", name, old, new)
 
 
 def _woven(kept: list[Item], added: dict[int, Item]) -> list[Item]:

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 from .errors import NoSuchItem, Refused
-from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, MODES, PENDING, Item, Pause, Plan
+from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, MODES, PENDING, Item, Pause, Plan, places
 from .text import cut, inline, plainly, quoted
 
 _ID = itemgetter(Item._fields.index("id"))
@@ -17,10 +17,10 @@ _ID = itemgetter(Item._fields.index("id"))
 
 def find(plan: Plan, id: str) -> Item:
     """The item with this id."""
-    ids = list(map(_ID, plan.items))
-    if id not in ids:
-        raise NoSuchItem(_missing(plan, [id]))
-    return plan.items[ids.index(id)]
+    try:
+        return plan.items[list(map(_ID, plan.items)).index(id)]
+    except ValueError:
+        raise NoSuchItem(_missing(plan, [id])) from None
 
 
 def resolve(plan: Plan, words: str) -> str:
@@ -169,12 +169,10 @@ def start(plan: Plan, id: str, *, owner: str = "") -> Plan:
         raise Refused(f"item {id} needs {', '.join(waiting)} first.")
     owner = item.owner or ("" if owner == MAIN else owner)
     items = list(plan.items)
-    for index, status in enumerate(plan.statuses):
-        other = items[index]
-        if other is item:
-            items[index] = item._replace(status=ACTIVE, owner=owner, reason="", closed=None)
-        elif status == ACTIVE and other.owner == owner:
-            items[index] = other._replace(status=PENDING)
+    for place in places(plan.statuses, ACTIVE):
+        if items[place].owner == owner:
+            items[place] = items[place]._replace(status=PENDING)
+    items[plan.items.index(item)] = item._replace(status=ACTIVE, owner=owner, reason="", closed=None)
     return plan._replace(items=tuple(items))
 
 
@@ -292,9 +290,10 @@ def _each(plan: Plan, ids: Sequence[str], change: Callable[[Item], Item]) -> Pla
     return plan._replace(items=tuple([change(item) if item.id in chosen else item for item in plan.items]))
 
 
-def require(plan: Plan, ids: Iterable[str]) -> None:
+def require(plan: Plan, ids: Sequence[str]) -> None:
     """Refuse ids that are not in the plan, all of them together."""
-    known = set(map(_ID, plan.items))
+    listed = list(map(_ID, plan.items))
+    known = listed if len(ids) < 4 else set(listed)
     unknown = [id for id in ids if id not in known]
     if unknown:
         raise NoSuchItem(_missing(plan, unknown))

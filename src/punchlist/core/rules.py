@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from .changes import touched
 from .errors import Refused
 from .model import ACTIVE, CLOSED, MODES, PENDING, STATUSES, Item, Plan
 from .ops import circle_of_needs
@@ -15,7 +14,6 @@ class Rules(NamedTuple):
     """What the core obeys for one dialect."""
 
     max_items: int = 0  # 0: as many as you like
-    max_text: int = 0  # characters of a text; 0: as long as you like
     one_active: bool = False  # of several active items the first stays active
     promote: bool = False  # with nothing active, the first pending item becomes active
     clear_when_done: bool = False  # a list that was sent all completed becomes empty once nothing is open
@@ -28,8 +26,6 @@ def obeyed(plan: Plan, rules: Rules, before: Plan) -> Plan:
     """The plan a call asked for, as its dialect's rules have it."""
     if len(plan.items) > rules.max_items > 0 and len(plan.items) > len(before.items):
         raise Refused(f"a plan holds at most {rules.max_items} items; this would make {len(plan.items)}.")
-    if rules.max_text and plan.items is not before.items:
-        _refuse_long(plan, rules.max_text, before)
     if rules.one_active:
         plan = one_active(plan)
     return promoted(plan) if rules.promote else plan
@@ -55,16 +51,6 @@ def promoted(plan: Plan) -> Plan:
             begun = item._replace(status=ACTIVE)
             return plan._replace(items=(*plan.items[:index], begun, *plan.items[index + 1 :]))
     return plan
-
-
-def _refuse_long(plan: Plan, most: int, before: Plan) -> None:
-    places = touched(before, plan)
-    known = set(map(id, before.items)) if places is None else set()
-    for item in plan.items if places is None else [plan.items[place] for place in places]:
-        if id(item) not in known:
-            for what, text in (("text", item.text), ("reason", item.reason), *(("note", note) for note in item.notes)):
-                if len(text) > most:
-                    raise Refused(f"item {item.id}: a {what} has at most {most} characters, not {len(text)}.")
 
 
 # --- pausing -------------------------------------------------------------------------------------------------------

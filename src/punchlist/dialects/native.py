@@ -15,6 +15,7 @@ from ..core.text import cut, inline
 from . import Call, Dialect, Reply, Tool, Turn, refusal
 
 _TEXT: Schema = {"type": "string"}
+_SHORT: Schema = {"type": "string", "maxLength": 2_000}
 _ID: Schema = {"type": "integer"}
 _IDS: Schema = {"type": "array", "items": _ID}
 _ENTRY: dict[str, Schema] = {
@@ -55,7 +56,9 @@ PLAN = Tool(
     ),
     title="Plan",
 )
-_ADVANCING = ("add", "unblock", "done", "block", "drop")  # verbs after which the next item is started
+_BY_ID = ("unblock", "start", "done", "block", "drop")
+_CLOSING = ("done", "block", "drop")
+_ADVANCING = {"add", "unblock", *_CLOSING}  # verbs after which the next item is started
 
 
 def _apply(plan: Plan, call: Call) -> Plan:
@@ -63,17 +66,21 @@ def _apply(plan: Plan, call: Call) -> Plan:
     _refuse_meaningless(args)
     if args.get("add"):
         plan = ops.extend(plan, [_entry(index, wish) for index, wish in enumerate(args["add"])])
-    ops.require(plan, _named(args))
-    for id, text in args.get("edit", {}).items():
-        plan = ops.rename(plan, _id(id), text)
-    for id, text in args.get("note", {}).items():
-        plan = ops.note(plan, _id(id), text)
-    plan = ops.unblock(plan, *_ids(args, "unblock"))
-    plan = _started(plan, _ids(args, "start"), _owner(call.agent))
-    active = _at_hand(plan, call.agent)
-    plan = _closed(plan, args)
-    if any(args.get(verb) for verb in _ADVANCING):
-        plan = _advanced(plan, active, args, call.agent)
+    ids = {verb: [str(id) for id in args[verb]] for verb in _BY_ID if args.get(verb)}
+    texts = {verb: {_id(key): text for key, text in args[verb].items()} for verb in ("edit", "note") if args.get(verb)}
+    ops.require(plan, [id for named in (*ids.values(), *texts.values()) for id in named])
+    for id, text in texts.get("edit", {}).items():
+        plan = ops.rename(plan, id, text)
+    for id, text in texts.get("note", {}).items():
+        plan = ops.note(plan, id, text)
+    if "unblock" in ids:
+        plan = ops.unblock(plan, *ids["unblock"])
+    if "start" in ids:
+        plan = _started(plan, ids["start"], _owner(call.agent))
+    if not _ADVANCING.isdisjoint(args):
+        active = _at_hand(plan, call.agent)
+        plan = _closed(plan, ids, args.get("why", ""))
+        plan = _advanced(plan, active, ids, call.agent)
     if args.get("pause"):
         plan = ops.pause(plan, args["pause"], call.at)
     return plan
@@ -85,17 +92,23 @@ def _judge(call: Call) -> str:
     args = call.args if isinstance(call.args, dict) else {}
     added = args.get("add")
     for index, entry in enumerate(added if isinstance(added, list) else ()):
-        if isinstance(entry, dict):
-            faults += _entry_faults(("add", index), entry)
+        faults += _entry_faults(("add", index), entry)
     for verb in ("note", "edit"):
         given = args.get(verb)
         for key, text in given.items() if isinstance(given, dict) else ():
-            faults += check_at(text, _TEXT, (verb, key))
+            faults += check_at(text, _SHORT, (verb, key))
+    if isinstance(args.get("why"), str):
+        faults += check_at(args["why"], _SHORT, ("why",))
     return refusal(PLAN, faults)
 
 
-def _entry_faults(path: Path, entry: dict[str, Any]) -> list[Fault]:
+def _entry_faults(path: Path, entry: object) -> list[Fault]:
+    if not isinstance(entry, dict):
+        return check_at(entry, _SHORT, path) if isinstance(entry, str) else []
     found = [] if "text" in entry else [Fault((*path, "text"), "required", "is missing.")]
+    for key in ("text", "notes", "phase", "owner"):
+        if isinstance(entry.get(key), str):
+            found += check_at(entry[key], _SHORT, (*path, key))
     keys = ", ".join(map(repr, _ENTRY))
     return found + [
         Fault((*path, key), "key", f"is not a key; the keys are {keys}.") for key in entry if key not in _ENTRY
@@ -112,11 +125,6 @@ def _refuse_meaningless(args: dict[str, Any]) -> None:
         fault = pause_fault(args["pause"], strict=False)
         if fault:
             raise Refused(f"pause: {fault}")
-
-
-def _named(args: dict[str, Any]) -> list[str]:
-    listed = [id for verb in ("unblock", "start", "done", "block", "drop") for id in _ids(args, verb)]
-    return listed + [_id(key) for verb in ("edit", "note") for key in args.get(verb, ())]
 
 
 def _entry(index: int, wish: Any) -> dict[str, Any]:
@@ -136,32 +144,30 @@ def _entry(index: int, wish: Any) -> dict[str, Any]:
 
 
 def _started(plan: Plan, ids: list[str], owner: str) -> Plan:
-    owners = [ops.find(plan, id).owner or owner for id in ids]
-    if len(set(owners)) < len(owners):
+    if len(ids) > 1 and len({ops.find(plan, id).owner or owner for id in ids}) < len(ids):
         raise Refused(f"start one item at a time, not {', '.join(ids)}; several only if they have different owners.")
     for id in ids:
         plan = ops.start(plan, id, owner=owner)
     return plan
 
 
-def _closed(plan: Plan, args: dict[str, Any]) -> Plan:
-    done, block, drop = (_ids(args, verb) for verb in ("done", "block", "drop"))
-    if done:
-        plan = ops.complete(plan, *done)
-    if block:
-        plan = ops.block(plan, *block, why=args["why"])
-    if drop:
-        plan = ops.drop(plan, *drop, why=args["why"])
-    for id in done:
+def _closed(plan: Plan, ids: dict[str, list[str]], why: str) -> Plan:
+    if "done" in ids:
+        plan = ops.complete(plan, *ids["done"])
+    if "block" in ids:
+        plan = ops.block(plan, *ids["block"], why=why)
+    if "drop" in ids:
+        plan = ops.drop(plan, *ids["drop"], why=why)
+    for id in ids.get("done", ()):
         parts = ops.open_parts(plan, id)
         if parts:
             raise Refused(f"item {id} has open parts {', '.join(parts)}; finish or drop them first.")
     return plan
 
 
-def _advanced(plan: Plan, active: Item | None, args: dict[str, Any], agent: str) -> Plan:
+def _advanced(plan: Plan, active: Item | None, ids: dict[str, list[str]], agent: str) -> Plan:
     """Begin the next item, if whoever's item was finished has none now."""
-    leaving = [id for verb in ("done", "block", "drop") for id in _ids(args, verb)]
+    leaving = [id for verb in _CLOSING for id in ids.get(verb, ())]
     after = active.id if active and active.id in leaving else leaving[-1] if leaving else ""
     owner = ops.find(plan, after).owner if after else _owner(agent)
     if any(item.owner == owner or not after for item in plan.busy):
@@ -182,10 +188,6 @@ def _at_hand(plan: Plan, agent: str) -> Item | None:
     return next(iter(mine if mine or owner else busy), None)
 
 
-def _ids(args: dict[str, Any], verb: str) -> list[str]:
-    return [str(id) for id in args.get(verb, ())]
-
-
 def _id(key: str) -> str:
     return key.strip().removeprefix("#")
 
@@ -196,21 +198,21 @@ def _id(key: str) -> str:
 def _reply(turn: Turn) -> Reply:
     added = [change.id for change in turn.changes if change.kind == "added"]
     head = f"added {_ranges(added)}; " if added else ""
-    text = head + digest(turn.plan, turn.call.agent)
+    found = counts(turn.plan)
+    text = head + digest(turn.plan, turn.call.agent, found)
     if turn.call.args.get("show"):
         text = "\n".join([text, *listing(turn.plan)])
     details = {
         "changes": [_told(change) for change in turn.changes],
-        "counts": counts(turn.plan),
+        "counts": found,
         "news": list(turn.news),
     }
     return Reply(text, text, details=details)
 
 
-def digest(plan: Plan, agent: str = MAIN) -> str:
+def digest(plan: Plan, agent: str, found: dict[str, int]) -> str:
     """Where the work stands: `now 6 Write the docs (5/10)`."""
-    progress = plan.progress
-    tail = f"({progress.completed}/{progress.total})"
+    tail = f"({found[DONE]}/{found['total'] - found[DROPPED]})"
     if plan.paused:
         return f"paused {tail}"
     active = _at_hand(plan, agent)
@@ -293,7 +295,7 @@ DIALECT = Dialect(
     tools=(PLAN,),
     apply=_apply,
     reply=_reply,
-    rules=Rules(max_items=10_000, max_text=2_000, shows_ids=True),
+    rules=Rules(max_items=10_000, shows_ids=True),
     judge=_judge,
     tolerant=True,
     system="native.system",

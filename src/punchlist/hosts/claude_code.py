@@ -29,7 +29,7 @@ def answer(event: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _told(desk: Desk, event: str) -> dict[str, Any] | None:
-    news = desk.news()
+    news = desk.news(ids=False)
     if not news:
         return None
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": "\n".join(news)}}

@@ -23,12 +23,19 @@ from . import Home, Record
 
 VERSION = 1
 _REMEMBERED = 5_000  # items kept as text
+_GLANCE = """
+SELECT revision, author, seen, places.plan FROM plans
+LEFT JOIN readers ON readers.plan = id AND key = ? LEFT JOIN places ON places.place = plans.place WHERE id = ?
+"""
+_UPDATE = "UPDATE plans SET revision = ?, touched = ?, author = ? WHERE id = ? AND revision = ?"
+_UPDATE_ALL = _UPDATE.replace("SET", "SET head = ?,")
 _SCHEMA = """
 CREATE TABLE plans (
     id TEXT PRIMARY KEY, revision INTEGER NOT NULL, head TEXT NOT NULL, place TEXT NOT NULL, agent TEXT NOT NULL,
-    touched REAL NOT NULL
+    touched REAL NOT NULL,
+    author TEXT NOT NULL -- the reader who saved last: it has seen that revision, and needs no row of its own for that
 ) WITHOUT ROWID;
-CREATE INDEX plans_by_place ON plans (place, agent, touched);
+CREATE TABLE places (place TEXT PRIMARY KEY, plan TEXT NOT NULL) WITHOUT ROWID; -- a main agent's latest plan there
 CREATE TABLE items (
     plan TEXT NOT NULL, id TEXT NOT NULL, rank INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (plan, id)
 ) WITHOUT ROWID;
@@ -52,6 +59,12 @@ class SqliteStore:
 
     def __init__(self, path: str, synchronous: str = "normal") -> None:
         self.path = path
+        self._glanced: tuple[str, int, str, str | None] = (
+            "",
+            0,
+            "",
+            None,
+        )  # plan, revision, author, latest of its place
         self._written: dict[int, tuple[Item, str]] = {}  # items as text, as they were last written
         try:
             _make_private(path)
@@ -62,11 +75,12 @@ class SqliteStore:
             _fail(path, error)
 
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
-        row = self._one(
-            "SELECT revision, seen FROM plans LEFT JOIN readers ON plan = id AND key = ? WHERE id = ?",
-            (_text(reader), _text(plan)),
-        )
-        return (0, Reader()) if row is None else (row[0], Reader(row[1] or 0))
+        row = self._one(_GLANCE, (_text(reader), _text(plan)))
+        if row is None:
+            return 0, Reader()
+        revision, author, seen, latest = row
+        self._glanced = (plan, revision, author, latest)
+        return revision, Reader(revision if author == _text(reader) else seen or 0)
 
     def load(self, plan: str) -> Plan | None:
         with self._reading():
@@ -85,8 +99,8 @@ class SqliteStore:
         with self._writing():
             if before is None or home is not None:
                 self._create(after, home or Home())
-            self._write_head(before, after)
-            self._write_items(before, after, record)
+            self._write_head(before, after, record.reader if reader is not None else "")
+            self._write_items(after, record)
             self._db.execute(
                 "INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
@@ -100,12 +114,10 @@ class SqliteStore:
                     f"[{','.join(map(self._change_text, record.changes))}]",
                 ),
             )
-            if reader is not None:
-                self._write_reader(after.id, record.reader, reader)
 
     def remember(self, plan: str, key: str, reader: Reader) -> None:
         with self._writing():
-            self._write_reader(plan, key, reader)
+            self._write_reader(plan, _text(key), reader.seen)
 
     def history(self, plan: str, after: int = 0) -> list[Record]:
         with self._reading():
@@ -132,9 +144,7 @@ class SqliteStore:
         return row[0] if row else ""
 
     def latest(self, place: str) -> str:
-        row = self._one(
-            "SELECT id FROM plans WHERE place = ? AND agent = ? ORDER BY touched DESC LIMIT 1", (_text(place), MAIN)
-        )
+        row = self._one("SELECT plan FROM places WHERE place = ?", (_text(place),))
         return row[0] if row else ""
 
     def close(self) -> None:
@@ -160,7 +170,8 @@ class SqliteStore:
     def _create(self, plan: Plan, home: Home) -> None:
         try:
             self._db.execute(
-                "INSERT INTO plans VALUES (?, 0, '', ?, ?, ?)", (plan.id, _text(home.place), _text(home.agent), time())
+                "INSERT INTO plans VALUES (?, 0, '', ?, ?, ?, '')",
+                (plan.id, _text(home.place), _text(home.agent), time()),
             )
             if home.session:
                 self._db.execute(
@@ -169,25 +180,41 @@ class SqliteStore:
         except sqlite3.IntegrityError:
             raise StaleRevision(f"session {home.session!r} has a plan already") from None
 
-    def _write_head(self, before: Plan | None, after: Plan) -> None:
-        changed = self._db.execute(
-            "UPDATE plans SET revision = ?, head = ?, touched = ? WHERE id = ? AND revision = ?",
-            (after.revision, _head(after), time(), after.id, before.revision if before else 0),
-        )
+    def _write_head(self, before: Plan | None, after: Plan, author: str) -> None:
+        old = before.revision if before else 0
+        values: tuple[Any, ...] = (after.revision, time(), _text(author), after.id, old)
+        if before is None or _head(before) != _head(after):
+            changed = self._db.execute(_UPDATE_ALL, (json.dumps(_head(after)), *values))
+        else:
+            changed = self._db.execute(_UPDATE, values)
         if changed.rowcount != 1:
             raise StaleRevision(f"plan {after.id} has moved on")
+        plan, revision, last, latest = self._glanced
+        if (plan, revision) != (after.id, old):  # then this plan is new, or it was never looked at
+            last, latest = "", None
+        if last and last != _text(author):
+            self._write_reader(after.id, last, old)
+        if latest != after.id:
+            self._db.execute(
+                "INSERT INTO places SELECT place, id FROM plans WHERE id = ? AND agent = ? "
+                "ON CONFLICT DO UPDATE SET plan = excluded.plan",
+                (after.id, MAIN),
+            )
 
-    def _write_items(self, before: Plan | None, after: Plan, record: Record) -> None:
-        kinds = {change.kind for change in record.changes}
+    def _write_items(self, after: Plan, record: Record) -> None:
+        by_kind: dict[str, list[Change]] = {}
         for change in record.changes:
-            if change.kind == "removed":
-                self._db.execute("DELETE FROM items WHERE plan = ? AND id = ?", (after.id, change.id))
-            elif change.kind == "changed":
-                self._db.execute(
-                    "UPDATE items SET data = ? WHERE plan = ? AND id = ?",
-                    (self._text_of(change.after), after.id, change.id),
-                )
-        added = [change for change in record.changes if change.kind == "added"]
+            by_kind.setdefault(change.kind, []).append(change)
+        if "removed" in by_kind:
+            gone = [(after.id, change.id) for change in by_kind["removed"]]
+            self._db.executemany("DELETE FROM items WHERE plan = ? AND id = ?", gone)
+        if "changed" in by_kind:
+            rows = [(self._text_of(change.after), after.id, change.id) for change in by_kind["changed"]]
+            self._db.executemany("UPDATE items SET data = ? WHERE plan = ? AND id = ?", rows)
+        if by_kind.keys() & {"added", "moved"}:
+            self._place_items(after, by_kind.get("added", []), "moved" in by_kind)
+
+    def _place_items(self, after: Plan, added: list[Change], moved: bool) -> None:
         if added:
             (last,) = self._db.execute(
                 "SELECT coalesce(max(rank), 0) FROM items WHERE plan = ?", (after.id,)
@@ -195,14 +222,13 @@ class SqliteStore:
             rows = [(after.id, change.id, last + n, self._text_of(change.after)) for n, change in enumerate(added, 1)]
             self._db.executemany("INSERT INTO items VALUES (?, ?, ?, ?)", rows)
         at_end = [item.id for item in after.items[len(after.items) - len(added) :]] == [change.id for change in added]
-        if "moved" in kinds or not at_end:
+        if moved or not at_end:
             ranks = [(rank, after.id, item.id) for rank, item in enumerate(after.items, 1)]
             self._db.executemany("UPDATE items SET rank = ? WHERE plan = ? AND id = ?", ranks)
 
-    def _write_reader(self, plan: str, key: str, reader: Reader) -> None:
+    def _write_reader(self, plan: str, key: str, seen: int) -> None:
         self._db.execute(
-            "INSERT INTO readers VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = excluded.seen",
-            (plan, _text(key), reader.seen),
+            "INSERT INTO readers VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = excluded.seen", (plan, key, seen)
         )
 
     def _change_text(self, change: Change) -> str:
@@ -295,11 +321,9 @@ def _fail(path: str, error: Exception) -> NoReturn:
     raise StoreError(f"{path}: {words}") from None
 
 
-def _head(plan: Plan) -> str:
-    return json.dumps(
-        [plan.title, plan.mode, paused_to_json(plan.paused), plan.phases, plan.last_id, plan.removed],
-        separators=(",", ":"),
-    )
+def _head(plan: Plan) -> tuple[Any, ...]:
+    """What a plan is beside its items."""
+    return (plan.title, plan.mode, paused_to_json(plan.paused), plan.phases, plan.last_id, plan.removed)
 
 
 def _plan(id: str, head: tuple[Any, ...], rows: list[tuple[str]]) -> Plan:
