@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .model import NOTHING
 from .text import counted, cut, inline
 
 Schema = Mapping[str, Any]
 Path = tuple[str | int, ...]
+_DEEPEST = 50  # how deep a free object may be nested
 _MOST = 20  # faults that are spelled out
 
 
@@ -131,7 +133,9 @@ def _kind(value: object, kinds: Sequence[str]) -> str:
 
 
 def _check_object(value: dict[str, Any], schema: Schema, path: Path, found: list[Fault]) -> None:
-    known: Mapping[str, Schema] = schema.get("properties", {})
+    known: Mapping[str, Schema] = schema.get("properties", NOTHING)
+    if not known and _depth(value) > _DEEPEST:
+        found.append(Fault(path, "depth", f"must not be nested more than {_DEEPEST} deep."))
     missing = [name for name in schema.get("required", ()) if name not in value]
     found += [Fault((*path, name), "required", "is missing.") for name in missing]
     further = schema.get("additionalProperties", True)
@@ -144,6 +148,18 @@ def _check_object(value: dict[str, Any], schema: Schema, path: Path, found: list
             found.append(Fault((*path, name), "additionalProperties", f"is not a key; the keys are {right}."))
         elif isinstance(further, Mapping):
             _check(entry, further, (*path, name), found)
+
+
+def _depth(value: Any) -> int:
+    """How deep lists and objects lie in each other, as far as that matters."""
+    depth, layer = 0, [value]
+    while layer and depth <= _DEEPEST:
+        depth += 1
+        inside = [
+            entry.values() if isinstance(entry, dict) else entry for entry in layer if isinstance(entry, dict | list)
+        ]
+        layer = [entry for entries in inside for entry in entries]
+    return depth
 
 
 def _check_size(size: int, what: str, noun: str, schema: Schema, path: Path, found: list[Fault]) -> None:

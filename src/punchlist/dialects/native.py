@@ -158,11 +158,16 @@ def _closed(plan: Plan, ids: dict[str, list[str]], why: str) -> Plan:
         plan = ops.block(plan, *ids["block"], why=why)
     if "drop" in ids:
         plan = ops.drop(plan, *ids["drop"], why=why)
-    for id in ids.get("done", ()):
-        parts = ops.open_parts(plan, id)
-        if parts:
-            raise Refused(f"item {id} has open parts {', '.join(parts)}; finish or drop them first.")
+    if "done" in ids:
+        _refuse_open_parts(plan, set(ids["done"]))
     return plan
+
+
+def _refuse_open_parts(plan: Plan, done: set[str]) -> None:
+    for item in plan.items:
+        if item.parent and item.parent in done and item.status not in CLOSED:
+            parts = ", ".join(ops.open_parts(plan, item.parent))
+            raise Refused(f"item {item.parent} has open parts {parts}; finish or drop them first.")
 
 
 def _advanced(plan: Plan, active: Item | None, ids: dict[str, list[str]], agent: str) -> Plan:
