@@ -94,7 +94,7 @@ class Desk:
         """Apply a pure edit to the plan as it is now, and save it."""
         for now, _ in self.tries():
             at = self.now()
-            after, changes = noted(now, edit(now), by, at)
+            after, changes = noted(now, edit(now), by if kind == "edit" else kind, at)
             if not changes:
                 return now
             try:

@@ -236,8 +236,11 @@ def _strayed(before: Sequence[str], after: Sequence[str]) -> list[str]:
 def _stamp(item: Item, old: Item | None, by: str, at: str) -> Item:
     if item.status not in CLOSED:
         return item._replace(closed=None) if item.closed else item
+    known = old.closed if old else None
+    if item.closed and item.closed != known:
+        return item  # an import brings its own
     if old is not None and old.status == item.status:
-        return item if item.closed == old.closed else item._replace(closed=old.closed)
+        return item if item.closed else item._replace(closed=known)
     return item._replace(closed=Closing(by, at))
 
 
