@@ -8,10 +8,10 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from ..core import ops, render
-from ..core.changes import diff, tell
+from ..core.changes import describe, diff
 from ..core.codec import to_json
 from ..core.errors import PunchlistError, Refused, SettingsError, StoreError
-from ..core.model import MAIN, USER, Plan
+from ..core.model import MAIN, Plan
 from ..core.text import counted
 from ..desk import Desk, desk_for
 from ..settings import ABOUT, Settings, load, masked
@@ -114,8 +114,7 @@ def _apply(desk: Desk, args: Namespace, edit: Callable[[Plan], Plan]) -> int:
     if getattr(args, "json", False):
         screen.say_json(to_json(after))
         return 0
-    told = [line.removeprefix("the user ") for line in tell(diff(seen[-1], after), USER, after)]
-    for line in told or ["nothing changed."]:
+    for line in describe(diff(seen[-1], after), after) or ["nothing changed."]:
         screen.say(line)
     return 0
 

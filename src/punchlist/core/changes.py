@@ -99,9 +99,14 @@ def touched(before: Plan, after: Plan) -> list[int] | None:
 
 
 def tell(changes: Iterable[Change], who: str, plan: Plan, *, ids: bool = True) -> list[str]:
-    """One sentence for each change, as another reader of the plan should hear it."""
+    """One sentence for each change, as a model that works from the plan should hear it."""
     name = "the user" if who == USER else f"agent {inline(who)}"
     return [f"{name} {words}." for change in changes for words in _sentences(change, ids, who == USER, plan)]
+
+
+def describe(changes: Iterable[Change], plan: Plan) -> list[str]:
+    """One sentence for each change, as a person should read it."""
+    return [f"{words}." for change in changes for words in _sentences(change, True, False, plan)]
 
 
 def _sentences(change: Change, ids: bool, final: bool, plan: Plan) -> Iterator[str]:
@@ -118,7 +123,8 @@ def _sentences(change: Change, ids: bool, final: bool, plan: Plan) -> Iterator[s
     else:
         strayed = _strayed(change.before, change.after)
         names = [_name(item, ids) for item in plan.items if item.id in strayed]
-        yield f"moved {', '.join(names[:3]) or 'items'}{', …' if len(names) > 3 else ''}; keep the order as it is now"
+        advice = "; keep the order as it is now" if final else ""
+        yield f"moved {', '.join(names[:3]) or 'items'}{', …' if len(names) > 3 else ''}{advice}"
 
 
 def _item_sentences(old: Item, new: Item, ids: bool) -> Iterator[str]:
