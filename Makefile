@@ -24,7 +24,7 @@ SOURCES := $(shell find src -type f ! -name '*.pyc' 2>/dev/null)
 # Without .pyc files an interpreter starts up to three times slower, and no timing is honest.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint torture coverage bench lock clean
+.PHONY: help run test lint torture coverage bench docs pictures lock clean
 .DELETE_ON_ERROR:
 
 help:
@@ -34,6 +34,7 @@ help:
 	@echo "make torture   the long survival suites"
 	@echo "make coverage  the tests again, with the lines that none of them reached"
 	@echo "make bench     what a step costs: a table here, JSON in build/bench.json"
+	@echo "make docs      write the generated parts of docs/ again, and draw the pictures"
 	@echo "make lock      resolve the development requirements again"
 	@echo "make clean     remove everything that make made"
 
@@ -59,6 +60,12 @@ coverage: $(DEV)
 
 bench: $(BENCH)
 	@$(BIN)/python -m bench --json build/bench.json $(ARGS)
+
+docs: pictures
+	$(BIN)/python docs/reference.py --write
+
+pictures: $(DEV)
+	$(BIN)/python docs/pictures.py
 
 lock:
 	@$(PYTHON) -m venv build/uv && build/uv/bin/python -m pip install -qq --disable-pip-version-check uv

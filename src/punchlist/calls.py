@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .core.changes import noted
-from .core.errors import Partial, Refused, StaleRevision
+from .core.errors import Partial, Refused, StaleRevision, StoreError
 from .core.merge import merge, protect
 from .core.model import Plan, Reader
 from .core.rules import obeyed
@@ -41,7 +41,7 @@ def answer(desk: Desk, tool: str, args: object, interactive: bool | None, contin
             return _carry_out(desk, call, notes, now, reader)
         except Refused as refusal:
             news = desk.heard(now, reader, ids=dialect.rules.shows_ids)
-            return _with(dialect.refuse(call, now, str(refusal)), news)
+            return _with(dialect.refuse(call, now, str(refusal)), news, [])
         except StaleRevision:
             continue
     raise desk.beaten()
@@ -52,6 +52,13 @@ def decline(desk: Desk, tool: str, message: str) -> Reply:
     dialect = desk.dialect
     known = [one for one in dialect.tools if one.name == tool] or dialect.tools
     return dialect.refuse(_called(desk, known[0], None, None), Plan(), message)
+
+
+def faulted(desk: Desk, tool: str, error: StoreError) -> Reply:
+    """The answer to a call that the store let down, in the words of its dialect."""
+    dialect = desk.dialect
+    known = [one for one in dialect.tools if one.name == tool] or dialect.tools
+    return Reply(dialect.fault(_called(desk, known[0], None, None), error), is_error=True)
 
 
 def worked_out(dialect: Dialect, call: Call, seen: Plan, now: Plan, *, closed_is_final: bool) -> Worked:
@@ -105,8 +112,10 @@ def _carry_out(desk: Desk, call: Call, notes: list[str], now: Plan, reader: Read
         desk.remember(now, reader)
     news = desk.told(now, unheard, ids=dialect.rules.shows_ids) if unheard else []
     reply = dialect.reply(Turn(call, now, after, changes, worked.errors, news))
-    return _with(reply, [*news, *worked.kept, *notes])
+    return _with(reply, [*news, *worked.kept], notes)
 
 
-def _with(reply: Reply, lines: Sequence[str]) -> Reply:
-    return reply._replace(text="\n".join([reply.text.rstrip("\n"), *lines])) if lines else reply
+def _with(reply: Reply, news: Sequence[str], notes: Sequence[str]) -> Reply:
+    if not news and not notes:
+        return reply
+    return reply._replace(text="\n".join([reply.text.rstrip("\n"), *news, *notes]), news=tuple(news))

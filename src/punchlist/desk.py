@@ -11,7 +11,7 @@ from . import settings as settings_of
 from .core.changes import Change, noted, tell, undo
 from .core.errors import Refused, StaleRevision, StoreError
 from .core.model import ACTIVE, MAIN, PENDING, USER, Pause, Plan, Reader
-from .core.text import counted, cut, inline
+from .core.text import counted, cut, inline, plainly
 from .settings import Settings
 from .stores import Home, Record, Store, open_store
 
@@ -42,7 +42,7 @@ class Desk:
         self.agent = agent
         self._dialect = dialect
         self.settings = settings or settings_of.load()
-        self.reader_key = f"{session}/{agent}"
+        self.reader_key = f"{len(session)}/{session}/{agent}"  # no other session and agent have the same
         self._named = plan
         self._place = place
         self._plan_id = ""
@@ -119,8 +119,13 @@ class Desk:
         """Replace the plan, in one revision: parsed JSON of a format, or text for markdown and transcript."""
         from .dialects.formats import load
 
-        new: Plan = load(format).read(data)
-        return self.change(lambda now: _replaced(now, new, format == "json"), by=by, kind="import")
+        module = load(format)
+        new: Plan = module.read(data)
+        if getattr(module, "OWN_IDS", False):
+            items = [item._replace(extra={"id": item.id, **item.extra}) for item in new.items]
+            new = new._replace(items=tuple(items)) if self.plan.last_id else new
+        own = self._own_ids if format == "json" else lambda now, new: set()
+        return self.change(lambda now: _replaced(now, new, own(now, new)), by=by, kind="import")
 
     def export_plan(self, format: str = "json") -> Any:
         """The plan in another format."""
@@ -208,6 +213,14 @@ class Desk:
                 time.sleep(os.urandom(1)[0] / 50_000)
             yield self._look()
 
+    def _own_ids(self, now: Plan, new: Plan) -> set[str]:
+        """The ids of a plan of ours that mean the same in this one, now or earlier, or that this one has not used."""
+        known = {(item.id, plainly(item.text)) for item in now.items}
+        for record in self.store.history(now.id) if now.id else ():
+            known.update((c.id, plainly(c.before.text)) for c in record.changes if c.kind in ("removed", "changed"))
+        items = [(item.id, plainly(item.text)) for item in new.items]
+        return {id for id, words in items if int(id) > now.last_id or (id, words) in known}
+
     def _find(self) -> str:
         if self._named:
             return self._named
@@ -267,22 +280,25 @@ def _is_work(change: Change) -> bool:
     return kept == new and new.status in (ACTIVE, PENDING)
 
 
-def _replaced(now: Plan, new: Plan, keep_ids: bool) -> Plan:
+def _replaced(now: Plan, new: Plan, own_ids: set[str]) -> Plan:
     """The new plan in the old one's place. What both have keeps its id; no id is used again for something else."""
-    if now.last_id and not keep_ids:
-        new = _renumbered(now, new)
+    if now.last_id:
+        new = _renumbered(now, new, own_ids)
     return new._replace(id=now.id, revision=now.revision, last_id=max(now.last_id, new.last_id))
 
 
-def _renumbered(now: Plan, new: Plan) -> Plan:
-    from .core.match import Entry, match
-
-    found = match(now.items, [Entry(item.text, item.status) for item in new.items])
-    last = now.last_id
-    ids: dict[str, str] = {"": ""}
-    for item, old in zip(new.items, found, strict=True):
-        last += old is None
-        ids[item.id] = old.id if old else str(last)
+def _renumbered(now: Plan, new: Plan, own_ids: set[str]) -> Plan:
+    free: dict[str, list[str]] = {}  # ids of the old items, by their words
+    for item in now.items:
+        if item.id not in own_ids:
+            free.setdefault(plainly(item.text), []).append(item.id)
+    last = max([now.last_id, *map(int, own_ids)])
+    ids = {"": "", **{id: id for id in own_ids}}
+    for item in new.items:
+        same = free.get(plainly(item.text), [])
+        if item.id not in ids:
+            last += not same
+            ids[item.id] = same.pop(0) if same else str(last)
     items = [
         item._replace(id=ids[item.id], parent=ids[item.parent], needs=tuple(ids[id] for id in item.needs))
         for item in new.items

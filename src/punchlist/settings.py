@@ -66,15 +66,6 @@ def load(flags: Mapping[str, Any] = NOTHING, *, environ: Mapping[str, str] | Non
     return Settings(**values, origins=origins, faults=tuple(faults))
 
 
-def masked(url: str) -> str:
-    """A store's URL without its password."""
-    head, at, tail = url.rpartition("@")
-    scheme, slashes, login = head.partition("://")
-    if not at or not slashes or ":" not in login:
-        return url
-    return f"{scheme}://{login.split(':')[0]}:***@{tail}"
-
-
 def state_folder(environ: Mapping[str, str]) -> str:
     """Where plans are kept if nothing else is said."""
     return _folder(environ, "XDG_STATE_HOME", "~/.local/state")
@@ -164,11 +155,16 @@ def _checked(name: str, value: Any, origin: str, is_project: bool) -> Any:
     if type(value) is not type(_default(name)):
         wanted = "true or false" if isinstance(_default(name), bool) else "a string"
         raise SettingsError(f"{origin}: {name!r} must be {wanted}, not {shown(value)}.")
-    if about.choices and value not in about.choices:
-        raise SettingsError(
-            f"{origin}: {name!r} must be one of {', '.join(map(repr, about.choices))}, not {shown(value)}."
-        )
+    choices = _dialects() if name == "dialect" else tuple(map(repr, about.choices))
+    if choices and value not in choices and repr(value) not in choices:
+        raise SettingsError(f"{origin}: {name!r} must be one of {', '.join(choices)}, not {shown(value)}.")
     return value
+
+
+def _dialects() -> tuple[str, ...]:
+    from .dialects import PATHS
+
+    return tuple(PATHS)
 
 
 def _read(name: str, text: str) -> Any:

@@ -12,9 +12,10 @@ from ..core.changes import describe, diff
 from ..core.codec import to_json
 from ..core.errors import PunchlistError, Refused, SettingsError, StoreError
 from ..core.model import MAIN, Plan
-from ..core.text import counted
+from ..core.text import counted, quoted
 from ..desk import Desk, desk_for
-from ..settings import ABOUT, Settings, load, masked
+from ..settings import ABOUT, Settings, load
+from ..stores import masked
 from . import screen
 from .parser import Handler, parser
 
@@ -22,26 +23,44 @@ from .parser import Handler, parser
 def run(argv: list[str]) -> int:
     """Do what was typed; the exit code says how it went."""
     screen.prepare()
-    args = parser(_HANDLERS, argv).parse_args(argv)
+    code = 0
     try:
-        code: int = args.handler(args)
+        code = _run(argv)
         sys.stdout.flush()
-        return code
+    except BrokenPipeError:
+        screen.leave()
+    except OSError as error:
+        screen.leave()
+        screen.complain(f"standard output: {error.strerror}.")
+        code = code or 1
+    except KeyboardInterrupt:
+        code = 130
+    return code
+
+
+def _run(argv: list[str]) -> int:
+    args = Namespace()
+    try:
+        parser(_HANDLERS, argv).parse_args(argv, args)
+        return int(args.handler(args))
+    except SystemExit as leaving:  # help, the version, or misuse
+        sys.stdout.flush()
+        return int(leaving.code or 0)
     except PunchlistError as error:
         return _failed(args, error)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except KeyboardInterrupt:
-        return 130
 
 
 def _failed(args: Namespace, error: PunchlistError) -> int:
-    if getattr(args, "json", False):
-        screen.say_json({"error": str(error)})
-    else:
+    code = 3 if isinstance(error, StoreError) else 2 if isinstance(error, SettingsError) else 1
+    if not getattr(args, "json", False):
         screen.complain(str(error))
-    return 3 if isinstance(error, StoreError) else 2 if isinstance(error, SettingsError) else 1
+        return code
+    try:
+        screen.say_json({"error": str(error)})
+        sys.stdout.flush()
+    except BrokenPipeError:
+        screen.leave()
+    return code
 
 
 def _desk(args: Namespace) -> Desk:
@@ -104,6 +123,7 @@ def _editing(edit: Callable[[Plan, Namespace], Plan]) -> Handler:
 
 
 def _apply(desk: Desk, args: Namespace, edit: Callable[[Plan], Plan]) -> int:
+    """Make a change and say what it was."""
     seen: list[Plan] = []
 
     def noting(plan: Plan) -> Plan:
@@ -114,7 +134,12 @@ def _apply(desk: Desk, args: Namespace, edit: Callable[[Plan], Plan]) -> int:
     if getattr(args, "json", False):
         screen.say_json(to_json(after))
         return 0
-    for line in describe(diff(seen[-1], after), after) or ["nothing changed."]:
+    changes = diff(seen[-1], after)
+    if args.command == "move" and changes:
+        moved = ops.find(after, ops.resolve(seen[-1], args.id))
+        screen.say(f"moved {moved.id} {quoted(moved.text)}.")
+        return 0
+    for line in describe(changes, after) or ["nothing changed."]:
         screen.say(line)
     return 0
 
@@ -188,18 +213,23 @@ def _export(args: Namespace) -> int:
 
 
 def _call(args: Namespace) -> int:
+    from ..calls import faulted
     from .files import stdin_json
 
+    plan = Plan()
     with _desk(args) as desk:
         try:
-            data = stdin_json()
+            reply = desk.call(args.tool, stdin_json(), interactive=args.interactive, continuing=args.continuing)
+            plan = desk.plan
         except Refused as refusal:
-            reply = desk.decline(args.tool, str(refusal))
+            reply, code, plan = desk.decline(args.tool, str(refusal)), 1, desk.plan
+        except StoreError as error:
+            reply, code = faulted(desk, args.tool, error), 3
         else:
-            reply = desk.call(args.tool, data, interactive=args.interactive, continuing=args.continuing)
-        plan = desk.plan
-    screen.say_json({**reply._asdict(), "details": dict(reply.details), "plan": to_json(plan)})
-    return 1 if reply.is_error else 0
+            code = 1 if reply.is_error else 0
+    said = {"text": reply.text, "display": reply.display, "is_error": reply.is_error, "details": dict(reply.details)}
+    screen.say_json({**said, "plan": to_json(plan)})
+    return code
 
 
 def _tools(args: Namespace) -> int:

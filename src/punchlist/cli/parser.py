@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .. import __version__
+from . import command_of
 
 _HELP = """\
 punchlist keeps the plan a coding agent works from: the same plan in any agent, yours to read and edit.
@@ -98,10 +99,12 @@ def parser(handlers: dict[str, Handler], argv: list[str]) -> argparse.ArgumentPa
 
 
 def _in_sight(argv: list[str]) -> dict[str, str]:
-    named = {name: about for name, about in COMMANDS.items() if name in argv and name != "hook"}
-    if named or all(word.startswith("-") for word in argv):
-        return named
-    return {name: about for name, about in COMMANDS.items() if name != "hook"}
+    """The command that was typed; all of them if it is none that we know."""
+    name = command_of(argv)
+    if not name:
+        return {}
+    known = {command: about for command, about in COMMANDS.items() if command != "hook"}
+    return {name: known[name]} if name in known else known
 
 
 def _common(to: argparse.ArgumentParser) -> None:

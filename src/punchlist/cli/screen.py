@@ -29,13 +29,19 @@ def say_json(data: Any) -> None:
     text = json.dumps(data, indent=2, ensure_ascii=False)
     try:
         text.encode(sys.stdout.encoding or "ascii")
+        harmless = text.replace("\n", "").isprintable()
     except UnicodeEncodeError:
-        text = json.dumps(data, indent=2)
-    sys.stdout.write(text + "\n")
+        harmless = False
+    sys.stdout.write((text if harmless else json.dumps(data, indent=2)) + "\n")
 
 
 def complain(text: str) -> None:
     sys.stderr.write(f"punchlist: {text}\n")
+
+
+def leave() -> None:
+    """Write no more: nobody reads it, or there is no room for it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def width() -> int:

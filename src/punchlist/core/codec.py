@@ -56,7 +56,7 @@ PLAN_SCHEMA: Schema = {
             "additionalProperties": False,
             "properties": {"reason": _TEXT, "at": _TEXT, "item": _TEXT, "attempts": _COUNT, "last_prompt_at": _TEXT},
         },
-        "phases": _TEXTS,
+        "phases": {"type": "array", "items": {"type": "string", "minLength": 1}},
         "items": {"type": "array", "items": ITEM_SCHEMA},
         "last_id": _COUNT,
         "removed": _TEXTS,
@@ -89,7 +89,7 @@ def from_json(data: object) -> Plan:
 
     wrong = check(data, PLAN_SCHEMA)
     if wrong or not isinstance(data, dict):
-        raise BadShape(listed(wrong))
+        raise BadShape(listed(wrong, lambda fault: fault.of("the plan")))
     items = tuple(item_from_json(entry) for entry in data.get("items", ()))
     digits = [int(item.id) for item in items if item.id.isascii() and item.id.isdigit() and len(item.id) < 19]
     plan = Plan(
@@ -129,7 +129,7 @@ def item_from_json(data: Mapping[str, Any]) -> Item:
 
 
 def paused_to_json(paused: Pause | None) -> dict[str, Any] | None:
-    return None if paused is None else {key: value for key, value in paused._asdict().items() if value}
+    return None if paused is None else {k: value for k, value in paused._asdict().items() if value or k == "reason"}
 
 
 def paused_from_json(data: Mapping[str, Any] | None) -> Pause | None:

@@ -86,6 +86,8 @@ def write(plan: Plan) -> str:
 
 def read(text: str) -> Plan:
     """The plan of a checklist: any heading is a phase, tasks under none go to `Todos`, one task is active."""
+    if not isinstance(text, str):
+        raise BadShape(["Markdown is a text."])
     phases: list[str] = []
     items: list[Item] = []
     phase = ""
@@ -211,15 +213,18 @@ class _Reading:
     def result(self) -> Plan:
         items = []
         for line, fields in zip(self.lines, self.items, strict=True):
-            for name in ("parent", "needs"):
-                wanted = [fields[name]] if name == "parent" and fields.get(name) else fields.get("needs", ())
+            parent = fields.get("parent")
+            for name, wanted in (("parent", [parent] if parent else []), ("needs", fields.get("needs", ()))):
                 unknown = [id for id in wanted if id not in self.used]
                 if unknown:
                     raise line.refuse(f"{name} names {unknown[0]!r}, which is not in the list.")
             items.append(Item(**fields))
-        circle = circle_of_needs({item.id: item.needs for item in items})
-        if circle:
-            raise BadShape([f"these items would wait for each other: {' → '.join(circle)}."])
+        for what, circle in (
+            ("wait for", circle_of_needs({item.id: item.needs for item in items})),
+            ("be parts of", circle_of_needs({item.id: (item.parent,) if item.parent else () for item in items})),
+        ):
+            if circle:
+                raise BadShape([f"these items would {what} each other: {' → '.join(circle)}."])
         made = self.plan._replace(**self.head, phases=tuple(self.phases), items=tuple(items), last_id=self.last)
         return grouped(made)
 
@@ -243,10 +248,14 @@ class _Reading:
             self.head["mode"] = rest.strip()
         else:
             value = _parsed(line, rest)
-            try:
-                self.head[name] = Pause(*value) if name == "paused" else tuple(map(str, value))
-            except TypeError:
-                raise line.refuse(f"{name} cannot be read.") from None
+            kinds = (
+                [str, str, str, int, str]
+                if name == "paused"
+                else [str] * (len(value) if isinstance(value, list) else 0)
+            )
+            if not isinstance(value, list) or list(map(type, value)) != kinds:
+                raise line.refuse(f"{name} cannot be read.")
+            self.head[name] = Pause(*value) if name == "paused" else tuple(value)
 
     def _item(self, line: _Line, status: str, words: str) -> None:
         number, dot, rest = words.partition(".")

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from .changes import touched
 from .model import CLOSED, USER, Item, Plan
-from .ops import grouped
+from .ops import circle_of_needs, grouped
 from .text import plainly, quoted
 
 # Fields that are one statement: whoever changed one of them has changed them all.
@@ -26,8 +26,10 @@ class Merged(NamedTuple):
 def merge(seen: Plan, mine: Plan, now: Plan, *, mine_wins: bool = False) -> Merged:
     """`mine` was made from `seen`; `now` is what `seen` has become meanwhile. Where both changed the same thing,
     `now` stays, unless `mine_wins`. Laws: with `seen == now` the result is `mine`, with `seen == mine` it is `now`."""
-    if seen is now:
+    if seen is now or _same(seen, now):
         return Merged(mine)
+    if _same(seen, mine):
+        return Merged(now._replace(last_id=max(mine.last_id, now.last_id)))
     kept: list[str] = []
     items, twins = _items(seen, mine, now, mine_wins, kept)
     order = _order(seen, mine, now, mine_wins, twins)
@@ -39,7 +41,9 @@ def merge(seen: Plan, mine: Plan, now: Plan, *, mine_wins: bool = False) -> Merg
         items=tuple(items[id] for id in order if id in items),
         last_id=max(mine.last_id, now.last_id),
     )
-    return Merged(grouped(mended(plan)), tuple(kept))
+    if twins:
+        plan = plan._replace(items=tuple(_repointed(item, twins) for item in plan.items))
+    return Merged(grouped(_untied(mended(plan), now)), tuple(kept))
 
 
 def protect(now: Plan, draft: Plan, *, closed_is_final: bool = True) -> Merged:
@@ -61,7 +65,7 @@ def protect(now: Plan, draft: Plan, *, closed_is_final: bool = True) -> Merged:
             items.append(item._replace(status=before.status, reason=before.reason, closed=before.closed))
         else:
             items.append(item)
-    return Merged(mended(draft._replace(items=tuple(items))), tuple(kept)) if kept else Merged(draft)
+    return Merged(grouped(mended(draft._replace(items=tuple(items)))), tuple(kept)) if kept else Merged(draft)
 
 
 def _reopened(before: Item, item: Item) -> bool:
@@ -183,6 +187,39 @@ def mended(plan: Plan) -> Plan:
         return plan
     phases = plan.phases + tuple(dict.fromkeys(i.phase for i in plan.items if i.phase and i.phase not in named))
     return plan._replace(items=tuple(_relinked(item, ids) for item in plan.items), phases=phases)
+
+
+def _same(one: Plan, other: Plan) -> bool:
+    """Whether two plans say the same, whatever their revisions."""
+    return (one.items is other.items or one.items == other.items) and one[:2] + one[3:6] == other[:2] + other[3:6]
+
+
+def _repointed(item: Item, twins: dict[str, str]) -> Item:
+    if item.parent in twins:
+        item = item._replace(parent=twins[item.parent])
+    if not twins.keys().isdisjoint(item.needs):
+        item = item._replace(needs=tuple(dict.fromkeys(twins.get(id, id) for id in item.needs)))
+    return item
+
+
+def _untied(plan: Plan, now: Plan) -> Plan:
+    """Without the circles that two sound plans can make together: items in one go back to what `now` says of them."""
+    old = {item.id: item for item in now.items}
+    for name in ("needs", "parent"):
+        while circle := circle_of_needs({item.id: _pointing(item, name) for item in plan.items}):
+            bare = Item("", "")
+            items = [
+                item._replace(**{name: getattr(old.get(item.id, bare), name)}) if item.id in circle else item
+                for item in plan.items
+            ]
+            if tuple(items) == plan.items:  # it was there before
+                items = [item._replace(**{name: getattr(bare, name)}) if item.id in circle else item for item in items]
+            plan = plan._replace(items=tuple(items))
+    return plan
+
+
+def _pointing(item: Item, name: str) -> tuple[str, ...]:
+    return item.needs if name == "needs" else (item.parent,) if item.parent else ()
 
 
 def _relinked(item: Item, ids: set[str]) -> Item:

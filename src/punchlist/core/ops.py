@@ -104,10 +104,7 @@ def extend(plan: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
 def remove(plan: Plan, *ids: str) -> Plan:
     """Take items away. Their parts go with them; nothing that is left needs them any more."""
     require(plan, ids)
-    gone = set(ids)
-    for item in plan.items:  # parts stand behind their parent, so one pass finds parts of parts
-        if item.parent in gone:
-            gone.add(item.id)
+    gone = _family(plan, ids)
     kept = [_without(item, gone) for item in plan.items if item.id not in gone]
     return plan._replace(items=tuple(kept))
 
@@ -115,7 +112,7 @@ def remove(plan: Plan, *ids: str) -> Plan:
 def move(plan: Plan, id: str, *, after: str = "", before: str = "", phase: str | None = None) -> Plan:
     """Put an item behind or before another, or at the end of a phase. Its parts follow it."""
     item = find(plan, id)
-    family = _family(plan, id)
+    family = _family(plan, [id])
     anchor = after or before
     if anchor in family:
         raise Refused(f"item {id} cannot be moved next to itself or one of its own parts.")
@@ -329,11 +326,19 @@ def _without(item: Item, gone: set[str]) -> Item:
     return item._replace(needs=tuple(id for id in item.needs if id not in gone))
 
 
-def _family(plan: Plan, id: str) -> set[str]:
-    family = {id}
+def _family(plan: Plan, ids: Iterable[str]) -> set[str]:
+    """These items, their parts, the parts of those, and so on, wherever they stand."""
+    parts: dict[str, list[str]] = {}
     for item in plan.items:
-        if item.parent in family:
-            family.add(item.id)
+        if item.parent:
+            parts.setdefault(item.parent, []).append(item.id)
+    family: set[str] = set()
+    found = list(ids)
+    while found:
+        id = found.pop()
+        if id not in family:
+            family.add(id)
+            found += parts.get(id, ())
     return family
 
 
@@ -370,10 +375,13 @@ def _place(items: list[Item], ranks: dict[str, int], item: Item, after: str, pla
 
 
 def _end_of_family(items: list[Item], id: str) -> int:
+    """Behind an item and those of its parts that are in its phase."""
     family = {id}
-    end = 0
+    end, phase = 0, ""
     for index, item in enumerate(items):
-        if item.id == id or item.parent in family:
+        if item.id == id:
+            end, phase = index + 1, item.phase
+        elif item.parent in family and end and item.phase == phase:
             family.add(item.id)
             end = index + 1
     return end

@@ -9,6 +9,7 @@ from .match import Entry, match
 from .merge import interleaved, mended
 from .model import CLOSED, DONE, DROPPED, PENDING, Item, Plan
 from .ops import grouped
+from .text import plainly
 
 OMITTED = "omitted by the agent"
 
@@ -50,10 +51,15 @@ class _Listing:
         self.last_id = plan.last_id
         self.made: list[Item] = []
         self.kept: dict[str, Item] = {}  # not sent, and still there
+        self.keys: set[str] = set()  # the ids its sender gave
+        self.seen: set[str] = set()  # those the sender could have spoken of
 
     def place(self, old: Sequence[Item], sent: Sequence[Sent], parent: Item | None) -> None:
+        self.seen.update(item.id for item in old)
+        self.keys.update(entry.key for entry in sent)
         visible = [item for item in old if item.status in self.shown]
         found = match(visible, [Entry(entry.text, entry.status, entry.key) for entry in sent])
+        self._take_up_again(found, sent, [item for item in old if item.status not in self.shown])
         taken = {item.id for item in found if item}
         if taken or any(
             item.status not in CLOSED for item in old
@@ -65,8 +71,18 @@ class _Listing:
             if self.nested and parent is None:
                 self._parts(entry, made)
 
+    def _take_up_again(self, found: list[Item | None], sent: Sequence[Sent], hidden: Sequence[Item]) -> None:
+        """An item out of the sender's sight that it sends in the same words is meant, not a second one like it."""
+        words = {plainly(item.text): item for item in reversed(hidden)}
+        for index, entry in enumerate(sent):
+            if found[index] is None and words:
+                found[index] = words.pop(plainly(entry.text), None)
+
     def result(self) -> Plan:
         items = {item.id: item for item in self.made} | self.kept
+        for item in self.plan.items:  # parts of parts are out of the sender's sight
+            if self.nested and item.id not in self.seen and item.parent in items:
+                items[item.id] = item
         order = interleaved([item.id for item in self.made], [item.id for item in self.plan.items])
         listed = tuple([items[id] for id in order if id in items])
         if len(listed) == len(self.plan.items) and all(map(_same, listed, self.plan.items)):
@@ -83,12 +99,15 @@ class _Listing:
     def _parts(self, entry: Sent, made: Item) -> None:
         old = [item for item in self.plan.items if item.parent == made.id]
         if entry.parts is None:
+            self.seen.update(item.id for item in old)
             self.made += old
         else:
             self.place(old, [_follows(part, made, old) for part in entry.parts], made)
 
     def _new(self, entry: Sent, parent: Item | None) -> Item:
         self.last_id += 1
+        while not entry.key and str(self.last_id) in self.keys:  # that would look like an id its sender gave
+            self.last_id += 1
         return Item(
             id=str(self.last_id),
             text=entry.text,
@@ -118,7 +137,7 @@ def _updated(item: Item, entry: Sent, shown: Mapping[str, str]) -> Item:
     new: dict[str, Any] = {}
     if entry.text != item.text:
         new["text"] = entry.text
-    if entry.status != shown[item.status]:
+    if entry.status != shown.get(item.status):
         new |= {"status": entry.status, "reason": ""}
     if entry.active is not None and entry.active != item.active:
         new["active"] = entry.active

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, Item, Plan
-from .text import counted, cut, inline
+from .text import counted, inline
 
 
 class Span(NamedTuple):
@@ -30,6 +30,11 @@ class Glyphs(NamedTuple):
     empty: str
     cut: str
     note: str
+
+    def said(self, text: str) -> str:
+        """A text on one line, in characters that the screen has."""
+        plain = inline(text)
+        return plain if self.cut == "…" or plain.isascii() else plain.encode("ascii", "backslashreplace").decode()
 
     def of(self, status: str) -> str:
         return {
@@ -55,14 +60,14 @@ def lines(plan: Plan, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
         return [(Span(fit(_EMPTY, width, glyphs), "dim"),)]
     made = [_head(plan, width, glyphs)]
     if plan.paused:
-        made.append((Span(fit(f"{glyphs.paused} paused: {inline(plan.paused.reason)}", width, glyphs), "bad"),))
+        made.append((Span(fit(f"{glyphs.paused} paused: {glyphs.said(plan.paused.reason)}", width, glyphs), "bad"),))
     if plan.mode != "act":
         made.append((Span(fit(f"{plan.mode} mode", width, glyphs), "now"),))
     digits = max((len(item.id) for item in plan.items), default=1)
     parents = {item.id: item.parent for item in plan.items}
     for phase, items in _by_phase(plan):
         if phase:
-            made += [(), (Span(fit(inline(phase), width, glyphs), "bold"),)]
+            made += [(), (Span(fit(glyphs.said(phase), width, glyphs), "bold"),)]
         for item in items:
             made += _rows(item, _depth(item, parents), plan, width, digits, glyphs)
     return made
@@ -82,7 +87,7 @@ def line(plan: Plan, glyphs: Glyphs = UNICODE, width: int = 60) -> str:
     else:
         waiting = [item for item in plan.items if item.status not in CLOSED]
         head, words = (glyphs.of(waiting[0].status), waiting[0].text) if waiting else (glyphs.completed, "")
-    return f"{head} {fit(inline(words), width - len(tail) - len(head) - 1, glyphs)}".rstrip() + tail
+    return f"{head} {fit(glyphs.said(words), width - len(tail) - len(head) - 1, glyphs)}".rstrip() + tail
 
 
 def plain(made: Iterable[Line]) -> str:
@@ -116,7 +121,7 @@ def _head(plan: Plan, width: int, glyphs: Glyphs) -> Line:
     count = f"{progress.completed}/{progress.total}"
     bar = _bar(progress.percent, glyphs) if width >= 40 else ""
     room = width - len(count) - len(bar) - 3
-    title = fit(inline(plan.title) or "Plan", room, glyphs)
+    title = fit(glyphs.said(plan.title) or "Plan", room, glyphs)
     return (Span(title, "bold"), Span("  "), Span(bar, "good"), Span(" " if bar else ""), Span(count, "dim"))
 
 
@@ -129,8 +134,8 @@ def _rows(item: Item, depth: int, plan: Plan, width: int, digits: int, glyphs: G
     indent = "  " * min(depth + (1 if plan.phases else 0), max(width // 8, 1))
     lead = f"{item.id.rjust(digits)} "
     room = width - len(indent) - 2 - len(lead)
-    aside = _aside(item, plan)
-    words = inline(item.label if item.status == ACTIVE else item.text)
+    aside = _aside(item, plan, glyphs)
+    words = glyphs.said(item.label if item.status == ACTIVE else item.text)
     spare = room - columns(words) - 2
     if aside and (spare < 8 or width < 40):
         aside = fit(aside, max(min(room // 2, room - 12), 0), glyphs) if room >= 24 else ""
@@ -145,23 +150,23 @@ def _rows(item: Item, depth: int, plan: Plan, width: int, digits: int, glyphs: G
             for part in note.splitlines():
                 yield (
                     Span(f"{indent}  {' ' * len(lead)}"),
-                    Span(fit(f"{glyphs.note} {inline(part)}", room, glyphs), "dim"),
+                    Span(fit(f"{glyphs.note} {glyphs.said(part)}", room, glyphs), "dim"),
                 )
 
 
-def _aside(item: Item, plan: Plan) -> str:
+def _aside(item: Item, plan: Plan, glyphs: Glyphs) -> str:
     """What stands behind an item's text."""
     said = []
     if item.reason:
-        said.append(inline(item.reason))
+        said.append(glyphs.said(item.reason))
     waiting = [o.id for o in plan.items if o.id in item.needs and o.status not in CLOSED] if item.needs else []
     if waiting and item.status == PENDING:
         said.append(f"needs {', '.join(waiting)}")
     if item.owner:
-        said.append(f"@{inline(item.owner)}")
+        said.append(f"@{glyphs.said(item.owner)}")
     if item.notes and item.status not in (ACTIVE, BLOCKED):
         said.append(counted(len(item.notes), "note"))
-    return f"({cut('; '.join(said), 120)})" if said else ""
+    return f"({'; '.join(said)})" if said else ""
 
 
 def _by_phase(plan: Plan) -> Iterator[tuple[str, list[Item]]]:

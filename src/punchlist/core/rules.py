@@ -8,6 +8,7 @@ from typing import NamedTuple
 from .errors import Refused
 from .model import ACTIVE, CLOSED, MODES, PENDING, STATUSES, Item, Plan
 from .ops import circle_of_needs
+from .text import cut, inline
 
 
 class Rules(NamedTuple):
@@ -86,6 +87,7 @@ def faults(plan: Plan) -> list[str]:
     ids = [item.id for item in plan.items]
     known = set(ids)
     found = [f"two items have the id {id!r}" for id, times in Counter(ids).items() if times > 1]
+    found += [f"phase {name!r} has no name of its own" for name, n in Counter(plan.phases).items() if n > 1 or not name]
     if plan.mode not in MODES:
         found.append(f"mode {plan.mode!r} is unknown")
     for item in plan.items:
@@ -94,16 +96,19 @@ def faults(plan: Plan) -> list[str]:
     ranks = [rank.get(item.phase, -1) for item in plan.items]
     if ranks != sorted(ranks):
         found.append("items are not in the order of their phases")
-    circle = circle_of_needs({item.id: item.needs for item in plan.items})
-    if circle:
-        found.append(f"these items wait for each other: {' → '.join(circle)}")
+    for what, circle in (
+        ("wait for", circle_of_needs({item.id: item.needs for item in plan.items})),
+        ("are parts of", circle_of_needs({item.id: (item.parent,) if item.parent else () for item in plan.items})),
+    ):
+        if circle:
+            found.append(f"these items {what} each other: {' → '.join(circle)}")
     return found
 
 
 def _item_faults(item: Item, plan: Plan, known: set[str]) -> list[str]:
-    where = f"item {item.id!r}"
+    where = f"item {cut(inline(item.id), 20)!r}"
     found = []
-    if not (item.id.isascii() and item.id.isdigit() and 0 < int(item.id) <= plan.last_id):
+    if not (item.id.isascii() and item.id.isdigit() and len(item.id) < 19 and 0 < int(item.id) <= plan.last_id):
         found.append(f"{where}: the id must be a number up to {plan.last_id}")
     if not item.text:
         found.append(f"{where}: the text is empty")

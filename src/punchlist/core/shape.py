@@ -24,7 +24,11 @@ class Fault(NamedTuple):
     message: str  # what would be right, and what was there: "must be a string, not 3"
 
     def __str__(self) -> str:
-        return f"{dotted(self.path) or 'the arguments'} {self.message}"
+        return self.of("the arguments")
+
+    def of(self, whole: str) -> str:
+        """The fault in words; `whole` is what the value is called that was checked."""
+        return f"{dotted(self.path) or whole} {self.message}"
 
 
 def check(value: object, schema: Schema) -> list[Fault]:
@@ -66,7 +70,8 @@ def dotted(path: Path) -> str:
     """`todos[0].status`"""
     text = ""
     for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else cut(inline(step), 60)
+        word = f"[{step}]" if isinstance(step, int) else cut(inline(step), 40)
+        text += f".{word}" if text and not isinstance(step, int) else word
     return text
 
 
@@ -80,6 +85,8 @@ def shown(value: object) -> str:
         return "a list"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int) and is_huge(value):
+        return "a very large number"
     return cut(repr(value), 40)
 
 
@@ -134,8 +141,8 @@ def _kind(value: object, kinds: Sequence[str]) -> str:
 
 def _check_object(value: dict[str, Any], schema: Schema, path: Path, found: list[Fault]) -> None:
     known: Mapping[str, Schema] = schema.get("properties", NOTHING)
-    if not known and _depth(value) > _DEEPEST:
-        found.append(Fault(path, "depth", f"must not be nested more than {_DEEPEST} deep."))
+    if not known:
+        _check_free(value, path, found)
     missing = [name for name in schema.get("required", ()) if name not in value]
     found += [Fault((*path, name), "required", "is missing.") for name in missing]
     further = schema.get("additionalProperties", True)
@@ -150,16 +157,23 @@ def _check_object(value: dict[str, Any], schema: Schema, path: Path, found: list
             _check(entry, further, (*path, name), found)
 
 
-def _depth(value: Any) -> int:
-    """How deep lists and objects lie in each other, as far as that matters."""
-    depth, layer = 0, [value]
-    while layer and depth <= _DEEPEST:
-        depth += 1
-        inside = [
-            entry.values() if isinstance(entry, dict) else entry for entry in layer if isinstance(entry, dict | list)
-        ]
-        layer = [entry for entries in inside for entry in entries]
-    return depth
+def _check_free(value: Any, path: Path, found: list[Fault]) -> None:
+    """What no schema describes must still be something that can be written down."""
+    layer = [value]
+    for _ in range(_DEEPEST + 1):
+        if any(isinstance(entry, int) and is_huge(entry) for entry in layer):
+            found.append(Fault(path, "number", "holds a very large number."))
+            return
+        nested = [entry for entry in layer if isinstance(entry, dict | list)]
+        layer = [inner for entry in nested for inner in (entry.values() if isinstance(entry, dict) else entry)]
+        if not layer:
+            return
+    found.append(Fault(path, "depth", f"must not be nested more than {_DEEPEST} deep."))
+
+
+def is_huge(number: int) -> bool:
+    """Whether a number is longer than Python would write, or anybody means."""
+    return number.bit_length() > 100
 
 
 def _check_size(size: int, what: str, noun: str, schema: Schema, path: Path, found: list[Fault]) -> None:
@@ -213,7 +227,7 @@ def _word(value: str) -> str:
 
 
 def _converted(value: Any, kind: str, path: Path, reading: Lenience, notes: list[str]) -> Any:
-    if kind == "string" and type(value) is int and any(key in path for key in reading.ids):
+    if kind == "string" and type(value) is int and not is_huge(value) and any(key in path for key in reading.ids):
         return str(value)
     for new in _readings(value, kind):
         if new != [value]:  # one value for a list of one needs no words

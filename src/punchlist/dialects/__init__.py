@@ -102,6 +102,7 @@ class Reply(NamedTuple):
     display: str = ""  # what the user's transcript shows
     is_error: bool = False
     details: Mapping[str, Any] = NOTHING
+    news: tuple[str, ...] = ()  # what others did, and wishes that were not granted; the text ends with it
 
 
 class Turn(NamedTuple):
@@ -126,7 +127,9 @@ def refusal(tool: Tool, faults: Sequence[Fault], say_fault: Callable[[Fault], st
     return "\n".join([*listed(faults, say_fault), *example(tool)])
 
 
-def checked(data: object, schema: Schema, say_fault: Callable[[Fault], str] = str) -> Any:
+def checked(
+    data: object, schema: Schema, say_fault: Callable[[Fault], str] = lambda fault: fault.of("the list")
+) -> Any:
     """A document to import, once it has the right form."""
     faults = check(data, schema)
     if faults:

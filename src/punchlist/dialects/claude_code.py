@@ -7,7 +7,7 @@ from typing import Any
 from ..core.model import ACTIVE, BLOCKED, DONE, PENDING, Item, Plan
 from ..core.relist import Sent, relist
 from ..core.rules import Rules
-from ..core.shape import Fault, Schema, check
+from ..core.shape import Fault, Schema, check, dotted
 from ..prompts import say
 from . import Call, Dialect, Reply, Tool, Turn, checked, refusal
 
@@ -53,7 +53,7 @@ def _judge(call: Call) -> str:
 def own_words(fault: Fault) -> str:
     name = fault.path[-1] if fault.path else ""
     if fault.rule == "minLength" and name in _MESSAGES:
-        return str(fault._replace(message="")).strip() + f": {_MESSAGES[str(name)]}"
+        return f"{dotted(fault.path)}: {_MESSAGES[str(name)]}"
     return str(fault)
 
 
@@ -95,7 +95,11 @@ DIALECT = Dialect(
 
 def read(data: object) -> Plan:
     """A list as Claude Code stores it."""
-    return relist(Plan(), sent(checked(data, TODOS, own_words)), SHOWN)
+    return relist(
+        Plan(),
+        sent(checked(data, TODOS, lambda fault: own_words(fault) if fault.path else fault.of("the list"))),
+        SHOWN,
+    )
 
 
 def write(plan: Plan) -> list[dict[str, str]]:

@@ -9,7 +9,7 @@ from ..core.errors import Refused
 from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, PENDING, Item, Plan
 from ..core.rules import Rules
 from ..core.shape import Schema
-from ..core.text import block, inline
+from ..core.text import block, cut, inline
 from . import Call, Dialect, Reply, Tool, Turn, checked
 
 _SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: PENDING, DONE: DONE}
@@ -138,7 +138,8 @@ def _reply(turn: Turn) -> Reply:
         return _create_reply(turn)
     if call.tool is UPDATE:
         fields = [name for name in call.args if name != "taskId"]
-        text = f"Updated task #{call.args['taskId'].strip().removeprefix('#')} {', '.join(fields)}".rstrip()
+        number = cut(inline(call.args["taskId"].strip().removeprefix("#")), 40)
+        text = f"Updated task #{number} {', '.join(fields)}".rstrip()
     elif call.tool is GET:
         text = "\n".join(_described(turn.plan, _find(turn.plan, call.args["taskId"])))
     else:
@@ -152,24 +153,28 @@ def _create_reply(turn: Turn) -> Reply:
     added = [change.after for change in turn.changes if change.kind == "added"]
     if not added:
         return Reply("The task was not created.", "", True)
-    text = f"Task #{_id(added[0])} created successfully: {inline(added[0].text)}"
+    text = f"Task #{_name(added[0])} created successfully: {inline(added[0].text)}"
     return Reply(text, text)
 
 
+def _name(item: Item) -> str:
+    return cut(inline(_id(item)), 40)
+
+
 def _line(plan: Plan, item: Item) -> str:
-    waits = [f"#{_id(other)}" for other in plan.items if other.id in item.needs and other.status not in CLOSED]
+    waits = [f"#{_name(other)}" for other in plan.items if other.id in item.needs and other.status not in CLOSED]
     owner = f" ({inline(item.owner)})" if item.owner else ""
-    return f"#{_id(item)} [{_SHOWN[item.status]}] {inline(item.text)}{owner}" + (
+    return f"#{_name(item)} [{_SHOWN[item.status]}] {inline(item.text)}{owner}" + (
         f" [blocked by {', '.join(waits)}]" if waits else ""
     )
 
 
 def _described(plan: Plan, item: Item) -> list[str]:
-    lines = [f"Task #{_id(item)}: {inline(item.text)}", f"Status: {_SHOWN.get(item.status, item.status)}"]
+    lines = [f"Task #{_name(item)}: {inline(item.text)}", f"Status: {_SHOWN.get(item.status, item.status)}"]
     if item.extra.get("description"):
         lines.append(f"Description: {block(str(item.extra['description']))}")
-    waits = [f"#{_id(other)}" for other in plan.items if other.id in item.needs]
-    holds = [f"#{_id(other)}" for other in plan.items if item.id in other.needs]
+    waits = [f"#{_name(other)}" for other in plan.items if other.id in item.needs]
+    holds = [f"#{_name(other)}" for other in plan.items if item.id in other.needs]
     if waits:
         lines.append(f"Blocked by: {', '.join(waits)}")
     if holds:
@@ -208,6 +213,8 @@ _TASKS: Schema = {
         },
     },
 }
+
+OWN_IDS = True  # its tasks have ids that mean something to it
 
 
 def read(data: object) -> Plan:

@@ -228,6 +228,8 @@ DIALECT = Dialect(
 
 # --- the format `llxprt` of import and export ----------------------------------------------------------------------
 
+OWN_IDS = True  # its tasks have ids that mean something to it
+
 
 def read(data: object) -> Plan:
     """A list of todos with subtasks."""

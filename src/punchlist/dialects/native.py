@@ -10,7 +10,7 @@ from ..core.changes import Change
 from ..core.errors import Refused
 from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, PENDING, STATUSES, Item, Plan
 from ..core.rules import Rules, pause_fault
-from ..core.shape import Fault, Path, Schema, check, check_at
+from ..core.shape import Fault, Path, Schema, check, check_at, is_huge
 from ..core.text import cut, inline
 from . import Call, Dialect, Reply, Tool, Turn, refusal
 
@@ -97,6 +97,11 @@ def _judge(call: Call) -> str:
         given = args.get(verb)
         for key, text in given.items() if isinstance(given, dict) else ():
             faults += check_at(text, _SHORT, (verb, key))
+    for verb in _BY_ID:
+        given = args.get(verb)
+        for index, id in enumerate(given if isinstance(given, list) else ()):
+            if isinstance(id, int) and is_huge(id):
+                faults.append(Fault((verb, index), "number", "is no item's id."))
     if isinstance(args.get("why"), str):
         faults += check_at(args["why"], _SHORT, ("why",))
     return refusal(PLAN, faults)
@@ -109,6 +114,10 @@ def _entry_faults(path: Path, entry: object) -> list[Fault]:
     for key in ("text", "notes", "phase", "owner"):
         if isinstance(entry.get(key), str):
             found += check_at(entry[key], _SHORT, (*path, key))
+    needs = entry.get("needs")
+    numbers = [entry.get("after"), entry.get("parent"), *(needs if isinstance(needs, list) else ())]
+    if any(isinstance(number, int) and is_huge(number) for number in numbers):
+        found.append(Fault(path, "number", "names an id that no item has."))
     keys = ", ".join(map(repr, _ENTRY))
     return found + [
         Fault((*path, key), "key", f"is not a key; the keys are {keys}.") for key in entry if key not in _ENTRY

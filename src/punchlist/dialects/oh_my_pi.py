@@ -91,7 +91,8 @@ def _init(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
         errors.append("Missing list for init operation")
         return plan
     sent = [(group["phase"], text) for group in groups for text in group["items"]]
-    known = relist(plan._replace(phases=()), [Sent(text, PENDING) for _, text in sent], _SHOWN)
+    flat = plan._replace(phases=(), items=tuple(item._replace(phase="") for item in plan.items))
+    known = relist(flat, [Sent(text, PENDING) for _, text in sent], _SHOWN)
     items = [Item(old.id, text, phase=phase) for old, (phase, text) in zip(known.items, sent, strict=True)]
     phases = tuple(dict.fromkeys(group["phase"] for group in groups if group["phase"]))
     return grouped(known._replace(items=tuple(items), phases=phases))

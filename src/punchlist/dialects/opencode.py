@@ -50,8 +50,16 @@ def _apply(plan: Plan, call: Call) -> Plan:
 
 
 def _reply(turn: Turn) -> Reply:
-    text = json.dumps([_todo(item) for item in turn.plan.items], indent=2, ensure_ascii=False)
+    text = _json([_todo(item) for item in turn.plan.items])
     return Reply(text, text)
+
+
+def _json(todos: list[dict[str, Any]]) -> str:
+    """The list as JSON: readable, or spelled out where a text could act on whoever reads it."""
+    text = json.dumps(todos, indent=2, ensure_ascii=False)
+    if "<" not in text and text.replace("\n", "").isprintable():
+        return text
+    return json.dumps(todos, indent=2).replace("<", "\\u003c")
 
 
 def _todo(item: Item) -> dict[str, Any]:

@@ -24,16 +24,26 @@ def read(data: object) -> Plan:
 
 
 def _entries(data: object) -> Iterator[Mapping[str, Any]]:
-    """The entries of a log: a list, a text, or lines. What is no entry is passed over, a cut-off last line too."""
+    """The entries of a log: a list, a text, or lines. What is no entry is passed over, a cut-off last line too; but
+    where nothing at all is one, it is no log."""
     if isinstance(data, str):
         text = data.lstrip("\ufeff \t\r\n")
-        data = json.loads(text) if text.startswith("[") else text.splitlines()
-    if not isinstance(data, Iterable):
-        raise BadShape(["a transcript is a list of messages, or lines of JSON."])
+        data = _parsed(text) if text.startswith("[") else text.split("\n")
+    if not isinstance(data, Iterable) or isinstance(data, Mapping):
+        raise _no_log()
+    met = found = False
     for entry in data:
+        met = met or entry not in ("", "\r")
         parsed = _parsed(entry) if isinstance(entry, str) else entry
         if isinstance(parsed, Mapping):
+            found = True
             yield parsed
+    if met and not found:
+        raise _no_log()
+
+
+def _no_log() -> BadShape:
+    return BadShape(["a transcript is a list of messages, or a line of JSON for each."])
 
 
 def _parsed(line: str) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 PATHS = {"claude-code": "punchlist.hosts.claude_code"}
@@ -10,26 +11,41 @@ PATHS = {"claude-code": "punchlist.hosts.claude_code"}
 def run(argv: list[str]) -> int:
     """Answer one hook event on standard input. Fails open: nothing on standard output, exit code 0."""
     try:
-        answer = _answer(argv[0], sys.stdin.buffer.read())
-        if answer:
-            sys.stdout.write(answer)
+        said = _answer(*_read(argv), sys.stdin.buffer.read())
+        if said:
+            sys.stdout.write(said)
             sys.stdout.flush()
     except Exception as error:
         _log(error)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what could not be written is not tried again at the end
     return 0
 
 
-def _answer(host: str, event: bytes) -> str:
+def _read(argv: list[str]) -> tuple[str, dict[str, str]]:
+    """The host, and the options that stand before or after it."""
+    words = iter(argv)
+    named: list[str] = []
+    flags: dict[str, str] = {}
+    for word in words:
+        if word.startswith("--"):
+            name, equals, value = word[2:].partition("=")
+            flags[name] = value if equals else next(words, "")
+        else:
+            named.append(word)
+    return named[1] if len(named) > 1 else "", flags
+
+
+def _answer(host: str, flags: dict[str, str], event: bytes) -> str:
     import json
 
-    path = PATHS[host]
-    said = __import__(path, fromlist=["answer"]).answer(json.loads(event))
+    if host not in PATHS:
+        raise ValueError(f"no host {host!r}; the hosts are {', '.join(PATHS)}")
+    said = __import__(PATHS[host], fromlist=["answer"]).answer(json.loads(event), flags)
     return json.dumps(said) if said else ""
 
 
 def _log(error: Exception) -> None:
     """One line in the log beside the store; if even that fails, nothing."""
-    import os
     import time
 
     from ..settings import state_folder
@@ -37,9 +53,9 @@ def _log(error: Exception) -> None:
     try:
         folder = state_folder(os.environ)
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} hook: {type(error).__name__}: {error!s:.500}"
+        words = " ".join(f"{type(error).__name__}: {error!s:.500}".split())
         handle = os.open(os.path.join(folder, "hook.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(handle, "a", encoding="utf-8", errors="replace") as file:
-            file.write(line.replace("\n", " ") + "\n")
+            file.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} hook: {words}\n")
     except OSError:
         pass

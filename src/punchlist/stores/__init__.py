@@ -65,12 +65,23 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
+def masked(url: str) -> str:
+    """A store's URL without its password."""
+    head, at, tail = url.rpartition("@")
+    scheme, slashes, login = head.partition("://")
+    if at and slashes and ":" in login:
+        url = f"{scheme}://{login.split(':')[0]}:***@{tail}"
+    before, named, after = url.partition("password=")
+    hidden = "&".join(["***", *after.split("&")[1:]]) if named else ""
+    return before + named + hidden
+
+
 def open_store(url: str, **options: str) -> Store:
     """The store of this URL: `memory:`, `sqlite:PATH`."""
     scheme, colon, rest = url.partition(":")
     path = PATHS.get(scheme)
     if not colon or path is None:
         known = ", ".join(f"{name}:" for name in PATHS)
-        raise StoreError(f"no store {cut(inline(url), 60)!r}; a store begins with one of {known}")
+        raise StoreError(f"no store {cut(inline(masked(url)), 60)!r}; a store begins with one of {known}")
     store: Store = __import__(path, fromlist=["open"]).open(rest, **options)
     return store

@@ -60,7 +60,7 @@ class MemoryStore:
     def latest(self, place: str) -> str:
         with self._lock:
             for plan in reversed(self._touched):
-                home = self._homes[plan]
+                home = self._homes.get(plan, Home())
                 if home.place == place and home.agent == MAIN:
                     return plan
             return ""

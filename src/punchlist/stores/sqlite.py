@@ -90,7 +90,7 @@ class SqliteStore:
             rows = self._db.execute("SELECT data FROM items WHERE plan = ? ORDER BY rank", (_text(plan),)).fetchall()
         try:
             return _plan(plan, head, rows)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(
                 f"{self.path}: plan {plan} cannot be read ({error}); restore the file from a backup."
             ) from None
@@ -126,18 +126,10 @@ class SqliteStore:
                 "WHERE plan = ? AND revision > ? ORDER BY revision",
                 (_text(plan), after),
             ).fetchall()
-        return [
-            Record(
-                revision,
-                at,
-                _untext(by),
-                _untext(reader),
-                dialect,
-                kind,
-                tuple(map(change_from_json, json.loads(text))),
-            )
-            for revision, at, by, reader, dialect, kind, text in rows
-        ]
+        try:
+            return [_record(row) for row in rows]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise StoreError(f"{self.path}: the history of plan {plan} cannot be read ({error}).") from None
 
     def bound(self, session: str, agent: str) -> str:
         row = self._one("SELECT plan FROM bindings WHERE session = ? AND agent = ?", (_text(session), _text(agent)))
@@ -182,6 +174,7 @@ class SqliteStore:
 
     def _write_head(self, before: Plan | None, after: Plan, author: str) -> None:
         old = before.revision if before else 0
+        last_author = "" if self._glanced[:2] == (after.id, old) else self._author(after.id)
         values: tuple[Any, ...] = (after.revision, time(), _text(author), after.id, old)
         if before is None or _head(before) != _head(after):
             changed = self._db.execute(_UPDATE_ALL, (json.dumps(_head(after)), *values))
@@ -190,8 +183,8 @@ class SqliteStore:
         if changed.rowcount != 1:
             raise StaleRevision(f"plan {after.id} has moved on")
         plan, revision, last, latest = self._glanced
-        if (plan, revision) != (after.id, old):  # then this plan is new, or it was never looked at
-            last, latest = "", None
+        if (plan, revision) != (after.id, old):  # it was not looked at before
+            last, latest = last_author, None
         if last and last != _text(author):
             self._write_reader(after.id, last, old)
         if latest != after.id:
@@ -200,6 +193,10 @@ class SqliteStore:
                 "ON CONFLICT DO UPDATE SET plan = excluded.plan",
                 (after.id, MAIN),
             )
+
+    def _author(self, plan: str) -> str:
+        row = self._db.execute("SELECT author FROM plans WHERE id = ?", (plan,)).fetchone()
+        return row[0] if row else ""
 
     def _write_items(self, after: Plan, record: Record) -> None:
         by_kind: dict[str, list[Change]] = {}
@@ -330,6 +327,12 @@ def _plan(id: str, head: tuple[Any, ...], rows: list[tuple[str]]) -> Plan:
     title, mode, paused, phases, last_id, removed = json.loads(head[1])
     items = tuple([item_from_json(json.loads(data)) for (data,) in rows])
     return Plan(id, title, head[0], mode, paused_from_json(paused), tuple(phases), items, last_id, tuple(removed))
+
+
+def _record(row: tuple[Any, ...]) -> Record:
+    revision, at, by, reader, dialect, kind, changes = row
+    made = tuple(map(change_from_json, json.loads(changes)))
+    return Record(revision, at, _untext(by), _untext(reader), dialect, kind, made)
 
 
 def _text(name: str) -> str:

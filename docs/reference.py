@@ -1,0 +1,164 @@
+"""
+Write the generated parts of the documentation, or check that they are up to date.
+
+    python docs/reference.py --check    exit code 1 and the name of each part that is not what the program says now
+    python docs/reference.py --write    write them
+
+A part stands between `<!-- generated: NAME -->` and `<!-- end -->`; everything outside is written by hand.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from punchlist.cli.parser import COMMANDS
+from punchlist.core.rules import Rules
+from punchlist.dialects import PATHS, Dialect, Tool, load
+from punchlist.settings import ABOUT, Settings
+
+DOCS = Path(__file__).parent
+_FLAGS = ("read_only", "concurrency_safe", "exclusive", "discoverable", "strict", "silent", "only_continuing")
+
+
+def commands() -> str:
+    """The help page of every command, as it is printed."""
+    with tempfile.TemporaryDirectory(prefix="punchlist-docs-") as folder:
+        parts = [("punchlist", _help(folder)), *((f"punchlist {name}", _help(folder, name)) for name in COMMANDS)]
+    return "\n\n".join(f"### `{name} --help`\n\n```text\n{text}\n```" for name, text in parts if text)
+
+
+def settings() -> str:
+    """Every setting, its default, and who may set it."""
+    rows = [
+        (
+            f"`{name}`",
+            _default(name),
+            _values(name),
+            f"`PUNCHLIST_{name.upper()}`",
+            "yes" if about.project else "no",
+            about.text,
+        )
+        for name, about in ABOUT.items()
+    ]
+    return _table(("setting", "default", "values", "environment", "in a project's file", "what it says"), rows)
+
+
+def dialects() -> str:
+    """Every dialect: its tools, whether it understands what is nearly right, and the rules that differ from none."""
+    rows = [
+        (f"`{dialect.name}`", _names(dialect), "tolerant" if dialect.tolerant else "strict", _rules(dialect.rules))
+        for dialect in map(load, PATHS)
+    ]
+    return _table(("dialect", "tools", "form", "rules"), rows)
+
+
+def tools() -> str:
+    """Every tool, with what its host should know of it."""
+    rows = [
+        (f"`{tool.name}`", f"`{dialect.name}`", tool.title or "(nothing)", tool.category, _properties(tool))
+        for dialect in map(load, PATHS)
+        for tool in dialect.tools
+    ]
+    return _table(("tool", "dialect", "shown to the user as", "category", "properties"), rows)
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "commands": commands,
+    "settings": settings,
+    "dialects": dialects,
+    "tools": tools,
+}
+
+
+def _help(folder: str, *command: str) -> str:
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PUNCHLIST_")}
+    own |= dict.fromkeys(("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"), folder)
+    own |= {"COLUMNS": "80", "NO_COLOR": "1", "PYTHONUTF8": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "punchlist", *command, "--help"],
+        stdin=subprocess.DEVNULL, capture_output=True, check=True, encoding="utf-8", cwd=folder, env=own,
+    )  # fmt: skip
+    return done.stdout.strip("\n")
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+
+
+def _default(name: str) -> str:
+    value: Any = Settings._field_defaults[name]
+    if name == "store":
+        return "`sqlite:` and `punchlist.db` in the state directory"
+    return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"
+
+
+def _values(name: str) -> str:
+    if isinstance(Settings._field_defaults[name], bool):
+        return "true, false"
+    if name == "dialect":
+        return "a dialect"
+    return ", ".join(f"`{choice}`" for choice in ABOUT[name].choices) or "a URL"
+
+
+def _names(dialect: Dialect) -> str:
+    return ", ".join(f"`{tool.name}`" for tool in dialect.tools)
+
+
+def _rules(rules: Rules) -> str:
+    own = {name: value for name, value in rules._asdict().items() if value != Rules._field_defaults[name]}
+    said = [f"`{name}`" if value is True else f"`{name}={value!r}`" for name, value in own.items()]
+    return ", ".join(said) or "none"
+
+
+def _properties(tool: Tool) -> str:
+    said = [f"`{name}`" for name in _FLAGS if getattr(tool, name)]
+    return ", ".join([*said, *(() if tool.for_subagents else ("not `for_subagents`",))]) or "none"
+
+
+def written(text: str) -> str:
+    """A page with its generated parts as they should be."""
+    return "\n".join(_lines(text))
+
+
+def _lines(text: str) -> Iterator[str]:
+    inside = False
+    for line in text.split("\n"):
+        if line.startswith("<!-- generated: "):
+            inside = True
+            yield f"{line}\n\n{PARTS[line.split()[2]]()}\n"
+        if line == "<!-- end -->":
+            inside = False
+        if not inside:
+            yield line
+
+
+def main() -> int:
+    if sys.argv[1:] not in (["--check"], ["--write"]):
+        print(str(__doc__).strip(), file=sys.stderr)
+        return 2
+    old = []
+    for page in sorted(DOCS.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        new = written(text)
+        if new != text:
+            old.append(page.name)
+            if sys.argv[1] == "--write":
+                page.write_text(new, encoding="utf-8")
+    if not old:
+        return 0
+    if sys.argv[1] == "--write":
+        print(f"written: {', '.join(old)}")
+        return 0
+    print(f"not what the program says now: {', '.join(old)}; run: python docs/reference.py --write", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,254 @@
+"""Help, misuse, and stores that cannot be used: what is said, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import punchlist
+from punchlist import ops
+from punchlist.cli.parser import COMMANDS
+
+SCRIPT = str(Path(sys.executable).parent / "punchlist")
+_NAMES = (
+    "show line add start done drop block unblock rm move note rename edit call tools prompt import export settings demo"
+)
+PROMISED = _NAMES.split()  # commands that stay, whatever else comes
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+
+
+def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run([SCRIPT, *words], input=stdin, capture_output=True, encoding="utf-8", env=env, check=False)
+
+
+def misused(*words: str) -> str:
+    """Run a command that is typed wrongly; the one line that says so."""
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (2, ""), done.stdout
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+# --- help ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"]])
+def test_the_help_page_says_what_it_is_shows_lines_to_paste_and_names_every_command(words: list[str]) -> None:
+    done = run(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+    first, _, rest = done.stdout.partition("\n")
+    assert "plan" in first
+    assert "punchlist add 'Run the tests'" in rest
+    named = {line.split()[0] for line in rest.partition("\ncommands:\n")[2].splitlines() if line.startswith("  ")}
+    assert named >= {*COMMANDS, *PROMISED}
+
+
+def test_the_help_page_fits_a_printed_page() -> None:
+    assert [line for line in run("--help").stdout.splitlines() if len(line) > 110] == []
+
+
+def test_the_help_page_names_the_options_their_variables_and_the_exit_codes() -> None:
+    page = run("--help").stdout
+    for name in ("--store", "--plan", "--session", "--agent", "--json", "--version"):
+        assert name in page
+    for name in ("PUNCHLIST_STORE", "PUNCHLIST_PLAN", "PUNCHLIST_SESSION", "PUNCHLIST_AGENT"):
+        assert name in page
+    assert "0 done, 1 refused, 2 misuse, 3 the store" in page
+
+
+@pytest.mark.parametrize("command", PROMISED)
+def test_every_command_has_a_page_of_its_own(command: str) -> None:
+    done = run(command, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"usage: punchlist {command}")
+
+
+def test_the_examples_of_the_help_page_work() -> None:
+    lines = [
+        line.strip() for line in run("--help").stdout.splitlines() if line.startswith("  ") and "punchlist" in line
+    ]
+    pasted = [line.split("   ")[0] for line in lines if line.startswith(("punchlist", "echo"))]
+    assert len(pasted) >= 8
+    env = {**os.environ, "EDITOR": "true", "PATH": f"{Path(SCRIPT).parent}:{os.environ['PATH']}"}
+    for line in pasted:
+        done = subprocess.run(line, shell=True, env=env, capture_output=True, encoding="utf-8", check=False)
+        assert (done.returncode, done.stderr) == (0, ""), line
+
+
+def test_the_version_is_the_package_s() -> None:
+    assert run("--version").stdout == f"punchlist {punchlist.__version__}\n"
+
+
+def test_the_module_is_the_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "punchlist", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == run("--version").stdout
+
+
+# --- misuse --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [["frobnicate"], ["frobnicate", "1", "--json"], ["frobnicate", "add"]], ids=" ".join)
+def test_an_unknown_command_is_answered_with_the_known_ones(words: list[str]) -> None:
+    said = misused(*words)
+    assert "'frobnicate'" in said
+    assert all(command in said for command in PROMISED)
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["add"], "TEXT"),
+        (["done"], "ID"),
+        (["note", "1"], "TEXT"),
+        (["drop", "1"], "--why"),
+        (["block", "1"], "--why"),
+        (["move", "1"], "--after"),
+        (["import", "x"], "--format"),
+        (["import", "--format", "json"], "FILE"),
+        (["call"], "TOOL"),
+        (["show", "--frobnicate"], "--frobnicate"),
+        (["show", "extra"], "extra"),
+        (["show", "--ses", "x"], "--ses"),
+        (["show", "--store"], "--store"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_command_that_lacks_or_exceeds_something_says_what(words: list[str], part: str) -> None:
+    assert part in misused(*words)
+
+
+@pytest.mark.parametrize("words", [["import", "--format", "frob", "x"], ["export", "--format", "frob"]], ids=" ".join)
+def test_an_unknown_format_is_answered_with_the_known_ones(words: list[str]) -> None:
+    said = misused(*words)
+    for name in ("json", "markdown", "claude-code", "claude-tasks", "oh-my-pi", "llxprt"):
+        assert name in said
+
+
+def test_a_transcript_is_not_written() -> None:
+    assert "'transcript'" in misused("export", "--format", "transcript")
+
+
+def test_an_unknown_form_of_tools_is_answered_with_the_known_ones() -> None:
+    said = misused("tools", "--format", "frob")
+    assert all(name in said for name in ("mcp", "anthropic", "openai"))
+
+
+@pytest.mark.parametrize("words", [["tools"], ["prompt"], ["call", "plan"]], ids=" ".join)
+def test_an_unknown_dialect_is_refused_with_the_known_ones(words: list[str]) -> None:
+    done = run(*words, "--dialect", "klingon")
+    assert done.returncode == 1
+    said = done.stderr + done.stdout
+    assert "no dialect 'klingon'; the dialects are native, claude-code, gencode, oh-my-pi, llxprt" in said
+
+
+# --- the store -----------------------------------------------------------------------------------------------------
+
+
+def no_store(url: str, *words: str) -> str:
+    done = run("--store", url, *words)
+    assert (done.returncode, done.stdout) == (3, ""), done.stdout
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+def test_an_unknown_store_is_refused_with_the_known_ones() -> None:
+    said = no_store("floppy:a", "show")
+    assert "no store 'floppy:a'" in said
+    assert "memory:" in said
+    assert "sqlite:" in said
+
+
+def test_a_store_needs_a_path() -> None:
+    assert "sqlite:plan.db" in no_store("sqlite:", "show")
+
+
+@pytest.mark.parametrize("url", ["frob://me:s3cret@host/db", "postgresql://me:s3cret@localhost:1/none"])
+def test_the_password_of_a_store_is_never_printed(url: str) -> None:
+    done = run("--store", url, "show")
+    assert done.returncode == 3
+    assert "s3cret" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["show"], ["line"], ["add", "x"], ["done", "1"], ["export"], ["edit", "--file", "/dev/null"]],
+    ids=" ".join,
+)
+def test_a_damaged_store_is_named_told_what_to_do_about_and_left_alone(words: list[str]) -> None:
+    Path("plan.db").write_bytes(b"this was never a database" * 100)
+    said = no_store("sqlite:plan.db", *words)
+    assert os.path.abspath("plan.db") in said
+    assert "is damaged" in said
+    assert "backup" in said
+    assert Path("plan.db").read_bytes() == b"this was never a database" * 100
+
+
+def test_a_directory_in_the_place_of_the_store_is_named() -> None:
+    os.mkdir("plan.db")
+    assert os.path.abspath("plan.db") in no_store("sqlite:plan.db", "add", "x")
+
+
+def test_a_store_below_a_file_is_named() -> None:
+    Path("file").touch()
+    assert os.path.abspath("file") in no_store("sqlite:file/plan.db", "add", "x")
+
+
+def test_a_store_of_a_newer_version_is_not_touched() -> None:
+    with sqlite3.connect("plan.db") as db:
+        db.execute("PRAGMA user_version=99")
+    assert "newer" in no_store("sqlite:plan.db", "add", "x")
+
+
+def test_with_json_the_reason_is_in_the_json() -> None:
+    Path("plan.db").write_bytes(b"this was never a database" * 100)
+    for words, code in (
+        (["--store", "sqlite:plan.db", "show"], 3),
+        (["done", "7"], 1),
+        (["tools", "--dialect", "x"], 1),
+    ):
+        done = run(*words, "--json")
+        assert (done.returncode, done.stderr) == (code, "")
+        assert json.loads(done.stdout).keys() == {"error"}
+
+
+def test_a_plan_that_does_not_exist_is_refused_by_name() -> None:
+    done = run("--plan", "nosuch", "show")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no plan 'nosuch'" in done.stderr
+
+
+def test_the_folder_of_a_store_is_made_and_both_are_the_user_s_alone() -> None:
+    assert run("--store", "sqlite:new/folder/plan.db", "add", "x").returncode == 0
+    assert [os.stat(path).st_mode & 0o777 for path in ("new/folder", "new/folder/plan.db")] == [0o700, 0o600]
+
+
+def test_a_store_in_memory_is_gone_with_the_command() -> None:
+    assert run("--store", "memory:", "add", "x").returncode == 0
+    assert json.loads(run("--store", "memory:", "--json").stdout)["items"] == []
+
+
+# --- the demonstration -----------------------------------------------------------------------------------------------
+
+
+def test_the_demonstration_plays_a_plan_to_its_end_and_keeps_nothing() -> None:
+    with punchlist.open() as desk:
+        desk.change(lambda plan: ops.add(plan, "mine"))
+    done = run("demo", "--fast")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "added 1-5; now 1 Reproduce the crash (0/5)" in done.stdout
+    assert 'the user added 6 "Write a regression test".' in done.stdout
+    assert "all done (6/6)" in done.stdout
+    with punchlist.open() as desk:
+        assert [item.text for item in desk.plan.items] == ["mine"]

@@ -1,0 +1,194 @@
+"""Settings: which value wins, where it came from, and what is said of one that cannot be used."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCRIPT = str(Path(sys.executable).parent / "punchlist")
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "work" / "src").mkdir(parents=True)
+    (tmp_path / "work" / ".git").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+
+
+@pytest.fixture
+def user_file(own_home: Path) -> Path:
+    (own_home / "punchlist").mkdir()
+    return own_home / "punchlist" / "punchlist.toml"
+
+
+@pytest.fixture
+def project_file() -> Path:
+    return Path("punchlist.toml").absolute()
+
+
+def run(*words: str, cwd: str = ".", **env: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, **env}
+    return subprocess.run([SCRIPT, *words], cwd=cwd, env=env, capture_output=True, encoding="utf-8", check=False)
+
+
+def settings(*words: str, cwd: str = ".", **env: str) -> dict[str, Any]:
+    """Every setting with its value and origin."""
+    found: dict[str, Any] = json.loads(run("settings", "--json", *words, cwd=cwd, **env).stdout)
+    return found
+
+
+def value(name: str, *words: str, **env: str) -> tuple[Any, str]:
+    found = settings(*words, **env)[name]
+    return found["value"], found["origin"]
+
+
+def fault(*words: str, **env: str) -> str:
+    """What `settings` complains of."""
+    done = run("settings", *words, **env)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr
+
+
+# --- which value wins ------------------------------------------------------------------------------------------------
+
+
+def test_without_files_every_value_is_a_default(own_home: Path) -> None:
+    found = settings()
+    assert {entry["origin"] for entry in found.values()} == {"default"}
+    assert found["store"]["value"] == f"sqlite:{own_home}/punchlist/punchlist.db"
+    assert found["dialect"]["value"] == "native"
+    assert all(entry["about"] for entry in found.values())
+
+
+def test_a_later_place_wins_over_an_earlier_one(user_file: Path, project_file: Path) -> None:
+    assert value("dialect") == ("native", "default")
+    user_file.write_text('dialect = "codex"')
+    assert value("dialect") == ("codex", str(user_file))
+    project_file.write_text('dialect = "gencode"')
+    assert value("dialect") == ("gencode", str(project_file))
+    assert value("dialect", PUNCHLIST_DIALECT="llxprt") == ("llxprt", "PUNCHLIST_DIALECT")
+
+
+def test_a_flag_wins_over_everything(user_file: Path) -> None:
+    user_file.write_text('store = "sqlite:/nowhere/a.db"\ndialect = "codex"')
+    assert value("store", "--store", "memory:", PUNCHLIST_STORE="sqlite:b.db") == ("memory:", "--store")
+    done = run("tools", "--dialect", "gencode", "--format", "anthropic", PUNCHLIST_DIALECT="llxprt")
+    assert [tool["name"] for tool in json.loads(done.stdout)] == ["TodoWrite"]
+
+
+def test_the_dialect_of_the_settings_is_the_one_spoken(project_file: Path) -> None:
+    project_file.write_text('dialect = "codex"')
+    assert [tool["name"] for tool in json.loads(run("tools").stdout)] == ["update_plan"]
+
+
+def test_the_project_s_file_is_found_from_a_folder_below(project_file: Path) -> None:
+    project_file.write_text("tolerant = true")
+    assert settings(cwd="src")["tolerant"] == {**settings()["tolerant"], "value": True, "origin": str(project_file)}
+
+
+def test_a_file_above_the_git_root_is_not_the_project_s(tmp_path: Path) -> None:
+    (tmp_path / "punchlist.toml").write_text("tolerant = true")
+    assert value("tolerant") == (False, "default")
+
+
+@pytest.mark.parametrize(("text", "meant"), [("1", True), ("yes", True), ("TRUE", True), ("0", False), ("no", False)])
+def test_a_variable_says_yes_or_no_in_any_usual_way(text: str, meant: bool) -> None:
+    assert value("tolerant", PUNCHLIST_TOLERANT=text) == (meant, "PUNCHLIST_TOLERANT")
+
+
+def test_an_empty_variable_says_nothing() -> None:
+    assert value("tolerant", PUNCHLIST_TOLERANT="") == (False, "default")
+
+
+def test_settings_are_listed_with_value_and_origin(project_file: Path) -> None:
+    project_file.write_text("tolerant = true")
+    lines = {line.split()[0]: line.split()[1:] for line in run("settings").stdout.splitlines()}
+    assert lines["dialect"] == ["native", "(default)"]
+    assert lines["tolerant"] == ["true", f"({project_file})"]
+    assert lines.keys() == settings().keys()
+
+
+# --- what cannot be used ---------------------------------------------------------------------------------------------
+
+
+def test_a_project_cannot_redirect_plans(project_file: Path) -> None:
+    project_file.write_text('store = "sqlite:stolen.db"')
+    said = fault()
+    assert str(project_file) in said
+    assert "'store' cannot be set by a project" in said
+    run("add", "mine")
+    assert not os.path.exists("stolen.db")
+    assert settings()["store"]["origin"] == "default"
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "right"),
+    [
+        ('tolerant = "yes"', "'tolerant'", "must be true or false, not 'yes'"),
+        ("dialect = 3", "'dialect'", "must be a string, not 3"),
+        ("frob = 1", "'frob'", "the settings are store, dialect, tolerant"),
+        ('sqlite_synchronous = "off"', "'sqlite_synchronous'", "must be one of 'normal', 'full', not 'off'"),
+        ('dialect = "klingon"', "'dialect'", "native, claude-code"),
+        ("[tolerant]\nx = 1", "'tolerant'", "must be true or false"),
+        ("tolerant = \nx = 1", "", "line 1"),
+    ],
+)
+def test_a_fault_names_the_file_the_key_and_what_would_be_right(
+    user_file: Path, text: str, key: str, right: str
+) -> None:
+    user_file.write_text(text)
+    said = fault()
+    assert said.startswith(f"punchlist: {user_file}: ")
+    assert key in said
+    assert right in said
+
+
+def test_a_fault_in_a_variable_names_the_variable() -> None:
+    assert "PUNCHLIST_TOLERANT: 'tolerant' must be true or false, not 'maybe'" in fault(PUNCHLIST_TOLERANT="maybe")
+
+
+def test_a_value_that_cannot_be_used_leaves_the_one_before_it(user_file: Path, project_file: Path) -> None:
+    user_file.write_text("tolerant = true")
+    project_file.write_text("tolerant = 7\ninteractive = true")
+    assert value("tolerant") == (True, str(user_file))
+    assert value("interactive") == (True, str(project_file))
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"= = =", b"a = 1\na = 2"])
+def test_a_file_that_cannot_be_read_is_named_and_stops_nothing(project_file: Path, content: bytes) -> None:
+    project_file.write_bytes(content)
+    done = run("add", "x")
+    assert (done.returncode, done.stdout) == (0, 'added 1 "x".\n')
+    assert str(project_file) in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_every_fault_is_told_at_once(user_file: Path) -> None:
+    user_file.write_text("tolerant = 1\ninteractive = 2\nfrob = 3")
+    assert run("settings").stderr.count("\n") == 3
+
+
+# --- passwords -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://me:s3cret@host/db", "postgresql://me:***@host/db"),
+        ("postgresql://me:s3c@ret:x@host/db", "postgresql://me:***@host/db"),
+        ("postgresql://me@host/db", "postgresql://me@host/db"),
+        ("postgresql://host/db?user=me&password=s3cret", "postgresql://host/db?user=me&password=***"),
+        ("sqlite:/a@b:c/plan.db", "sqlite:/a@b:c/plan.db"),
+    ],
+)
+def test_the_password_of_the_store_is_masked(user_file: Path, url: str, shown: str) -> None:
+    user_file.write_text(f'store = "{url}"')
+    assert value("store") == (shown, str(user_file))
+    assert run("settings").stdout.splitlines()[0].split()[1] == shown

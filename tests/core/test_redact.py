@@ -1,0 +1,97 @@
+"""Tool calls are remembered short and without secrets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from punchlist.core.redact import redacted
+from tests.core.plans import any_json, often
+
+BLANK = "[redacted]"
+KEY = "sk-" + "a1B2" * 8
+
+
+@pytest.mark.parametrize("value", ["ls -la", "", "make test", 7, 1.5, True, None, ["a", 1], {"path": "/tmp/x", "n": 3}])
+def test_what_is_no_secret_stays(value: object) -> None:
+    assert redacted(value) == value
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["password", "PASSWORD", "db_password", "api_key", "api-key", "apiKey", "Authorization", "client_secret", "token"],
+)
+def test_what_has_the_name_of_a_secret_is_blanked(name: str) -> None:
+    assert redacted({name: "hunter2"}) == {name: BLANK}
+    assert redacted({name: ["hunter2", 7]}) == {name: [BLANK, BLANK]}
+
+
+def test_the_form_of_a_value_stays() -> None:
+    value = {
+        "a": [{"token": "x", "keep": None}],
+        "token": {"nested": {"value": 1, "on": True, "none": None, "empty": ""}},
+    }
+    assert redacted(value) == {
+        "a": [{"token": BLANK, "keep": None}],
+        "token": {"nested": {"value": 1, "on": True, "none": None, "empty": ""}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (f"use {KEY} now", f"use {BLANK} now"),
+        (f"'{KEY}'", BLANK),
+        ("ghp_" + "x" * 36, BLANK),
+        ("AKIA" + "X" * 16, BLANK),
+        ("eyJhbGciOiJIUzI1NiJ9.e30.abc", BLANK),
+        ("TOKEN=abc make", f"TOKEN={BLANK} make"),
+        ("run --password hunter2 --fast", f"run --password {BLANK} --fast"),
+        ("run --password=hunter2", f"run --password={BLANK}"),
+        ("curl -H Authorization: Bearer abc", f"curl -H Authorization: Bearer {BLANK}"),
+    ],
+)
+def test_a_secret_inside_a_text_is_blanked(text: str, wanted: str) -> None:
+    assert redacted(text) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A=1\nTOKEN=hunter2-hunter2",
+        "A=1\tTOKEN=hunter2-hunter2",
+        "run\n--password\nhunter2-hunter2",
+        "use\nBearer\nhunter2-hunter2",
+    ],
+)
+def test_a_secret_is_found_behind_any_white_space(text: str) -> None:
+    assert "hunter2" not in redacted(text)
+
+
+def test_what_looks_like_a_key_is_blanked_whatever_its_name() -> None:
+    assert KEY not in redacted(f"OPENAI={KEY} run")
+    assert KEY not in redacted(f"key:{KEY}")
+
+
+@pytest.mark.parametrize("text", ["sk-short", "skip this one", "eyJ", "tokens are counted", "the password policy"])
+def test_what_only_looks_a_little_like_a_secret_stays(text: str) -> None:
+    assert redacted(text) == text
+
+
+def test_a_long_text_is_cut() -> None:
+    assert redacted("x " * 200) == ("x " * 200)[:199].rstrip() + "…"
+    assert len(redacted({"deep": ["y" * 1000]})["deep"][0]) == 200
+
+
+def shape(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: shape(entry) for key, entry in value.items()}
+    return [shape(entry) for entry in value] if isinstance(value, list) else "leaf"
+
+
+@often(60)
+@given(any_json)
+def test_any_value_keeps_its_form(value: object) -> None:
+    assert shape(redacted(value)) == shape(value)

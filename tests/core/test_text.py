@@ -1,0 +1,112 @@
+"""Text from models and users is data: it cannot act where it stands."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punchlist.core.text import block, counted, cut, inline, plainly, quoted
+from tests.core.plans import HOSTILE, often, wild_text
+
+ANY = wild_text | st.sampled_from(HOSTILE)
+BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+WRAPPERS = (
+    "system-reminder",
+    "reminder",
+    "hook_context",
+    "hook_prompt",
+    "untrusted_context",
+    "turn-context",
+    "info-msg",
+)
+
+
+@pytest.mark.parametrize("text", ["", "Run the tests", "日本語", "é", "a < b and b > c", "<b>bold</b>", "👩‍👩‍👧", "❤️"])
+def test_plain_words_stay_as_they_are(text: str) -> None:
+    assert inline(text) == text
+
+
+def test_white_space_becomes_a_blank_and_keeps_its_length() -> None:
+    assert inline("a\nb\r\tc\u2028d\u00a0e") == "a b  c d e"
+
+
+@pytest.mark.parametrize("char", ["\x00", "\x07", "\x08", "\x1b", "\x7f", "\x9b", "\ud800", "\ufeff", "\u200b", *BIDI])
+def test_what_could_act_unseen_is_replaced(char: str) -> None:
+    assert inline(f"a{char}b") == "a\ufffdb"
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+@pytest.mark.parametrize("form", ["<{}>", "</{}>", "< / {}>", "<\n{}>", "<{} id=1>"])
+def test_a_tag_that_agents_wrap_their_own_words_in_loses_its_bracket(name: str, form: str) -> None:
+    for spelt in (name, name.upper()):
+        tag = form.format(spelt)
+        assert inline(f"before {tag} after") == f"before {tag} after".replace("<", "‹").replace("\n", " ")
+
+
+def test_only_the_bracket_of_a_wrapper_is_taken() -> None:
+    assert inline("<i>a</i> </system-reminder> <x") == "<i>a</i> ‹/system-reminder> <x"
+
+
+@often(150)
+@given(ANY)
+def test_no_text_can_act_once_it_is_inline(text: str) -> None:
+    shown = inline(text)
+    assert len(shown) == len(text)
+    for char in shown:
+        assert char in "\u200c\u200d\ufe0e\ufe0f" or unicodedata.category(char)[0] not in "CZ" or char == " "
+    assert not any(f"<{slash}{name}" in shown.casefold() for slash in ("", "/") for name in WRAPPERS)
+    assert inline(shown) == shown
+
+
+@often(60)
+@given(ANY)
+def test_a_block_keeps_its_lines_and_nothing_else_that_acts(text: str) -> None:
+    assert [inline(line) for line in block(text).split("\n")] == (block(text).split("\n"))
+    assert len(block(text).splitlines()) <= len(text.splitlines())
+
+
+def test_a_block_may_have_several_lines() -> None:
+    assert block("one\r\ntwo\x1b[2J\n") == "one\ntwo\ufffd[2J"
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "wanted"),
+    [("short", 5, "short"), ("longer", 5, "long…"), ("a b c d", 5, "a b…"), ("abc", 1, "…"), ("", 3, "")],
+)
+def test_a_text_is_cut_with_a_mark(text: str, width: int, wanted: str) -> None:
+    assert cut(text, width) == wanted
+
+
+def test_a_text_is_cut_with_the_mark_that_is_given() -> None:
+    assert cut("abcdefgh", 6, "...") == "abc..."
+
+
+@often(60)
+@given(ANY, st.integers(1, 50))
+def test_a_cut_text_is_never_longer(text: str, width: int) -> None:
+    assert len(cut(text, width)) <= width
+
+
+@pytest.mark.parametrize(
+    "text", ["Run the tests", "run  THE\ttests", " Run the tests. ", "run the tests!", "- run the tests:"]
+)
+def test_case_spacing_and_end_punctuation_do_not_make_another_thing(text: str) -> None:
+    assert plainly(text) == "run the tests"
+
+
+@pytest.mark.parametrize("text", ["Run the test", "Run these tests", "Rerun the tests", "Run the tests?"])
+def test_other_words_make_another_thing(text: str) -> None:
+    assert plainly(text) != "run the tests"
+
+
+def test_a_text_is_quoted_short_and_harmless() -> None:
+    assert quoted("Run") == '"Run"'
+    assert quoted("x" * 99) == '"' + "x" * 59 + '…"'
+    assert quoted("a\nb", 10) == '"a b"'
+
+
+def test_a_noun_is_counted() -> None:
+    assert [counted(number, "item") for number in (0, 1, 2)] == ["0 items", "1 item", "2 items"]

@@ -1,0 +1,394 @@
+"""One contract for all dialects: what a tool says of itself, what it takes, and how it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+import punchlist.prompts
+from punchlist import Desk, MemoryStore, Reply, ops
+from punchlist.core.errors import Refused
+from punchlist.core.shape import check
+from punchlist.dialects import PATHS, Call, Dialect, Tool, find_tool, load, offered
+from punchlist.dialects.wire import WRITERS
+from punchlist.prompts import say
+from punchlist.settings import load as settings
+from tests.core.plans import HOSTILE, often
+from tests.core.shapes import DIALECTS, TOOLS, fitting, near
+
+SOURCE = Path(punchlist.prompts.__file__).parent.parent
+SETTINGS = settings({}, environ={})
+
+all_dialects = pytest.mark.parametrize("dialect", DIALECTS, ids=[dialect.name for dialect in DIALECTS])
+all_tools = pytest.mark.parametrize(
+    ("dialect", "tool"), TOOLS, ids=[f"{dialect.name} {tool.name}" for dialect, tool in TOOLS]
+)
+
+
+def desk_of(dialect: Dialect) -> Desk:
+    return Desk(MemoryStore(), session="s", dialect=dialect, settings=SETTINGS)
+
+
+def called(desk: Desk, tool: Tool, args: object) -> Reply:
+    return desk.call(tool.name, args, continuing=True)
+
+
+# --- what a tool says of itself ------------------------------------------------------------------------------------
+
+KINDS: dict[str, type] = {
+    "name": str,
+    "schema": dict,
+    "prompt": str,
+    "summary": str,
+    "examples": tuple,
+    "title": str,
+    "version": str,
+    "category": str,
+    "read_only": bool,
+    "concurrency_safe": bool,
+    "exclusive": bool,
+    "discoverable": bool,
+    "strict": bool,
+    "permission": str,
+    "silent": bool,
+    "enabled": bool,
+    "only_continuing": bool,
+    "for_subagents": bool,
+}
+
+
+@all_tools
+def test_a_tool_has_every_property_of_the_right_kind(dialect: Dialect, tool: Tool) -> None:
+    for name, kind in KINDS.items():
+        assert isinstance(getattr(tool, name), kind), name
+    assert all((tool.name, tool.category, tool.examples))
+    assert tool.version.count(".") == 2
+    assert tool.permission == "allow"
+    assert tool.schema["type"] == "object"
+
+
+@all_tools
+def test_a_tool_is_described_at_length_and_in_short(dialect: Dialect, tool: Tool) -> None:
+    assert len(tool.description) >= len(tool.short) > 20
+    assert "{" not in tool.description.replace("{}", "")
+    assert tool.description == tool.description.strip()
+
+
+def test_the_tools_are_those_of_the_systems() -> None:
+    assert {dialect.name: [tool.name for tool in dialect.tools] for dialect in DIALECTS} == {
+        "native": ["plan"],
+        "claude-code": ["TodoWrite"],
+        "gencode": ["TodoWrite"],
+        "oh-my-pi": ["todo_write"],
+        "llxprt": ["todo_write", "todo_read", "todo_pause"],
+        "claude-tasks": ["TaskCreate", "TaskUpdate", "TaskList", "TaskGet"],
+        "codex": ["update_plan"],
+        "gemini": ["write_todos"],
+        "opencode": ["todowrite"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "wanted"),
+    [
+        (
+            "claude-code",
+            0,
+            {
+                "title": "",
+                "strict": True,
+                "enabled": True,
+                "concurrency_safe": False,
+                "read_only": False,
+                "permission": "allow",
+                "silent": True,
+            },
+        ),
+        (
+            "oh-my-pi",
+            0,
+            {"exclusive": True, "strict": True, "discoverable": True, "enabled": True, "for_subagents": False},
+        ),
+        ("llxprt", 1, {"read_only": True, "only_continuing": False}),
+        ("llxprt", 2, {"version": "1.0.0", "category": "todo", "only_continuing": True}),
+        ("claude-tasks", 2, {"read_only": True, "concurrency_safe": True}),
+        ("claude-tasks", 3, {"read_only": True, "concurrency_safe": True}),
+    ],
+)
+def test_a_tool_has_the_properties_of_its_system(name: str, number: int, wanted: dict[str, object]) -> None:
+    tool = load(name).tools[number]
+    assert {key: getattr(tool, key) for key in wanted} == wanted
+
+
+@all_dialects
+def test_a_dialect_has_words_for_the_system_prompt(dialect: Dialect) -> None:
+    text = say(dialect.system, tool=dialect.tools[0].name, shell="Bash")
+    assert dialect.tools[0].name in text
+    assert "{" not in text
+
+
+def test_every_prompt_is_used() -> None:
+    used = {name for dialect, tool in TOOLS for name in (tool.prompt, tool.summary, dialect.system)}
+    code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
+    kept = {path.stem for path in (SOURCE / "prompts").glob("*.md")}
+    assert {name for name in kept - used if f'say("{name}"' not in code} == set()
+
+
+def test_a_value_in_a_prompt_is_data() -> None:
+    assert "{time} {0} {" in say("llxprt.paused", reason="{time} {0} {", time="noon")
+
+
+# --- which tools there are -----------------------------------------------------------------------------------------
+
+
+def test_a_dialect_that_is_unknown_is_refused_with_those_there_are() -> None:
+    with pytest.raises(Refused) as refused:
+        load("klingon\x1b[2J")
+    assert str(refused.value) == f"no dialect 'klingon\ufffd[2J'; the dialects are {', '.join(PATHS)}."
+
+
+@all_dialects
+def test_a_tool_that_is_unknown_is_refused_with_those_there_are(dialect: Dialect) -> None:
+    desk = desk_of(dialect)
+    reply = desk.call("frobnicate\x1b", {})
+    assert reply.is_error
+    assert "no tool 'frobnicate\ufffd'" in reply.text
+    for tool in offered(dialect, continuing=False):
+        assert tool.name in reply.text
+    assert desk.plan.revision == 0
+
+
+def test_a_tool_for_continuations_is_offered_only_while_one_runs() -> None:
+    dialect = load("llxprt")
+    assert [tool.name for tool in offered(dialect, continuing=False)] == ["todo_write", "todo_read"]
+    assert [tool.name for tool in offered(dialect, continuing=True)] == ["todo_write", "todo_read", "todo_pause"]
+    with pytest.raises(Refused, match="todo_pause can be used only while a continuation runs"):
+        find_tool(dialect, "todo_pause", continuing=False)
+
+
+# --- the schema that is shown is the schema that is checked -----------------------------------------------------------
+
+
+@all_tools
+@pytest.mark.parametrize(("form", "key"), [("mcp", "inputSchema"), ("anthropic", "input_schema"), ("full", "schema")])
+def test_the_schema_that_is_shown_is_the_tools_own(dialect: Dialect, tool: Tool, form: str, key: str) -> None:
+    shown = json.loads(json.dumps(WRITERS[form](tool), default=repr))
+    assert shown[key] == tool.schema
+    assert shown["name"] == tool.name
+    assert shown["description"] == tool.description
+
+
+@all_tools
+def test_the_schema_is_shown_in_the_form_of_openai_too(dialect: Dialect, tool: Tool) -> None:
+    assert WRITERS["openai"](tool) == {
+        "type": "function",
+        "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema},
+    }
+
+
+@all_tools
+def test_the_form_of_anthropic_has_three_keys_and_nothing_else(dialect: Dialect, tool: Tool) -> None:
+    assert WRITERS["anthropic"](tool).keys() == {"name", "description", "input_schema"}
+
+
+@all_tools
+def test_every_property_can_be_shown(dialect: Dialect, tool: Tool) -> None:
+    assert KINDS.keys() - {"prompt"} <= WRITERS["full"](tool).keys()
+
+
+def speaks_first(tool: Tool, args: Any) -> bool:
+    """Whether the dialect has words of its own where the schema is broken: only these may go past it."""
+    if tool.name == "todo_pause":
+        return True
+    if tool.name == "todo_write" and isinstance(args, dict) and isinstance(args.get("ops"), list):
+        return any(isinstance(op, dict) and op.get("items") == [] for op in args["ops"])
+    return False
+
+
+@all_tools
+def test_what_breaks_the_schema_is_not_taken(dialect: Dialect, tool: Tool) -> None:
+    @often(50)
+    @given(near(tool.schema))
+    def judged(args: object) -> None:
+        if not dialect.judge(Call(tool, args)) and not speaks_first(tool, args):
+            assert check(args, tool.schema) == []
+
+    judged()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "tool"),
+    [(dialect, tool) for dialect, tool in TOOLS if tool.name not in ("plan", "todo_pause")],
+    ids=[f"{dialect.name} {tool.name}" for dialect, tool in TOOLS if tool.name not in ("plan", "todo_pause")],
+)
+def test_what_fits_the_schema_is_taken(dialect: Dialect, tool: Tool) -> None:
+    @often(20)
+    @given(fitting(tool.schema))
+    def judged(args: object) -> None:
+        assert dialect.judge(Call(tool, args)) == ""
+
+    judged()
+
+
+# --- right calls and wrong ones ------------------------------------------------------------------------------------
+
+
+@all_tools
+def test_the_examples_fit_the_schema(dialect: Dialect, tool: Tool) -> None:
+    for example in tool.examples:
+        assert check(example, tool.schema) == []
+        assert dialect.judge(Call(tool, example)) == ""
+
+
+@all_dialects
+def test_the_examples_can_be_called_one_after_the_other(dialect: Dialect) -> None:
+    desk = desk_of(dialect)
+    for tool in dialect.tools:
+        for example in tool.examples:
+            reply = called(desk, tool, example)
+            assert not reply.is_error, reply.text
+            assert reply.text.strip()
+            assert bool(reply.display) != tool.silent
+            json.dumps(dict(reply.details))
+    assert desk.plan.items
+
+
+def wrong_calls() -> list[Any]:
+    """Calls of the wrong form, for every tool that has no words of its own for them."""
+    wrong: list[Any] = [None, 3, "words", [], [[]], True, {"frob": []}, {"todos": 3, "ops": 3, "plan": 3}]
+    return [
+        pytest.param(dialect, tool, args, id=f"{dialect.name} {tool.name} {json.dumps(args)}")
+        for dialect, tool in TOOLS
+        for args in wrong
+        if tool.name != "todo_pause" and dialect.judge(Call(tool, args))
+    ]
+
+
+@pytest.mark.parametrize(("dialect", "tool", "args"), wrong_calls())
+def test_a_call_of_the_wrong_form_is_answered_with_a_right_one(dialect: Dialect, tool: Tool, args: object) -> None:
+    reply = called(desk_of(dialect), tool, args)
+    assert reply.is_error
+    _, _, example = reply.text.partition("for example: ")
+    assert check(json.loads(example), tool.schema) == []
+
+
+@all_tools
+def test_a_call_that_is_refused_leaves_the_plan_as_it_was(dialect: Dialect, tool: Tool) -> None:
+    desk = desk_of(dialect)
+    called(desk, dialect.tools[0], dialect.tools[0].examples[0])
+    before = desk.plan
+    assert called(desk, tool, {"frob": "x", "todos": 3, "reason": 3, "taskId": []}).is_error or tool.read_only
+    assert desk.plan == before
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("claude-code", {"oldTodos", "newTodos"}),
+        ("gencode", {"success", "output", "error"}),
+        ("oh-my-pi", {"phases", "storage", "errors"}),
+        ("llxprt", {"todos"}),
+        ("native", {"changes", "counts", "news"}),
+    ],
+)
+def test_the_details_of_an_answer_have_their_keys(name: str, keys: set[str]) -> None:
+    dialect = load(name)
+    reply = called(desk_of(dialect), dialect.tools[0], dialect.tools[0].examples[0])
+    assert reply.details.keys() == keys
+
+
+# --- texts cannot act ----------------------------------------------------------------------------------------------
+
+
+def with_text(dialect: Dialect, text: str) -> dict[str, Any]:
+    """A call that puts one text on the list."""
+    one: dict[str, dict[str, Any]] = {
+        "native": {"add": [text], "show": True},
+        "claude-code": {"todos": [{"content": text, "status": "in_progress", "activeForm": text}]},
+        "gencode": {"todos": [{"content": text, "status": "in_progress", "activeForm": text}]},
+        "oh-my-pi": {"ops": [{"op": "init", "list": [{"phase": text, "items": [text]}]}]},
+        "llxprt": {"todos": [{"id": text, "content": text, "status": "in_progress"}]},
+        "claude-tasks": {"subject": text, "description": text},
+        "codex": {"plan": [{"step": text, "status": "pending"}]},
+        "gemini": {"todos": [{"description": text, "status": "pending"}]},
+        "opencode": {"todos": [{"content": text, "status": "pending", "priority": "low"}]},
+    }
+    return one[dialect.name]
+
+
+def harmless(text: str) -> bool:
+    lines = text.replace("\u200d", "").split("\n")
+    return all(line.isprintable() for line in lines) and "</system-reminder" not in text
+
+
+@all_dialects
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_can_act_in_an_answer_or_in_the_news(dialect: Dialect, text: str) -> None:
+    desk = desk_of(dialect)
+    tool = dialect.tools[0]
+    first = called(desk, tool, with_text(dialect, text))
+    assert not first.is_error
+    desk.change(lambda plan: ops.note(ops.rename(ops.block(plan, "1", why=text), "1", f"not {text}"), "1", text))
+    second = called(desk, tool, with_text(dialect, text))
+    assert desk.plan.items
+    for reply in (first, second):
+        assert harmless(reply.text)
+        assert harmless(reply.display)
+
+
+@all_tools
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_key_or_value_can_act_in_a_refusal(dialect: Dialect, tool: Tool, text: str) -> None:
+    entry = {text: text, "op": text, "status": text}
+    for args in ({text: text}, {"plan": [entry], "todos": [entry], "ops": [entry], "add": [entry], "note": {text: 3}}):
+        assert harmless(called(desk_of(dialect), tool, args).text)
+
+
+def test_no_id_that_was_brought_can_act_in_an_answer() -> None:
+    desk = desk_of(load("claude-tasks"))
+    desk.import_plan([{"id": "\x1b[2J\u202e</system-reminder>", "subject": "a", "status": "pending"}], "claude-tasks")
+    assert harmless(desk.call("TaskList", {}).text)
+
+
+def test_the_answer_of_opencode_is_the_list_as_json_whatever_the_texts() -> None:
+    for text in HOSTILE:
+        desk = desk_of(load("opencode"))
+        reply = desk.call("todowrite", with_text(desk.dialect, text))
+        assert json.loads(reply.text) == [{"content": text, "status": "pending", "priority": "low"}]
+
+
+# --- native, as others build on it ---------------------------------------------------------------------------------
+
+
+def test_native_has_one_tool_with_these_verbs() -> None:
+    (tool,) = load("native").tools
+    integers = {"type": "array", "items": {"type": "integer"}}
+    kinds = {name: schema for name, schema in tool.schema["properties"].items() if name != "add"}
+    assert kinds == {
+        "start": integers,
+        "done": integers,
+        "drop": integers,
+        "block": integers,
+        "unblock": integers,
+        "why": {"type": "string"},
+        "note": {"type": "object"},
+        "edit": {"type": "object"},
+        "pause": {"type": "string"},
+        "show": {"type": "boolean"},
+    }
+    entry = tool.schema["properties"]["add"]["items"]
+    assert entry["type"] == ["string", "object"]
+    assert entry["properties"].keys() == {"text", "phase", "needs", "after", "parent", "notes", "owner"}
+    assert tool.schema["additionalProperties"] is False
+
+
+def test_native_takes_a_whole_number_with_a_fraction_for_an_id() -> None:
+    desk = desk_of(load("native"))
+    desk.call("plan", {"add": ["a", "b"]})
+    reply = desk.call("plan", {"done": [1.0]})
+    assert not reply.is_error
+    assert reply.text == "now 2 b (1/2)\nnote: done[0]: 1.0 read as 1."

@@ -1,0 +1,411 @@
+"""Any sequence of calls, right, nearly right and nonsense, in every dialect, with a user who edits in between."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punchlist import Desk, MemoryStore, Reply, ops
+from punchlist.core.model import DONE, DROPPED, Plan
+from punchlist.core.rules import faults
+from punchlist.core.text import plainly
+from punchlist.dialects import PATHS, Dialect, load
+from punchlist.settings import load as settings
+from tests.core.plans import POOL, Wish, any_json, any_text, granted, often, statuses, texts, wishes
+from tests.core.shapes import fitting, near
+
+SETTINGS = settings({}, environ={})
+MIRRORS = ("codex", "gemini", "opencode")
+all_dialects = pytest.mark.parametrize("name", PATHS)
+
+
+class Made(NamedTuple):
+    """One call, as a model might make it."""
+
+    tool: str
+    args: Any
+    agent: str = "main"
+
+
+def desk_of(name: str, store: MemoryStore, agent: str = "main") -> Desk:
+    plan = store.bound("s", "main")
+    if agent == "main" or not plan:
+        return Desk(store, session="s", dialect=name, settings=SETTINGS)
+    return Desk(store, session="s", agent=agent, plan=plan, dialect=name, settings=SETTINGS)
+
+
+def calls(dialect: Dialect) -> st.SearchStrategy[Made]:
+    """Calls of a dialect: right ones mostly, then nearly right ones, then any."""
+
+    def with_tool(tool: Any) -> st.SearchStrategy[Made]:
+        args = st.one_of(fitting(tool.schema), fitting(tool.schema), near(tool.schema), any_json)
+        return st.builds(Made, st.just(tool.name), args, st.sampled_from(("main", "main", "helper")))
+
+    nonsense = st.builds(Made, any_text, any_json)
+    return st.one_of([*(with_tool(tool) for tool in dialect.tools for _ in range(4)), nonsense])
+
+
+def steps(dialect: Dialect) -> st.SearchStrategy[list[Made | Wish]]:
+    return st.lists(st.one_of(calls(dialect), calls(dialect), wishes()), max_size=8)
+
+
+# --- what may leave the list ---------------------------------------------------------------------------------------
+
+
+def said_to_go(name: str, call: Made) -> Callable[[Plan, Plan], bool]:
+    """What a call of a dialect may take off the list: a judge of the plan before and after it."""
+    if name == "oh-my-pi":
+        return _nothing if _ops(call).isdisjoint({"rm", "init"}) else _anything
+    if name == "claude-tasks":
+        return _anything if isinstance(call.args, dict) and call.args.get("status") == "deleted" else _nothing
+    if name in ("native", *MIRRORS):
+        return _nothing
+    return lambda before, after: _left_out(before, after, _sent(call))
+
+
+def _anything(before: Plan, after: Plan) -> bool:
+    return True
+
+
+def _nothing(before: Plan, after: Plan) -> bool:
+    """No open item has left."""
+    return {item.id for item in before.open_items} <= {item.id for item in after.items}
+
+
+def _left_out(before: Plan, after: Plan, sent: list[dict[str, Any]]) -> bool:
+    """No open item has left whose text was sent; a list sent all completed may be cleared."""
+    if not after.items and all(todo["status"] == DONE for todo in sent):
+        return True
+    wanted = Counter(item.text for item in before.open_items) & Counter(todo["content"] for todo in sent)
+    return wanted <= Counter(texts(after))
+
+
+def _ops(call: Made) -> set[str]:
+    listed = call.args.get("ops") if isinstance(call.args, dict) else None
+    return {str(op.get("op")) for op in listed if isinstance(op, dict)} if isinstance(listed, list) else set()
+
+
+def _sent(call: Made) -> list[dict[str, Any]]:
+    return list(call.args["todos"]) if isinstance(call.args, dict) and "todos" in call.args else []
+
+
+# --- any sequence --------------------------------------------------------------------------------------------------
+
+
+@all_dialects
+def test_nothing_but_an_answer_comes_of_any_call(name: str) -> None:
+    @often(60)
+    @given(steps(load(name)))
+    def works(several: list[Made | Wish]) -> None:
+        store = MemoryStore()
+        for step in several:
+            if isinstance(step, Wish):
+                desk_of(name, store).change(lambda plan, step=step: granted(plan, step))  # type: ignore[misc]
+            else:
+                _judge(name, store, step)
+            assert faults(desk_of(name, store).plan) == []
+
+    works()
+
+
+def _judge(name: str, store: MemoryStore, call: Made) -> None:
+    desk = desk_of(name, store, call.agent)
+    before = desk.plan
+    reply = desk.call(call.tool, call.args, continuing=True)
+    after = desk.plan
+    assert isinstance(reply, Reply)
+    assert reply.text.strip()
+    if reply.is_error and name != "oh-my-pi":
+        assert after == before
+    if not reply.is_error:
+        assert said_to_go(name, call)(before, after)
+    assert after.last_id >= before.last_id
+
+
+@all_dialects
+def test_a_read_only_tool_changes_nothing(name: str) -> None:
+    reading = [tool for tool in load(name).tools if tool.read_only]
+    store = MemoryStore()
+    desk_of(name, store).change(lambda plan: ops.add(ops.add(plan, "a"), "b", parent="1"))
+    for tool in reading:
+        before = desk_of(name, store).plan
+        desk_of(name, store).call(tool.name, tool.examples[0])
+        assert desk_of(name, store).plan == before
+
+
+# --- a list that is sent again -------------------------------------------------------------------------------------
+
+Line = tuple[str, str]
+
+
+def whole_list(name: str, lines: list[Line]) -> Made:
+    """The call that sends these texts and statuses as the whole list."""
+    todos = [{"content": text, "status": status} for text, status in lines]
+    made: dict[str, tuple[str, Any]] = {
+        "claude-code": ("TodoWrite", {"todos": [{**todo, "activeForm": todo["content"]} for todo in todos]}),
+        "gencode": ("TodoWrite", {"todos": [{**todo, "activeForm": todo["content"]} for todo in todos]}),
+        "llxprt": ("todo_write", {"todos": todos}),
+        "oh-my-pi": (
+            "todo_write",
+            {"ops": [{"op": "init", "list": [{"phase": "Build", "items": [text for text, _ in lines]}]}]},
+        ),
+        "codex": ("update_plan", {"plan": [{"step": text, "status": status} for text, status in lines]}),
+        "gemini": ("write_todos", {"todos": [{"description": text, "status": status} for text, status in lines]}),
+        "opencode": ("todowrite", {"todos": [{**todo, "priority": "low"} for todo in todos]}),
+    }
+    return Made(*made[name])
+
+
+WHOLE = ("claude-code", "gencode", "llxprt", "oh-my-pi", "codex", "gemini", "opencode")
+whole_dialects = pytest.mark.parametrize("name", WHOLE)
+lists = st.lists(
+    st.tuples(st.sampled_from(POOL), st.sampled_from(("pending", "completed"))), min_size=1, max_size=4, unique=True
+).filter(lambda lines: any(status == "pending" for _, status in lines))
+
+
+@whole_dialects
+def test_edits_the_model_has_not_heard_of_survive_a_list_that_is_sent_again(name: str) -> None:
+    @often(50)
+    @given(lists, st.lists(wishes(), min_size=1, max_size=4))
+    def survives(lines: list[Line], several: list[Wish]) -> None:
+        desk = desk_of(name, MemoryStore())
+        call = whole_list(name, lines)
+        desk.call(call.tool, call.args)
+        for wish in several:
+            desk.change(lambda plan, wish=wish: granted(plan, wish))  # type: ignore[misc]
+        edited = desk.plan
+        desk.call(call.tool, call.args)
+        assert desk.plan == edited
+
+    survives()
+
+
+@whole_dialects
+def test_a_list_that_is_sent_again_changes_nothing(name: str) -> None:
+    @often(30)
+    @given(lists)
+    def stays(lines: list[Line]) -> None:
+        desk = desk_of(name, MemoryStore())
+        call = whole_list(name, lines)
+        desk.call(call.tool, call.args)
+        before = desk.plan
+        desk.call(call.tool, call.args)
+        assert desk.plan == before
+
+    stays()
+
+
+@whole_dialects
+@pytest.mark.parametrize("verb", ["complete", "drop", "remove"])
+def test_what_the_user_closed_or_removed_stays_so_however_often_it_is_sent(name: str, verb: str) -> None:
+    desk = desk_of(name, MemoryStore())
+    call = whole_list(name, [("Alpha", "pending"), ("Beta", "pending"), ("Gamma", "pending")])
+    desk.call(call.tool, call.args)
+    desk.change(lambda plan: granted(plan, Wish(verb, "not wanted", 1, 1)))
+    edited = desk.plan
+    for _ in range(3):  # the first time it has not heard of it, then it has
+        desk.call(call.tool, call.args)
+        assert [(item.text, item.status) for item in desk.plan.items if plainly(item.text) == "beta"] == [
+            (item.text, item.status) for item in edited.items if item.text == "Beta"
+        ]
+
+
+@pytest.mark.parametrize("name", MIRRORS)
+def test_an_open_item_that_is_left_out_of_a_mirrored_list_is_abandoned(name: str) -> None:
+    @often(30)
+    @given(lists, lists)
+    def abandoned(lines: list[Line], others: list[Line]) -> None:
+        desk = desk_of(name, MemoryStore())
+        for listed in (lines, others):
+            before = desk.plan
+            call = whole_list(name, listed)
+            desk.call(call.tool, call.args)
+        now = statuses(desk.plan)
+        sent = {plainly(text) for text, _ in others}
+        for item in before.open_items:
+            if plainly(item.text) not in sent and item.text in texts(desk.plan):
+                assert now[item.id] == DROPPED
+
+    abandoned()
+
+
+def test_the_parts_that_the_user_gave_to_parts_survive_lists_that_cannot_show_them() -> None:
+    desk = desk_of("llxprt", MemoryStore())
+    todos = [{"id": "a", "content": "Whole", "status": "pending", "subtasks": [{"id": "b", "content": "part"}]}]
+    desk.call("todo_write", {"todos": todos})
+    desk.change(lambda plan: ops.add(plan, "part of the part", parent="2"))
+    for _ in range(2):
+        desk.call("todo_write", {"todos": todos})
+        assert texts(desk.plan) == ["Whole", "part", "part of the part"]
+
+
+def test_subtasks_of_something_the_user_added_too_become_its_parts() -> None:
+    desk = desk_of("llxprt", MemoryStore())
+    desk.call("todo_write", {"todos": [{"content": "Alpha", "status": "pending"}]})
+    desk.change(lambda plan: ops.add(plan, "Write tests"))
+    parts = [{"id": "x", "content": "unit tests"}]
+    more = [
+        {"content": "Alpha", "status": "pending"},
+        {"content": "Write tests", "status": "pending", "subtasks": parts},
+    ]
+    desk.call("todo_write", {"todos": more})
+    assert [(item.text, item.parent) for item in desk.plan.items] == [
+        ("Alpha", ""),
+        ("Write tests", ""),
+        ("unit tests", "2"),
+    ]
+
+
+def test_tasks_that_are_grouped_anew_keep_their_ids() -> None:
+    desk = desk_of("oh-my-pi", MemoryStore())
+
+    def init(**phases: list[str]) -> None:
+        listed = [{"phase": phase, "items": items} for phase, items in phases.items()]
+        desk.call("todo_write", {"ops": [{"op": "init", "list": listed}]})
+
+    init(Build=["one", "two"], Ship=["three"])
+    init(All=["one", "three", "two"])
+    assert [(item.id, item.text) for item in desk.plan.items] == [("1", "one"), ("3", "three"), ("2", "two")]
+
+
+# --- far too much --------------------------------------------------------------------------------------------------
+
+MANY = 100_000
+BIG = "x" * 10_000_000
+HUGE = {
+    "long": 10**18,
+    "longer": 10**4000,
+    "too long to be written": 10**5000,
+    "negative": -(10**5000),
+    "infinite": float("inf"),
+    "none at all": float("nan"),
+}
+
+
+def many(name: str, number: int, text: str = "step {}") -> Made:
+    return whole_list(name, [(text.format(index), "pending") for index in range(number)])
+
+
+@whole_dialects
+def test_a_hundred_thousand_items_are_answered(name: str) -> None:
+    desk = desk_of(name, MemoryStore())
+    call = many(name, MANY)
+    reply = desk.call(call.tool, call.args)
+    assert len(desk.plan.items) == (0 if reply.is_error else MANY)
+    assert reply.is_error == (name == "gencode")
+
+
+@whole_dialects
+def test_ten_thousand_items_are_sent_again_after_an_edit(name: str) -> None:
+    if name == "gencode":
+        return  # takes twenty
+    desk = desk_of(name, MemoryStore())
+    call = many(name, 10_000)
+    desk.call(call.tool, call.args)
+    desk.change(lambda plan: ops.remove(plan, "777"))
+    desk.call(call.tool, call.args)
+    assert len(desk.plan.items) == 9_999
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("name", [name for name in WHOLE if name != "gencode"])
+def test_a_hundred_thousand_items_are_sent_again_and_half_of_them_reworded(name: str) -> None:
+    desk = desk_of(name, MemoryStore())
+    call = many(name, MANY)
+    desk.call(call.tool, call.args)
+    desk.change(lambda plan: ops.remove(plan, "777"))
+    desk.call(call.tool, call.args)
+    assert len(desk.plan.items) == MANY - 1
+    lines = [(f"step {index}" if index % 2 else "something else", "pending") for index in range(MANY)]
+    call = whole_list(name, lines)
+    assert not desk.call(call.tool, call.args).is_error
+
+
+def test_native_refuses_more_items_than_it_holds() -> None:
+    desk = desk_of("native", MemoryStore())
+    assert "at most 10000 items" in desk.call("plan", {"add": ["x"] * MANY}).text
+    assert not desk.call("plan", {"add": ["x"] * 10_000}).is_error
+    assert not desk.call("plan", {"done": list(range(1, 10_001))}).is_error
+    assert desk.plan.progress.completed == 10_000
+
+
+def nested(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels):
+        value = {"in": [value]}
+    return value
+
+
+@all_dialects
+@pytest.mark.parametrize("levels", [500, 100_000])
+def test_deep_nesting_anywhere_is_answered(name: str, levels: int) -> None:
+    deep = nested(levels)
+    entry = {"content": "a", "status": "pending", "activeForm": "a", "step": "a", "description": "a", "priority": "low"}
+    call = {"id": "1", "name": "n", "parameters": deep}
+    part = {"id": "1", "content": "p", "toolCalls": [call]}
+    for tool in load(name).tools:
+        for args in (
+            deep,
+            [deep],
+            {"todos": deep, "plan": deep, "ops": deep, "add": deep, "note": deep, "metadata": deep},
+            {"todos": [deep], "plan": [deep], "ops": [deep], "add": [deep]},
+            {"todos": [{**entry, "extra": deep}]},
+            {"todos": [{"content": "a", "status": "pending", "subtasks": [part]}]},
+            {"subject": "a", "description": "b", "metadata": {"deep": deep}},
+            {"taskId": "1", "metadata": deep},
+        ):
+            desk = desk_of(name, MemoryStore())
+            for _ in range(2):
+                assert desk.call(tool.name, args, continuing=True).text
+            assert faults(desk.plan) == []
+
+
+@all_dialects
+def test_a_text_of_ten_million_characters_is_answered(name: str) -> None:
+    for tool in load(name).tools:
+        for args in (
+            BIG,
+            {BIG: 1},
+            {"todos": [{"content": BIG, "status": BIG, "activeForm": BIG}], "plan": BIG, "reason": BIG},
+            {"ops": [{"op": "init", "list": [{"phase": "P", "items": [BIG]}]}, {"op": BIG}]},
+            {"add": [BIG], "pause": BIG},
+            {"note": {BIG: BIG}},
+            {"plan": [{"step": BIG, "status": "pending", BIG: 1}]},
+            {"taskId": BIG},
+        ):
+            desk = desk_of(name, MemoryStore())
+            reply = desk.call(tool.name, args, continuing=True)
+            assert len(reply.text) < 100_000 or not reply.is_error
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_an_item_of_ten_million_characters_is_carried_or_refused(name: str) -> None:
+    desk = desk_of(name, MemoryStore())
+    call = whole_list(name, [(BIG, "pending"), ("b", "pending")])
+    for _ in range(2):
+        reply = desk.call(call.tool, call.args)
+    assert reply.is_error == (name == "gencode")
+    assert [len(text) for text in texts(desk.plan)] == ([] if reply.is_error else [len(BIG), 1])
+
+
+@all_dialects
+@pytest.mark.parametrize("number", HUGE.values(), ids=HUGE)
+def test_a_huge_number_anywhere_is_answered(name: str, number: float) -> None:
+    entry = {"content": number, "step": number, "description": number, "status": number, "op": number}
+    for tool in load(name).tools:
+        for args in (
+            number,
+            [number],
+            {"todos": number, "plan": number, "ops": number, "add": number, "reason": number, "taskId": number},
+            {"todos": [entry], "plan": [entry], "ops": [entry]},
+            {"done": [number]},
+            {"add": [{"text": "x", "needs": [number], "after": number, "parent": number}]},
+            {"taskId": "1", "addBlocks": [number], "metadata": {"n": number}},
+        ):
+            reply = desk_of(name, MemoryStore()).call(tool.name, args, continuing=True)
+            assert len(reply.text) < 10_000

@@ -1,0 +1,194 @@
+"""A plan out of a session's log."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import punchlist
+from punchlist import Desk, MemoryStore, Plan, ops
+
+SCRIPT = str(Path(sys.executable).parent / "punchlist")
+DOCUMENTS = Path(__file__).parent / "documents"
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+
+
+def take_in(log: bytes | str) -> subprocess.CompletedProcess[str]:
+    Path("log").write_bytes(log.encode() if isinstance(log, str) else log)
+    env = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    words = [SCRIPT, "import", "--format", "transcript", "log"]
+    return subprocess.run(words, capture_output=True, encoding="utf-8", env=env, check=False)
+
+
+def read(log: bytes | str) -> list[tuple[str, str]]:
+    """Import a log that must be accepted; the items it led to."""
+    done = take_in(log)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return [(item.text, item.status) for item in plan().items]
+
+
+def told(log: str) -> list[tuple[str, str]]:
+    """The same in this process, for the many forms an entry can have."""
+    desk = Desk(MemoryStore(), session="s")
+    return [(item.text, item.status) for item in desk.import_plan(log, "transcript").items]
+
+
+def plan() -> Plan:
+    with punchlist.open() as desk:
+        return desk.plan
+
+
+def document(name: str) -> str:
+    return (DOCUMENTS / name).read_text(encoding="utf-8")
+
+
+def written(*todos: Any, **more: Any) -> dict[str, Any]:
+    """An entry in which the assistant writes its list."""
+    block = {"type": "tool_use", "id": "t", "name": "TodoWrite", "input": {"todos": list(todos)}}
+    return {"type": "assistant", "message": {"role": "assistant", "content": [block]}, **more}
+
+
+def todo(content: str) -> dict[str, str]:
+    return {"content": content, "status": "pending", "activeForm": f"{content}, now"}
+
+
+def lines(*entries: Any) -> str:
+    return "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
+
+
+SHOP = [
+    ("Read the billing code", "completed"),
+    ("Model the paused state", "in_progress"),
+    ("Add the endpoint", "pending"),
+]
+
+
+# --- Claude Code -----------------------------------------------------------------------------------------------------
+
+
+def test_the_first_list_of_the_last_message_that_writes_one_is_the_plan() -> None:
+    assert read(document("claude-code.jsonl")) == SHOP
+    assert plan().items[0].active == "Reading the billing code"
+
+
+def test_a_log_that_is_imported_again_changes_nothing() -> None:
+    read(document("claude-code.jsonl"))
+    before = plan()
+    read(document("claude-code.jsonl"))
+    assert plan() == before
+
+
+def test_a_log_whose_last_line_was_cut_off_is_read_up_to_there() -> None:
+    whole = document("claude-code.jsonl").encode()
+    assert read(whole[: len(whole) - 100]) == SHOP
+    assert read(whole + b'{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Todo') == SHOP
+
+
+def test_a_message_that_only_thinks_or_talks_changes_nothing() -> None:
+    thinking = {"type": "assistant", "message": {"content": [{"type": "thinking", "thinking": "TodoWrite"}]}}
+    talking = {"type": "assistant", "message": {"content": "TodoWrite"}}
+    assert told(lines(written(todo("a")), thinking, talking)) == [("a", "pending")]
+
+
+@pytest.mark.parametrize("last", [7, {"content": "a"}, {**todo("a"), "status": "done"}, None], ids=ascii)
+def test_a_last_list_that_is_invalid_gives_an_empty_plan_not_an_earlier_one(last: object) -> None:
+    assert told(document("claude-code.jsonl") + lines(written(last))) == []
+
+
+@pytest.mark.parametrize("given", [None, [], "x", {}, {"todos": None}, {"todos": "x"}], ids=ascii)
+def test_a_last_call_without_a_list_gives_an_empty_plan(given: object) -> None:
+    block = {"type": "tool_use", "name": "TodoWrite", "input": given}
+    entry = {"type": "assistant", "message": {"content": [block]}}
+    assert told(document("claude-code.jsonl") + lines(entry)) == []
+
+
+def test_what_a_user_quotes_is_not_a_list() -> None:
+    quoted = {**written(todo("fake")), "type": "user"}
+    quoted["message"] = {**quoted["message"], "role": "user"}
+    assert told(lines(written(todo("a")), quoted)) == [("a", "pending")]
+
+
+def _message(content: object) -> dict[str, Any]:
+    return {"type": "assistant", "message": {"content": content}}
+
+
+ODD: list[Any] = [
+    *(None, 7, "text", [], {}, {"type": 3}, {"type": "assistant"}, {"type": "assistant", "message": 7}),
+    *map(_message, (None, 7, "x", [7], [{"type": []}])),
+]
+
+
+@pytest.mark.parametrize("entry", ODD, ids=ascii)
+def test_an_entry_nobody_knows_is_passed_over(entry: object) -> None:
+    assert told(lines(written(todo("a")), entry)) == [("a", "pending")]
+
+
+@pytest.mark.parametrize("char", ["\u2028", "\u2029", "\x85"], ids=ascii)
+def test_a_line_of_a_log_ends_where_json_lines_do(char: str) -> None:
+    assert told(lines(written(todo(f"a{char}b"))).replace("\n", "\r\n")) == [(f"a{char}b", "pending")]
+
+
+# --- a plain list of messages ----------------------------------------------------------------------------------------
+
+
+def test_a_plain_list_of_messages_is_a_log() -> None:
+    assert read(document("messages.json")) == [("Reproduce the crash", "in_progress"), ("Fix the parser", "pending")]
+
+
+def test_an_empty_list_of_messages_is_an_empty_plan() -> None:
+    assert told("[]") == []
+
+
+# --- oh-my-pi --------------------------------------------------------------------------------------------------------
+
+
+def test_the_last_edit_of_the_user_or_result_without_error_is_the_plan() -> None:
+    assert read(document("oh-my-pi.jsonl")) == [
+        ("Scaffold", "completed"),
+        ("Translate", "in_progress"),
+        ("Compare", "pending"),
+    ]
+    assert (plan().phases, plan().items[1].notes) == (("Port", "Check"), ("keep the names",))
+
+
+def test_a_result_behind_the_user_s_edit_is_newer() -> None:
+    result = {"role": "toolResult", "toolName": "todo_write", "details": {"phases": [{"name": "New", "tasks": []}]}}
+    assert read(document("oh-my-pi.jsonl") + lines({"type": "message", "message": result})) == []
+    assert plan().phases == ("New",)
+
+
+def test_a_log_of_results_alone_stops_before_the_user_s_edit() -> None:
+    earlier = "".join(line + "\n" for line in document("oh-my-pi.jsonl").splitlines()[:6])
+    assert told(earlier) == [("Scaffold", "in_progress"), ("Translate", "pending")]
+
+
+# --- what is no log --------------------------------------------------------------------------------------------------
+
+
+def test_a_log_without_a_list_is_an_empty_plan() -> None:
+    assert told(lines({"type": "user", "message": {"role": "user", "content": "hi"}})) == []
+
+
+@pytest.mark.parametrize(
+    "log",
+    [b"nonsense\nmore of it\n", b"7", b'"text"', b"[1, 2", b"[{]", b"[" * 100_000, b"\xff\xfe\x00", b"\x00"],
+    ids=lambda log: ascii(log[:12]),
+)
+def test_what_is_no_log_at_all_is_refused_and_the_plan_stays(log: bytes) -> None:
+    with punchlist.open() as desk:
+        desk.change(lambda plan: ops.add(plan, "mine"))
+    done = take_in(log)
+    assert (done.returncode, done.stdout) == (1, ""), done.stdout
+    assert done.stderr.startswith("punchlist: "), done.stderr
+    assert [item.text for item in plan().items] == ["mine"]

@@ -1,0 +1,614 @@
+"""One contract for all stores. A new store is one line in the fixture's table."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punchlist import Desk, MemoryStore, ops
+from punchlist.core.changes import diff
+from punchlist.core.errors import StaleRevision, StoreError
+from punchlist.core.model import DONE, USER, Plan, Reader
+from punchlist.core.rules import faults
+from punchlist.settings import load
+from punchlist.stores import Home, Record, Store, open_store
+from tests.core.plans import HOSTILE, Wish, granted, ids, often, plan_of, plans, texts, wishes
+
+SETTINGS = load({}, environ={})
+STORES: dict[str, Callable[[Path], str]] = {
+    "memory": lambda folder: "memory:",
+    "sqlite": lambda folder: f"sqlite:{folder / 'plans.db'}",
+}
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(STORES[request.param](tmp_path))
+    yield opened
+    opened.close()
+
+
+_numbers = count(1)
+
+
+def saved(
+    store: Store, before: Plan | None, after: Plan, *, reader: str = "", by: str = USER, home: Home | None = None
+) -> Plan:
+    """Save what a plan has become, as the desk does; a new plan gets an id."""
+    after = after._replace(id=after.id or f"plan{next(_numbers)}", revision=(before.revision if before else 0) + 1)
+    changes = diff(before or Plan(), after)
+    record = Record(after.revision, "noon", by, reader, "native", "edit", changes)
+    heard = Reader(after.revision) if reader else None
+    store.save(before, after, record, heard, home if before else home or Home())
+    return after
+
+
+def seen(store: Store, plan: Plan, reader: str) -> int:
+    return store.glance(plan.id, reader)[1].seen
+
+
+# --- plans ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_that_was_never_saved_is_not_there(store: Store) -> None:
+    assert store.load("nothing") is None
+    assert store.glance("nothing", "me") == (0, Reader())
+    assert store.history("nothing") == []
+
+
+def test_a_plan_comes_back_as_it_was_saved(store: Store) -> None:
+    @often(40)
+    @given(plans())
+    def comes_back(plan: Plan) -> None:
+        kept = saved(store, None, plan._replace(id=""))
+        assert store.load(kept.id) == kept
+        assert store.glance(kept.id, "")[0] == kept.revision
+
+    comes_back()
+
+
+def test_a_plan_comes_back_after_any_edits(store: Store) -> None:
+    @often(25)
+    @given(plans(4), st.lists(wishes(), max_size=5))
+    def comes_back(plan: Plan, several: list[Wish]) -> None:
+        kept = saved(store, None, plan._replace(id=""))
+        for wish in several:
+            kept = saved(store, kept, granted(kept, wish))
+            assert store.load(kept.id) == kept
+
+    comes_back()
+
+
+@pytest.mark.parametrize(
+    ("edit", "order"),
+    [
+        (lambda plan: ops.add(plan, "new", after="1"), ["1", "5", "2", "3", "4"]),
+        (lambda plan: ops.move(ops.add(plan, "new"), "5", before="1"), ["5", "1", "2", "3", "4"]),
+        (lambda plan: ops.move(plan, "4", before="2"), ["1", "4", "2", "3"]),
+        (lambda plan: ops.remove(plan, "2"), ["1", "3", "4"]),
+        (lambda plan: ops.add(ops.remove(plan, "4"), "new"), ["1", "2", "3", "5"]),
+        (lambda plan: ops.move(ops.add(ops.remove(plan, "2"), "new"), "5", before="3"), ["1", "5", "3", "4"]),
+        (lambda plan: plan._replace(items=tuple(reversed(plan.items))), ["4", "3", "2", "1"]),
+    ],
+)
+def test_items_keep_their_order(store: Store, edit: Callable[[Plan], Plan], order: list[str]) -> None:
+    first = saved(store, None, plan_of("a", "b", "c", "d"))
+    second = saved(store, first, edit(first))
+    assert ids(store.load(first.id) or Plan()) == order
+    saved(store, second, ops.add(second, "last"))
+    assert ids(store.load(first.id) or Plan())[:-1] == order
+
+
+def test_a_stale_revision_is_refused_and_changes_nothing(store: Store) -> None:
+    first = saved(store, None, plan_of("a", "b"))
+    second = saved(store, first, ops.complete(first, "1"), reader="one")
+    with pytest.raises(StaleRevision):
+        saved(store, first, ops.remove(first, "2"), reader="two")
+    assert store.load(first.id) == second
+    assert [record.revision for record in store.history(first.id)] == [1, 2]
+    assert seen(store, second, "two") == 0
+
+
+def test_a_plan_that_exists_cannot_be_made_again(store: Store) -> None:
+    first = saved(store, None, plan_of("a"))
+    with pytest.raises(StaleRevision):
+        saved(store, None, plan_of("b")._replace(id=first.id))
+    assert store.load(first.id) == first
+
+
+def test_a_plan_that_is_not_there_cannot_be_changed(store: Store) -> None:
+    with pytest.raises(StaleRevision):
+        saved(store, Plan(id="ghost", revision=3), plan_of("a")._replace(id="ghost"))
+    assert store.load("ghost") is None
+    assert store.history("ghost") == []
+
+
+def test_plans_do_not_touch_each_other(store: Store) -> None:
+    one, two = saved(store, None, plan_of("one")), saved(store, None, plan_of("two"))
+    saved(store, one, ops.remove(one, "1"))
+    assert store.load(two.id) == two
+    assert len(store.history(two.id)) == 1
+
+
+# --- history -------------------------------------------------------------------------------------------------------
+
+
+def test_history_is_told_oldest_first_and_behind_a_revision(store: Store) -> None:
+    plan = saved(store, None, plan_of("a"))
+    for number in range(3):
+        plan = saved(store, plan, ops.note(plan, "1", f"note {number}"), by=f"agent {number}")
+    assert [record.by for record in store.history(plan.id)] == ["user", "agent 0", "agent 1", "agent 2"]
+    assert [record.revision for record in store.history(plan.id, 2)] == [3, 4]
+    assert store.history(plan.id, 4) == []
+
+
+def test_a_record_comes_back_as_it_was_written(store: Store) -> None:
+    @often(25)
+    @given(plans(4), plans(4))
+    def comes_back(before: Plan, after: Plan) -> None:
+        first = saved(store, None, before._replace(id=""))
+        changes = diff(first, after)
+        record = Record(2, "noon", "helper", "s/helper", "codex", "import", changes)
+        store.save(first, after._replace(id=first.id, revision=2), record, None, None)
+        assert store.history(first.id, 1) == [record]
+
+    comes_back()
+
+
+def test_every_revision_can_be_looked_at_again(store: Store) -> None:
+    desk = Desk(store, session="s", settings=SETTINGS)
+    stored = [desk.change(lambda plan: ops.add(plan, "a"))]
+    stored.append(desk.change(lambda plan: ops.add(plan, "b", after="1")))
+    stored.append(desk.change(lambda plan: ops.move(plan, "2", before="1")))
+    stored.append(desk.change(lambda plan: ops.remove(plan, "1")))
+    for plan in stored:
+        assert desk.at(plan.revision)._replace(last_id=0) == plan._replace(last_id=0)
+
+
+# --- readers -------------------------------------------------------------------------------------------------------
+
+
+def test_who_saves_a_plan_has_seen_it_and_nobody_else_has(store: Store) -> None:
+    plan = saved(store, None, plan_of("a"), reader="one")
+    assert (seen(store, plan, "one"), seen(store, plan, "two")) == (1, 0)
+
+
+def test_what_a_reader_has_heard_is_kept(store: Store) -> None:
+    plan = saved(store, None, plan_of("a"))
+    store.remember(plan.id, "one", Reader(1))
+    assert (seen(store, plan, "one"), seen(store, plan, "two")) == (1, 0)
+    store.remember(plan.id, "one", Reader(7))
+    assert seen(store, plan, "one") == 7
+
+
+@pytest.mark.parametrize("second", ["", "two"], ids=["the user", "another agent"])
+@pytest.mark.parametrize("looking", [True, False], ids=["looked at before", "not looked at"])
+def test_a_save_by_another_is_not_heard_and_what_was_heard_is_not_forgotten(
+    store: Store, second: str, looking: bool
+) -> None:
+    plan = saved(store, None, plan_of("a"), reader="one")
+    if looking:
+        store.glance(plan.id, second)
+    plan = saved(store, plan, ops.complete(plan, "1"), reader=second)
+    assert seen(store, plan, "one") == 1
+
+
+def test_what_was_heard_is_not_forgotten_when_two_plans_are_saved_in_turn(store: Store) -> None:
+    one, two = saved(store, None, plan_of("a"), reader="r"), saved(store, None, plan_of("b"), reader="r")
+    store.glance(one.id, "")
+    store.glance(two.id, "")
+    saved(store, one, ops.complete(one, "1"))
+    saved(store, two, ops.complete(two, "1"))
+    assert (seen(store, one, "r"), seen(store, two, "r")) == (1, 1)
+
+
+def test_readers_of_different_plans_are_different_readers(store: Store) -> None:
+    one, two = saved(store, None, plan_of("a")), saved(store, None, plan_of("b"))
+    store.remember(one.id, "me", Reader(1))
+    assert seen(store, two, "me") == 0
+
+
+# --- sessions and places -------------------------------------------------------------------------------------------
+
+
+def test_a_session_and_agent_is_bound_to_its_plan(store: Store) -> None:
+    plan = saved(store, None, plan_of("a"), home=Home("/here", "s1", "main"))
+    assert store.bound("s1", "main") == plan.id
+    assert store.bound("s1", "other") == ""
+    assert store.bound("s2", "main") == ""
+
+
+def test_a_session_and_agent_has_one_plan_only(store: Store) -> None:
+    first = saved(store, None, plan_of("a"), home=Home("/here", "s1", "main"))
+    with pytest.raises(StaleRevision):
+        saved(store, None, plan_of("b")._replace(id="second"), home=Home("/here", "s1", "main"))
+    assert store.bound("s1", "main") == first.id
+    assert store.load("second") is None
+    assert store.history("second") == []
+    assert store.latest("/here") == first.id
+
+
+def test_a_plan_without_a_session_is_bound_to_none(store: Store) -> None:
+    for _ in range(2):
+        saved(store, None, plan_of("a"), home=Home("/here", "", "main"))
+    assert store.bound("", "main") == ""
+
+
+def test_the_latest_plan_of_a_place_is_the_one_that_was_touched_last(store: Store) -> None:
+    one = saved(store, None, plan_of("a"), home=Home("/here", "s1", "main"))
+    two = saved(store, None, plan_of("b"), home=Home("/here", "s2", "main"))
+    assert store.latest("/here") == two.id
+    one = saved(store, one, ops.complete(one, "1"))
+    assert store.latest("/here") == one.id
+    assert store.latest("/elsewhere") == ""
+
+
+def test_the_latest_plan_is_known_whatever_was_looked_at_before(store: Store) -> None:
+    one = saved(store, None, plan_of("a"), home=Home("/here", "s1", "main"))
+    store.glance(one.id, "")
+    two = saved(store, None, plan_of("b"), home=Home("/here", "s2", "main"))
+    assert store.latest("/here") == two.id
+    saved(store, one, ops.complete(one, "1"))
+    assert store.latest("/here") == one.id
+
+
+def test_the_plan_of_a_sub_agent_is_not_the_latest_of_a_place(store: Store) -> None:
+    main = saved(store, None, plan_of("a"), home=Home("/here", "s1", "main"))
+    sub = saved(store, None, plan_of("b"), home=Home("/here", "s1", "helper"))
+    saved(store, sub, ops.complete(sub, "1"))
+    assert store.latest("/here") == main.id
+
+
+def test_a_plan_that_belongs_nowhere_is_nobodys_latest(store: Store) -> None:
+    plan = plan_of("a")._replace(id="nowhere", revision=1)
+    store.save(None, plan, Record(1, "noon", USER, changes=diff(Plan(), plan)), None, None)
+    assert store.load("nowhere") == plan
+    assert store.latest("/here") == ""
+
+
+# --- hostile names -------------------------------------------------------------------------------------------------
+
+NAMES = (
+    *HOSTILE,
+    "plain",
+    "plain ",
+    "PLAIN",
+    '"plain"',
+    "\x00",
+    "a\x00b",
+    "a\x00c",
+    "🙂",
+    "'; DROP TABLE plans; --",
+    "\ud800",
+    "\udfff",
+    "%s",
+    "../../etc/passwd",
+    "x" * 10_000,
+    "x" * 9_999 + "y",
+)
+
+
+def test_sessions_agents_and_places_of_any_name_are_kept_apart(store: Store) -> None:
+    kept = {name: saved(store, None, plan_of("a"), home=Home(name, name, "main")) for name in NAMES}
+    assert len(kept) == len(set(NAMES))
+    for name, plan in kept.items():
+        assert store.bound(name, "main") == plan.id
+        assert store.latest(name) == plan.id
+        assert store.bound("s", name) == ""
+
+
+def test_agents_of_any_name_are_kept_apart(store: Store) -> None:
+    kept = {name: saved(store, None, plan_of("a"), home=Home("/here", "s", name)) for name in NAMES}
+    assert {name: store.bound("s", name) for name in NAMES} == {name: plan.id for name, plan in kept.items()}
+
+
+def test_readers_of_any_name_are_kept_apart(store: Store) -> None:
+    plan = saved(store, None, plan_of("a"))
+    for number, name in enumerate(NAMES, 1):
+        store.remember(plan.id, name, Reader(number))
+    assert [seen(store, plan, name) for name in NAMES] == list(range(1, len(NAMES) + 1))
+
+
+def test_who_saved_is_known_by_any_name(store: Store) -> None:
+    plan = saved(store, None, plan_of("a"))
+    for name in NAMES:
+        plan = saved(store, plan, ops.note(plan, "1", "x"), reader=name, by=name)
+        assert seen(store, plan, name) == plan.revision
+        last = store.history(plan.id, plan.revision - 1)[0]
+        assert (last.by, last.reader) == (name, name)
+
+
+def test_a_plan_of_any_name_can_be_asked_for(store: Store) -> None:
+    for name in NAMES:
+        assert store.load(name) is None
+        assert store.glance(name, name) == (0, Reader())
+        assert store.history(name) == []
+
+
+def test_readers_whose_session_and_agent_join_alike_are_kept_apart(store: Store) -> None:
+    plan = Desk(store, session="s", settings=SETTINGS).change(lambda plan: ops.add(plan, "a"))
+    one = Desk(store, session="a/b", agent="c", plan=plan.id, settings=SETTINGS)
+    two = Desk(store, session="a", agent="b/c", plan=plan.id, settings=SETTINGS)
+    assert one.news() != []
+    assert two.news() != []
+
+
+# --- opening -------------------------------------------------------------------------------------------------------
+
+
+def test_a_store_says_whether_it_outlives_its_process(store: Store) -> None:
+    assert store.durable == (not isinstance(store, MemoryStore))
+
+
+@pytest.mark.parametrize("url", ["", "plain", "klingon:x", ":x", "sqlite:"])
+def test_a_store_that_cannot_be_is_refused(url: str) -> None:
+    with pytest.raises(StoreError, match=r"no store|needs a path"):
+        open_store(url)
+
+
+def test_each_memory_is_a_store_of_its_own() -> None:
+    one, two = open_store("memory:"), open_store("memory:")
+    plan = saved(one, None, plan_of("a"))
+    assert two.load(plan.id) is None
+
+
+# --- races ---------------------------------------------------------------------------------------------------------
+
+
+class Racing:
+    """A store in which somebody else saves first: once, right before the next save."""
+
+    def __init__(self, inner: Store, meanwhile: Callable[[], object]) -> None:
+        self._inner = inner
+        self._meanwhile: Callable[[], object] | None = meanwhile
+        self.durable = inner.durable
+        self.glance, self.load, self.remember = inner.glance, inner.load, inner.remember
+        self.history, self.bound, self.latest, self.close = inner.history, inner.bound, inner.latest, inner.close
+
+    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
+        meanwhile, self._meanwhile = self._meanwhile, None
+        if meanwhile:
+            meanwhile()
+        self._inner.save(before, after, record, reader, home)
+
+
+def desk_of(store: Store, dialect: str = "claude-code") -> Desk:
+    return Desk(store, session="s", dialect=dialect, settings=SETTINGS)
+
+
+def todos(**wanted: str) -> dict[str, object]:
+    return {"todos": [{"content": text, "status": status, "activeForm": text} for text, status in wanted.items()]}
+
+
+def test_a_user_s_edit_between_load_and_save_is_not_lost(store: Store) -> None:
+    user = desk_of(store)
+    user.call("TodoWrite", todos(Alpha="pending", Beta="pending"))
+    racing = Racing(store, lambda: user.change(lambda plan: ops.complete(plan, "2")))
+    reply = desk_of(racing).call("TodoWrite", todos(Alpha="in_progress", Beta="pending"))
+    assert [(item.text, item.status) for item in user.plan.items] == [("Alpha", "in_progress"), ("Beta", DONE)]
+    assert 'the user completed "Beta".' in reply.text
+
+
+def test_a_call_is_applied_again_to_the_newest_plan(store: Store) -> None:
+    user = desk_of(store, "native")
+    user.call("plan", {"add": ["Alpha", "Beta"]})
+    racing = Racing(store, lambda: user.change(lambda plan: ops.drop(plan, "2", why="not wanted")))
+    reply = desk_of(racing, "native").call("plan", {"done": [1]})
+    assert reply.text.splitlines() == ["all done (1/1)", 'the user dropped 2 "Beta": not wanted.']
+
+
+def test_an_edit_is_applied_again_to_the_newest_plan(store: Store) -> None:
+    user = desk_of(store)
+    user.change(lambda plan: ops.add(plan, "Alpha"))
+    racing = Racing(store, lambda: user.change(lambda plan: ops.add(plan, "theirs")))
+    desk_of(racing).change(lambda plan: ops.add(plan, "mine"))
+    assert [(item.id, item.text) for item in user.plan.items] == [("1", "Alpha"), ("2", "theirs"), ("3", "mine")]
+
+
+def test_two_who_make_the_first_plan_of_a_session_at_once_share_it(store: Store) -> None:
+    user = desk_of(store)
+    racing = Racing(store, lambda: user.change(lambda plan: ops.add(plan, "theirs")))
+    desk_of(racing).change(lambda plan: ops.add(plan, "mine"))
+    assert texts(user.plan) == ["theirs", "mine"]
+    assert store.bound("s", "main") == user.plan.id
+
+
+# --- sqlite: files and processes -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "plans.db"
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+def test_the_file_and_its_folder_are_the_owner_s_alone(file: Path) -> None:
+    store = open_store(f"sqlite:{file}")
+    saved(store, None, plan_of("a"))
+    assert mode(file.parent) == 0o700
+    assert {mode(path) for path in file.parent.iterdir()} == {0o600}
+    store.close()
+
+
+def test_a_folder_that_is_there_stays_as_it_is(file: Path) -> None:
+    file.parent.mkdir(mode=0o755)
+    file.parent.chmod(0o755)
+    open_store(f"sqlite:{file}").close()
+    assert mode(file.parent) == 0o755
+
+
+def test_plans_outlive_the_store_that_saved_them(file: Path) -> None:
+    first = open_store(f"sqlite:{file}")
+    plan = saved(first, None, plan_of("a", *HOSTILE), reader="me", home=Home("/here", "s", "main"))
+    first.close()
+    again = open_store(f"sqlite:{file}")
+    assert again.load(plan.id) == plan
+    assert again.bound("s", "main") == plan.id
+    assert seen(again, plan, "me") == 1
+    again.close()
+
+
+def test_two_stores_on_one_file_see_each_other(file: Path) -> None:
+    one, two = open_store(f"sqlite:{file}"), open_store(f"sqlite:{file}")
+    plan = saved(one, None, plan_of("a"), home=Home("/here", "s", "main"))
+    assert two.load(plan.id) == plan
+    later = saved(two, plan, ops.complete(plan, "1"))
+    assert one.load(plan.id) == later
+    with pytest.raises(StaleRevision):
+        saved(one, plan, ops.remove(plan, "1"))
+    one.close()
+    two.close()
+
+
+def refusal(file: Path) -> str:
+    with pytest.raises(StoreError) as refused:
+        open_store(f"sqlite:{file}")
+    return str(refused.value)
+
+
+def written(file: Path, *statements: str) -> None:
+    """Do something to the file that no store of ours would do."""
+    db = sqlite3.connect(file)
+    for statement in statements:
+        db.execute(statement)
+    db.commit()
+    db.close()
+
+
+def test_a_file_of_a_newer_version_is_refused_and_left_alone(file: Path) -> None:
+    open_store(f"sqlite:{file}").close()
+    written(file, "PRAGMA user_version=99")
+    content = file.read_bytes()
+    assert refusal(file) == f"{file} was written by a newer punchlist; upgrade this one: pip install -U punchlist"
+    assert file.read_bytes() == content
+
+
+@pytest.mark.parametrize("content", [b"this is no database, whatever its name says" * 100, b"\x00" * 5000])
+def test_a_damaged_file_is_named_and_left_alone(file: Path, content: bytes) -> None:
+    file.parent.mkdir()
+    file.write_bytes(content)
+    said = refusal(file)
+    assert str(file) in said
+    assert "damaged" in said
+    assert file.read_bytes() == content
+
+
+def test_a_folder_in_the_place_of_the_file_is_named(tmp_path: Path) -> None:
+    assert str(tmp_path) in refusal(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE items SET data = '{broken'",
+        "UPDATE items SET data = '[]'",
+        'UPDATE items SET data = \'{"id": "1"}\'',
+        "UPDATE plans SET head = '{broken'",
+        "UPDATE plans SET head = 'null'",
+    ],
+)
+def test_a_damaged_plan_is_an_error_that_names_the_file(file: Path, damage: str) -> None:
+    store = open_store(f"sqlite:{file}")
+    plan = saved(store, None, plan_of("a"))
+    written(file, damage)
+    with pytest.raises(StoreError, match="cannot be read") as refused:
+        store.load(plan.id)
+    assert str(file) in str(refused.value)
+    store.close()
+
+
+@pytest.mark.parametrize("damage", ["{broken", "null", "[[]]", '[["changed", "1", 3, 4, 0]]'])
+def test_a_damaged_history_is_an_error_that_names_the_file(file: Path, damage: str) -> None:
+    store = open_store(f"sqlite:{file}")
+    plan = saved(store, None, plan_of("a"))
+    written(file, f"UPDATE history SET changes = '{damage}'")
+    with pytest.raises(StoreError) as refused:
+        store.history(plan.id)
+    assert str(file) in str(refused.value)
+    store.close()
+
+
+def test_a_table_that_is_gone_is_an_error_that_names_the_file(file: Path) -> None:
+    store = open_store(f"sqlite:{file}")
+    plan = saved(store, None, plan_of("a"))
+    written(file, "DROP TABLE items", "DROP TABLE history", "DROP TABLE bindings", "DROP TABLE places")
+    for act in (
+        lambda: store.load(plan.id),
+        lambda: store.history(plan.id),
+        lambda: store.bound("s", "main"),
+        lambda: store.latest("/here"),
+        lambda: saved(store, plan, ops.add(plan, "b")),
+    ):
+        with pytest.raises(StoreError) as refused:
+            act()
+        assert str(file) in str(refused.value)
+    store.close()
+
+
+def test_a_save_that_fails_leaves_the_plan_as_it_was(file: Path) -> None:
+    store = open_store(f"sqlite:{file}")
+    plan = saved(store, None, plan_of("a"))
+    written(file, "CREATE TRIGGER no BEFORE INSERT ON history BEGIN SELECT RAISE(ABORT, 'not today'); END")
+    with pytest.raises(StoreError, match="not today"):
+        saved(store, plan, ops.add(plan, "b"), reader="me")
+    assert store.load(plan.id) == plan
+    assert seen(store, plan, "me") == 0
+    store.close()
+
+
+ADDING = """
+import sys
+import punchlist
+from punchlist import ops
+with punchlist.open(f"sqlite:{sys.argv[1]}", session="s") as desk:
+    for number in range(25):
+        desk.change(lambda plan: ops.add(plan, f"{sys.argv[2]} {number}"))
+"""
+
+
+def test_processes_that_add_at_the_same_time_lose_nothing(file: Path) -> None:
+    adding = [subprocess.Popen([sys.executable, "-c", ADDING, str(file), str(worker)]) for worker in range(4)]
+    assert [process.wait(timeout=60) for process in adding] == [0, 0, 0, 0]
+    store = open_store(f"sqlite:{file}")
+    desk = desk_of(store)
+    plan = desk.plan
+    assert sorted(texts(plan)) == sorted(f"{worker} {number}" for worker in range(4) for number in range(25))
+    assert sorted(map(int, ids(plan))) == list(range(1, 101))
+    assert [record.revision for record in desk.history()] == list(range(1, 101))
+    assert faults(plan) == []
+    for worker in range(4):
+        own = [text for text in texts(plan) if text.startswith(f"{worker} ")]
+        assert own == [f"{worker} {number}" for number in range(25)]
+    store.close()
+
+
+CALLING = """
+import sys
+import punchlist
+with punchlist.open(f"sqlite:{sys.argv[1]}", session="s", dialect="native") as desk:
+    for number in range(25):
+        assert not desk.call("plan", {"add": [f"{sys.argv[2]} {number}"], "done": [1]}).is_error
+"""
+
+
+def test_processes_that_call_at_the_same_time_lose_nothing(file: Path) -> None:
+    calling = [subprocess.Popen([sys.executable, "-c", CALLING, str(file), str(worker)]) for worker in range(2)]
+    assert [process.wait(timeout=60) for process in calling] == [0, 0]
+    store = open_store(f"sqlite:{file}")
+    plan = desk_of(store).plan
+    assert sorted(texts(plan)) == sorted(f"{worker} {number}" for worker in range(2) for number in range(25))
+    assert [item.status for item in plan.items].count(DONE) == 1
+    store.close()

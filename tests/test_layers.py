@@ -1,0 +1,176 @@
+"""The layers: imports point down only, and nothing but the standard library is imported."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import punchlist
+
+ROOT = Path(punchlist.__file__).parent
+LEVELS = {
+    **dict.fromkeys(("core", "prompts"), 0),
+    **dict.fromkeys(("dialects", "policy", "stores"), 1),
+    **dict.fromkeys(("desk", "calls", "settings"), 2),
+    **dict.fromkeys(("hosts", "adapters", "mcp", "web", "tui", "agent"), 3),
+    "cli": 4,
+}
+TOGETHER = {"desk", "calls", "settings"}  # the one door and what stands beside it
+OUTSIDE = {"stores/postgres.py"}  # may import what is not in the standard library
+_IMPURE = """
+    os sys io time datetime calendar random secrets uuid tempfile shutil pathlib glob fcntl socket ssl select selectors
+    subprocess multiprocessing threading concurrent asyncio signal http urllib ftplib smtplib sqlite3 dbm shelve pickle
+    logging warnings argparse getpass getopt platform locale importlib pkgutil contextvars zoneinfo tomllib ctypes mmap
+"""
+IMPURE = set(_IMPURE.split())
+CATCH_ALL = {"hosts/__init__.py", "dialects/llxprt.py"}  # a hook fails open; a check that breaks is not a refusal
+
+
+class Import(NamedTuple):
+    """One import, of `punchlist.<home>...` or of something else."""
+
+    path: str  # of the file, below the package
+    line: int
+    name: str  # dotted; relative imports are spelled out
+
+
+def _sources() -> list[Path]:
+    return sorted(ROOT.rglob("*.py"))
+
+
+def _below(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def _layer(path: str) -> str:
+    return path.split("/")[0].removesuffix(".py")
+
+
+def _imports(path: Path) -> Iterator[Import]:
+    """Every import of a file: at its top, inside functions, for type checkers, and by name from a table."""
+    package = ["punchlist", *path.relative_to(ROOT).parent.parts]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = [*base, *([node.module] if node.module else [])]
+            names = [".".join([*module, alias.name]) for alias in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _is_module(node.value):
+            names = [node.value]
+        else:
+            continue
+        yield from (Import(_below(path), getattr(node, "lineno", 0), name) for name in names)
+
+
+def _is_module(text: str) -> bool:
+    return text.startswith("punchlist.") and all(part.isidentifier() for part in text.split("."))
+
+
+def _all() -> list[Import]:
+    return [found for path in _sources() for found in _imports(path)]
+
+
+def _inside() -> list[tuple[Import, str, str]]:
+    """Imports between layers: the import, the layer it stands in, the layer it reaches for."""
+    found = [(one, _layer(one.path), one.name.split(".")[1]) for one in _all() if one.name.startswith("punchlist.")]
+    return [(one, here, there) for one, here, there in found if here in LEVELS and there in LEVELS and here != there]
+
+
+def _where(one: Import) -> str:
+    return f"{one.path}:{one.line} imports {one.name}"
+
+
+def test_the_imports_of_this_package_are_seen() -> None:
+    found = {(here, there) for _, here, there in _inside()}
+    assert {("dialects", "core"), ("dialects", "prompts"), ("stores", "core"), ("desk", "stores")} <= found
+    assert {("calls", "dialects"), ("hosts", "desk"), ("cli", "hosts"), ("cli", "settings")} <= found
+
+
+def test_every_module_belongs_to_a_layer() -> None:
+    layers = {_layer(_below(path)) for path in _sources()}
+    assert layers - LEVELS.keys() == {"__init__", "__main__"}
+
+
+def test_imports_point_down() -> None:
+    assert [_where(one) for one, here, there in _inside() if LEVELS[there] > LEVELS[here]] == []
+
+
+def test_layers_of_the_same_level_do_not_import_each_other() -> None:
+    sideways = [(one, {here, there}) for one, here, there in _inside() if LEVELS[there] == LEVELS[here]]
+    assert [_where(one) for one, both in sideways if not both <= TOGETHER] == []
+
+
+def test_only_the_standard_library_is_imported() -> None:
+    known = sys.stdlib_module_names | {"punchlist"}
+    foreign = [one for one in _all() if one.name.split(".")[0] not in known]
+    assert [_where(one) for one in foreign if one.path not in OUTSIDE] == []
+
+
+def test_the_core_is_pure() -> None:
+    core = [one for one in _all() if _layer(one.path) == "core"]
+    assert [_where(one) for one in core if one.name.split(".")[0] in IMPURE] == []
+
+
+def _calls(path: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield node.lineno, node.func.id
+
+
+def test_the_core_opens_reads_and_prints_nothing() -> None:
+    wrong = {"open", "print", "input", "exec", "eval", "compile", "__import__", "breakpoint"}
+    found = [(_below(path), line, name) for path in (ROOT / "core").glob("*.py") for line, name in _calls(path)]
+    assert [one for one in found if one[2] in wrong] == []
+
+
+def test_nothing_but_the_command_line_prints() -> None:
+    found = [(_below(path), line) for path in _sources() for line, name in _calls(path) if name == "print"]
+    assert [one for one in found if _layer(one[0]) != "cli"] == []
+
+
+def _catches_everything(handler: ast.ExceptHandler) -> bool:
+    caught = ast.walk(handler.type) if handler.type else [ast.Name("BaseException")]
+    return any(isinstance(node, ast.Name) and node.id in ("Exception", "BaseException") for node in caught)
+
+
+def test_every_fault_is_caught_only_where_that_is_documented() -> None:
+    found = {
+        _below(path)
+        for path in _sources()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ExceptHandler) and _catches_everything(node)
+    }
+    assert found <= CATCH_ALL
+
+
+@pytest.mark.parametrize(
+    ("code", "wrong"),
+    [
+        ("try: ...\nexcept Exception: ...", True),
+        ("try: ...\nexcept (ValueError, BaseException): ...", True),
+        ("try: ...\nexcept: ...", True),
+        ("try: ...\nexcept ValueError: ...", False),
+    ],
+)
+def test_a_handler_of_everything_is_known_when_seen(code: str, wrong: bool) -> None:
+    (handler,) = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ExceptHandler))
+    assert _catches_everything(handler) is wrong
+
+
+def test_nothing_is_done_at_import_but_to_define() -> None:
+    """A module's top level holds definitions, imports, values and tables; no statement is run for its effect."""
+    allowed = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.If)
+    found = [
+        f"{_below(path)}:{node.lineno}"
+        for path in _sources()
+        if path.name != "__main__.py"
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if not isinstance(node, allowed) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    ]
+    assert found == []

@@ -1,0 +1,151 @@
+"""What each way in loads: a hook is a new process on every turn of an agent, so every module counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import punchlist
+from punchlist import ops
+
+HEAVY = {
+    "dataclasses",
+    "pathlib",
+    "logging",
+    "asyncio",
+    "argparse",
+    "inspect",
+    "subprocess",
+    "tempfile",
+    "difflib",
+    "tomllib",
+    "random",
+    "uuid",
+    "threading",
+    "unicodedata",
+    "importlib.metadata",
+    "urllib.parse",
+    "socket",
+    "shutil",
+    "traceback",
+    "textwrap",
+}
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def loaded(program: str, *words: str, stdin: str = "") -> set[str]:
+    """The modules a program has loaded by its end, beside those of a bare interpreter."""
+    return _modules(program, words, stdin) - _bare()
+
+
+@cache
+def _bare() -> set[str]:
+    return _modules("", (), "")
+
+
+def _modules(program: str, words: tuple[str, ...], stdin: str) -> set[str]:
+    code = f"import sys\n{program}\nopen('modules', 'w').write(' '.join(sys.modules))\n"
+    subprocess.run([sys.executable, "-c", code, *words], input=stdin, capture_output=True, text=True, check=True)
+    return set(Path("modules").read_text().split())
+
+
+def command(*words: str, stdin: str = "") -> set[str]:
+    return loaded("from punchlist.cli import main\nassert main() == 0", *words, stdin=stdin)
+
+
+def hook(name: str, **more: Any) -> set[str]:
+    event = {"hook_event_name": name, "session_id": "s1", "cwd": os.getcwd(), **more}
+    return command("hook", "claude-code", stdin=json.dumps(event))
+
+
+def given_a_plan_with_news() -> None:
+    with punchlist.open(session="s1", dialect="native") as desk:
+        desk.call("plan", {"add": ["Read", "Write"]})
+        desk.change(lambda plan: ops.complete(plan, "1"))
+
+
+def ours(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.split(".")[0] == "punchlist"}
+
+
+def test_importing_the_package_loads_none_of_its_parts() -> None:
+    found = loaded("import punchlist")
+    assert ours(found) == {"punchlist"}
+    assert found & HEAVY == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("Stop", {"stop_hook_active": False}),
+        ("UserPromptSubmit", {"prompt": "go on"}),
+        ("SessionStart", {"source": "startup"}),
+        ("PostToolUse", {"tool_name": "Bash", "tool_input": {}}),
+        ("PreToolUse", {"tool_name": "Bash", "tool_input": {}}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_hook_loads_little(name: str, more: dict[str, Any]) -> None:
+    given_a_plan_with_news()
+    found = hook(name, **more)
+    assert "punchlist.hosts.claude_code" in found
+    assert found & HEAVY == set()
+    assert {name for name in ours(found) if name.startswith(("punchlist.dialects", "punchlist.cli."))} == set()
+
+
+def test_what_a_hook_loads_of_re_and_enum_it_loads_for_json_and_sqlite_alone() -> None:
+    given_a_plan_with_news()
+    needed = loaded("import json, sqlite3, typing")
+    assert hook("UserPromptSubmit", prompt="go on") & {"re", "enum", "functools", "contextlib"} <= needed
+
+
+def test_a_hook_that_mirrors_a_list_loads_the_one_dialect_it_speaks() -> None:
+    todos = {"todos": [{"content": "Read", "status": "pending", "activeForm": "Reading"}]}
+    found = hook("PostToolUse", tool_name="TodoWrite", tool_input=todos)
+    spoken = {name for name in ours(found) if name.startswith("punchlist.dialects.")}
+    assert spoken == {"punchlist.dialects.claude_code"}
+    assert found & HEAVY == set()
+
+
+def test_showing_the_plan_loads_nothing_that_only_other_commands_need() -> None:
+    given_a_plan_with_news()
+    found = command("show")
+    assert "punchlist.core.render" in found
+    assert found & {"subprocess", "tempfile", "difflib", "tomllib", "pathlib", "dataclasses", "asyncio"} == set()
+    assert {name for name in ours(found) if name.startswith(("punchlist.dialects", "punchlist.hosts"))} == set()
+    assert not found & {"punchlist.cli.editor", "punchlist.cli.files", "punchlist.cli.demo", "punchlist.core.markdown"}
+
+
+def test_a_call_loads_the_one_dialect_it_speaks() -> None:
+    found = command("call", "plan", stdin='{"add": ["Read"]}')
+    spoken = {name for name in ours(found) if name.startswith("punchlist.dialects.")}
+    assert spoken - {"punchlist.dialects.formats"} == {"punchlist.dialects.native"}
+
+
+def test_a_settings_file_is_what_loads_the_reader_of_settings_files() -> None:
+    assert "tomllib" not in command("line")
+    Path("punchlist.toml").write_text("tolerant = true")
+    assert "tomllib" in command("line")
+
+
+def test_every_public_name_is_found_when_it_is_used() -> None:
+    assert {name: getattr(punchlist, name).__name__ for name in punchlist.__all__}.keys() == set(punchlist.__all__)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'frobnicate'"):
+        punchlist.frobnicate  # noqa: B018
