@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+_VALUED = ("store", "plan", "session", "agent")  # options that stand before a value
 PATHS = {"claude-code": "punchlist.hosts.claude_code"}
 
 
@@ -29,7 +30,7 @@ def _read(argv: list[str]) -> tuple[str, dict[str, str]]:
     for word in words:
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
-            flags[name] = value if equals else next(words, "")
+            flags[name] = next(words, "") if not equals and name in _VALUED else value
         else:
             named.append(word)
     return named[1] if len(named) > 1 else "", flags

@@ -183,6 +183,7 @@ class SqliteStore:
         if changed.rowcount != 1:
             raise StaleRevision(f"plan {after.id} has moved on")
         plan, revision, last, latest = self._glanced
+        self._glanced = ("", 0, "", None)  # it is true only until something is written
         if (plan, revision) != (after.id, old):  # it was not looked at before
             last, latest = last_author, None
         if last and last != _text(author):
