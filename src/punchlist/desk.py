@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # what only a tool call needs is imported by the call: most h
 
 _TRIES = 200  # races lost in a row before we give up
 _NEWS = 10  # sentences of news in one answer
+_UNNAMED = "default"  # the session of an agent that names none
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
@@ -37,6 +38,8 @@ class Desk:
         settings: Settings | None = None,
         place: str = "",
     ) -> None:
+        if agent != MAIN and not session and not plan:
+            session = _UNNAMED
         self.store = store
         self.session = session
         self.agent = agent

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from .core.errors import SettingsError
+from .core.errors import Refused, SettingsError
 from .core.model import NOTHING
 from .core.shape import shown
 
@@ -78,13 +78,13 @@ def config_folder(environ: Mapping[str, str]) -> str:
 
 def place(cwd: str = "") -> str:
     """The git root above a directory, else the directory itself."""
-    here = os.path.realpath(cwd or os.getcwd())
+    here = os.path.realpath(cwd or _here())
     return _above(here, lambda folder: os.path.exists(os.path.join(folder, ".git"))) or here
 
 
 def project_file(cwd: str = "") -> str:
     """The nearest settings file at or above a directory, not above its git root."""
-    here = os.path.realpath(cwd or os.getcwd())
+    here = os.path.realpath(cwd or _here())
     root = place(here)
     while True:
         path = os.path.join(here, FILE)
@@ -93,6 +93,13 @@ def project_file(cwd: str = "") -> str:
         if here == root or here == os.path.dirname(here):
             return ""
         here = os.path.dirname(here)
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise Refused("the directory you are in is gone; change to one that exists.") from None
 
 
 def _above(here: str, wanted: Callable[[str], bool]) -> str:

@@ -197,6 +197,16 @@ def test_a_kept_text_is_applied_to_the_plan_as_it_is_by_then() -> None:
     ]
 
 
+def test_a_text_that_the_store_could_not_take_is_kept_too(own_home: Path) -> None:
+    given("Read")
+    body = f"import sqlite3\nwith sqlite3.connect({str(own_home / 'punchlist' / 'punchlist.db')!r}) as db:"
+    done = edit(EDITOR=editor(f"{body}\n    db.execute('DROP TABLE history')\ntext += '- [ ] Write\\n'"))
+    assert done.returncode == 3
+    (kept,) = drafts()
+    assert str(kept) in done.stderr
+    assert "- [ ] Write" in kept.read_text()
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

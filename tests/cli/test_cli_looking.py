@@ -313,3 +313,10 @@ def test_an_output_that_is_full_is_said_in_a_line() -> None:
     assert done.returncode not in (0, 120)
     assert done.stderr.startswith("punchlist: ")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_change_is_made_even_where_nobody_can_be_told_of_it() -> None:
+    given_one_of_each()
+    done = subprocess.run(f"'{SCRIPT}' add Ship >&-", shell=True, capture_output=True, encoding="utf-8", check=False)
+    assert "Traceback" not in done.stderr
+    assert piped("show").splitlines()[-1] == "○ 6 Ship"

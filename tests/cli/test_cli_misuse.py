@@ -239,6 +239,15 @@ def test_a_store_in_memory_is_gone_with_the_command() -> None:
     assert json.loads(run("--store", "memory:", "--json").stdout)["items"] == []
 
 
+def test_a_directory_that_is_gone_is_what_is_said_to_be_gone() -> None:
+    script = f"mkdir gone && cd gone && rmdir ../gone && '{SCRIPT}' show"
+    done = subprocess.run(script, shell=True, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode in (1, 2, 3)
+    assert done.stderr.startswith("punchlist: ")
+    assert "director" in done.stderr.replace("No such file or directory", "")
+    assert done.stderr.count("\n") == 1
+
+
 # --- the demonstration -----------------------------------------------------------------------------------------------
 
 

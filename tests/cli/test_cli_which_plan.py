@@ -86,6 +86,11 @@ def test_an_agent_of_the_same_name_in_another_session_is_another_agent() -> None
     assert texts("--session", "s2", "--agent", "helper") == []
 
 
+def test_what_an_agent_without_a_session_adds_is_found_again() -> None:
+    texts("add", "a", "--agent", "helper")
+    assert texts("--agent", "helper") == ["a"]
+
+
 def test_with_nothing_named_it_is_the_plan_a_main_agent_touched_last() -> None:
     texts("add", "older", "--session", "s1")
     texts("add", "newer", "--session", "s2")

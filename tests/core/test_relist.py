@@ -218,12 +218,24 @@ def test_a_plan_that_is_listed_as_it_is_seen_stays_as_it_is(plan: Plan) -> None:
     assert relist(plan, as_seen(plan), SHOWN) == plan
 
 
+@often(100)
+@given(plans())
+def test_a_list_that_does_not_speak_of_parts_loses_none(plan: Plan) -> None:
+    sent = [Sent(item.text, SHOWN[item.status]) for item in plan.items if item.status in SHOWN and not item.parent]
+    assume(sent)
+    assert sorted(nested(plan, sent).items, key=_number) == sorted(plan.items, key=_number)
+
+
 @often(60)
 @given(plans(), plans())
 def test_any_list_makes_a_plan_that_is_well_built(plan: Plan, other: Plan) -> None:
     sent = as_seen(other)
     for made in (relist(plan, sent, SHOWN), abandoning(plan, sent), nested(plan, sent)):
         assert faults(_unclosed(made)) == []
+
+
+def _number(item: Item) -> int:
+    return int(item.id)
 
 
 def _unclosed(plan: Plan) -> Plan:

@@ -31,7 +31,7 @@ def run(argv: list[str]) -> int:
         screen.leave()
     except OSError as error:
         screen.leave()
-        screen.complain(f"standard output: {error.strerror}.")
+        screen.complain(f"{error.filename or 'standard output'}: {error.strerror}.")
         code = code or 1
     except KeyboardInterrupt:
         code = 130

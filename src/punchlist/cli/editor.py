@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 
-from ..core.errors import Refused
+from ..core.errors import Refused, StoreError
 from ..core.markdown import read_document, revision_of, write_document
 from ..core.merge import merge
 from ..core.model import Plan
@@ -28,9 +28,10 @@ def edited(desk: Desk, kept: str | None, apply: Callable[[Callable[[Plan], Plan]
     text = read(path, "markdown")
     try:
         code = apply(_edit(text, base))
-    except Refused as refusal:
-        raise Refused(
-            f"{refusal}\nyour text is kept; mend it and run: punchlist edit --file {shlex.quote(path)}"
+    except (Refused, StoreError) as error:
+        kind = StoreError if isinstance(error, StoreError) else Refused
+        raise kind(
+            f"{error}\nyour text is kept; when that is mended, run: punchlist edit --file {shlex.quote(path)}"
         ) from None
     os.unlink(path)
     return code

@@ -63,6 +63,9 @@ def glyphs() -> Glyphs:
 
 def prepare() -> None:
     """Let a character the screen cannot show be spelled out instead of stopping us."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed before we were started
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
