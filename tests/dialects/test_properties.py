@@ -39,19 +39,99 @@ def desk_of(name: str, store: MemoryStore, agent: str = "main") -> Desk:
     return Desk(store, session="s", agent=agent, plan=plan, dialect=name, settings=SETTINGS)
 
 
-def calls(dialect: Dialect) -> st.SearchStrategy[Made]:
-    """Calls of a dialect: right ones mostly, then nearly right ones, then any."""
+# --- calls that make sense ------------------------------------------------------------------------------------------
 
-    def with_tool(tool: Any) -> st.SearchStrategy[Made]:
-        args = st.one_of(fitting(tool.schema), fitting(tool.schema), near(tool.schema), any_json)
-        return st.builds(Made, st.just(tool.name), args, st.sampled_from(("main", "main", "helper")))
-
-    nonsense = st.builds(Made, any_text, any_json)
-    return st.one_of([*(with_tool(tool) for tool in dialect.tools for _ in range(4)), nonsense])
+texts_sent = st.sampled_from(POOL[:5])
+ids_sent = st.integers(1, 5)
+statuses_sent = st.sampled_from(("pending", "in_progress", "completed"))
+lines_sent = st.lists(st.tuples(texts_sent, statuses_sent), max_size=5)
+phases_sent = st.sampled_from(("Build", "Ship"))
 
 
-def steps(dialect: Dialect) -> st.SearchStrategy[list[Made | Wish]]:
-    return st.lists(st.one_of(calls(dialect), calls(dialect), wishes()), max_size=8)
+def one_of_keys(most: int, **values: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """An object with a few of these keys."""
+    names = st.lists(st.sampled_from(sorted(values)), min_size=1, max_size=most, unique=True)
+    return names.flatmap(lambda chosen: st.fixed_dictionaries({name: values[name] for name in chosen}))
+
+
+_some = st.lists(ids_sent, min_size=1, max_size=2)
+_entry = texts_sent | st.builds(
+    lambda text, links: {"text": text, **links},
+    texts_sent,
+    one_of_keys(2, phase=phases_sent, needs=_some, after=ids_sent, parent=ids_sent, notes=texts_sent, owner=texts_sent),
+)
+_by_id = st.dictionaries(ids_sent.map(str), texts_sent, min_size=1, max_size=2)
+native_calls = one_of_keys(
+    2, add=st.lists(_entry, min_size=1, max_size=3), start=_some, done=_some, unblock=_some, note=_by_id, edit=_by_id
+) | one_of_keys(2, drop=_some, block=_some, add=st.lists(texts_sent, min_size=1, max_size=3)).map(
+    lambda args: {**args, "why": "no key"}
+)
+_op = st.sampled_from(("init", "append", "start", "done", "drop", "rm", "note")).flatmap(
+    lambda op: {
+        "init": st.builds(
+            lambda phase, items: {"op": op, "list": [{"phase": phase, "items": items}]},
+            phases_sent,
+            st.lists(texts_sent, min_size=1, max_size=4),
+        ),
+        "append": st.builds(
+            lambda phase, items: {"op": op, "phase": phase, "items": items},
+            phases_sent,
+            st.lists(texts_sent, min_size=1, max_size=2),
+        ),
+        "note": st.builds(lambda task: {"op": op, "task": task, "text": "look"}, texts_sent),
+    }.get(op, st.builds(lambda task: {"op": op, "task": task}, texts_sent))
+)
+_id = ids_sent.map(str)
+_task = st.builds(
+    lambda id, fields: Made("TaskUpdate", {"taskId": id, **fields}),
+    _id,
+    one_of_keys(
+        2,
+        status=st.sampled_from(("pending", "in_progress", "completed", "deleted")),
+        subject=texts_sent,
+        addBlocks=st.lists(_id, max_size=1),
+        addBlockedBy=st.lists(_id, max_size=1),
+        owner=texts_sent,
+    ),
+)
+_creation = st.builds(lambda text: Made("TaskCreate", {"subject": text, "description": ""}), texts_sent)
+_part = st.builds(lambda text, key: {"id": key, "content": text}, texts_sent, _id)
+_todo = st.builds(
+    lambda text, status, more: {"content": text, "status": status, **more},
+    texts_sent,
+    statuses_sent,
+    st.just({}) | one_of_keys(2, id=_id, subtasks=st.lists(_part, max_size=2)),
+)
+
+
+def sensible(name: str) -> st.SearchStrategy[Made]:
+    """Calls as a model makes them that means well."""
+    if name == "native":
+        return native_calls.map(lambda args: Made("plan", args))
+    if name == "oh-my-pi":
+        return st.lists(_op, min_size=1, max_size=3).map(lambda several: Made("todo_write", {"ops": several}))
+    if name == "claude-tasks":
+        return st.one_of(_creation, _creation, _task, _task, st.just(Made("TaskList", {})))
+    if name == "llxprt":
+        return st.lists(_todo, max_size=4).map(lambda todos: Made("todo_write", {"todos": todos}))
+    return lines_sent.map(lambda lines: whole_list(name, lines))
+
+
+def wild(dialect: Dialect) -> st.SearchStrategy[Made]:
+    """Calls that fit, that nearly fit, and nonsense."""
+    tools = st.sampled_from(dialect.tools)
+    fits = tools.flatmap(lambda tool: st.builds(Made, st.just(tool.name), fitting(tool.schema)))
+    nears = tools.flatmap(lambda tool: st.builds(Made, st.just(tool.name), near(tool.schema)))
+    return st.one_of(fits, nears, st.builds(Made, tools.map(lambda tool: tool.name) | any_text, any_json))
+
+
+def steps(name: str, most: int = 10) -> st.SearchStrategy[list[Made | Wish]]:
+    """Calls of a dialect, of either agent, and edits of the user."""
+    agents = st.sampled_from(("main", "main", "helper"))
+    calls = st.builds(lambda call, agent: call._replace(agent=agent), sensible(name), agents)
+    kinds = {"call": calls, "wild": wild(load(name)), "user": wishes()}
+    kind = st.sampled_from(("call", "call", "call", "call", "user", "user", "wild"))
+    return st.lists(kind.flatmap(lambda chosen: kinds[chosen]), min_size=2, max_size=most)
 
 
 # --- what may leave the list ---------------------------------------------------------------------------------------
@@ -100,7 +180,7 @@ def _sent(call: Made) -> list[dict[str, Any]]:
 @all_dialects
 def test_nothing_but_an_answer_comes_of_any_call(name: str) -> None:
     @often(60)
-    @given(steps(load(name)))
+    @given(steps(name))
     def works(several: list[Made | Wish]) -> None:
         store = MemoryStore()
         for step in several:
