@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import settings as settings_of
-from .core.changes import Change, noted, tell, undo
+from .core.changes import Change, diff, noted, tell, undo
 from .core.errors import Refused, StaleRevision, StoreError
 from .core.model import ACTIVE, MAIN, PENDING, USER, Pause, Plan, Reader
 from .core.text import counted, cut, inline, plainly
@@ -166,13 +166,11 @@ class Desk:
         return records[last + 1 :]
 
     def told(self, now: Plan, records: Sequence[Record], *, ids: bool) -> list[str]:
-        """What records say to this reader, a sentence each."""
-        lines = [
-            line
-            for record in records
-            if record.reader != self.reader_key
-            for line in tell(_worth_telling(record), record.by, now, ids=ids)
-        ]
+        """What records say to this reader: what each author in turn made of the plan, a sentence for each thing."""
+        lines: list[str] = []
+        for by, reader, before, after in _turns(now, records):
+            if reader != self.reader_key:
+                lines += tell(_worth_telling(diff(before, after), by), by, now, ids=ids)
         if len(lines) > _NEWS:
             lines[_NEWS:] = [f"and {counted(len(lines) - _NEWS, 'more change')}."]
         return lines
@@ -270,11 +268,23 @@ def desk_for(settings: Settings, *, session: str = "", agent: str = MAIN, plan: 
     )
 
 
-def _worth_telling(record: Record) -> list[Change]:
+def _turns(now: Plan, records: Sequence[Record]) -> list[tuple[str, str, Plan, Plan]]:
+    """Who changed the plan, as which reader, from what to what. Changes of one author in a row are one turn: what was
+    done and undone again is not worth a word."""
+    turns: list[tuple[str, str, Plan, Plan]] = []
+    for record in reversed(records):
+        before = undo(now, record.changes)
+        if turns and turns[0][:2] == (record.by, record.reader):
+            turns[0] = (*turns[0][:2], before, turns[0][3])
+        else:
+            turns.insert(0, (record.by, record.reader, before, now))
+        now = before
+    return turns
+
+
+def _worth_telling(changes: Sequence[Change], by: str) -> list[Change]:
     """The user's every change; of another agent's, not what it is busy with."""
-    if record.by == USER:
-        return list(record.changes)
-    return [change for change in record.changes if not (change.kind == "changed" and _is_work(change))]
+    return [c for c in changes if by == USER or not (c.kind == "changed" and _is_work(c))]
 
 
 def _is_work(change: Change) -> bool:

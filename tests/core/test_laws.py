@@ -83,8 +83,10 @@ def copied(plan: Plan) -> Plan:
 @given(plans(), st.lists(wishes(), max_size=6), st.booleans())
 def test_merging_into_a_plan_that_nobody_touched_gives_mine(seen: Plan, several: list[Wish], mine_wins: bool) -> None:
     mine = all_granted(seen, several)
-    result = merge(seen, mine, copied(seen), mine_wins=mine_wins)
-    assert body(result.plan) == body(mine)
+    now = copied(seen)._replace(revision=seen.revision + 2, last_id=seen.last_id + 2, removed=("gone",))
+    result = merge(seen, mine, now, mine_wins=mine_wins)
+    assert body(result.plan) == body(mine)._replace(removed=("gone",))
+    assert result.plan.last_id == max(mine.last_id, now.last_id)
     assert result.kept == ()
 
 

@@ -167,6 +167,13 @@ def test_where_mine_wins_its_order_and_title_stand() -> None:
     assert (ids(result.plan), result.plan.title) == (["2", "3", "1"], "Mine")
 
 
+def test_what_the_user_removed_stays_known_when_all_else_is_as_it_was_seen() -> None:
+    now = SEEN._replace(removed=("delta",), last_id=4)  # the user added it and took it away again
+    result = merge(SEEN, ops.complete(SEEN, "1"), now)
+    assert (result.plan.removed, result.plan.last_id) == (("delta",), 4)
+    assert statuses(result.plan) == {"1": DONE, "2": PENDING, "3": PENDING}
+
+
 # --- twins: both added the same thing ------------------------------------------------------------------------------
 
 

@@ -30,9 +30,7 @@ def edited(desk: Desk, kept: str | None, apply: Callable[[Callable[[Plan], Plan]
         code = apply(_edit(text, base))
     except (Refused, StoreError) as error:
         kind = StoreError if isinstance(error, StoreError) else Refused
-        raise kind(
-            f"{error}\nyour text is kept; mend it and run: punchlist edit --file {shlex.quote(path)}"
-        ) from None
+        raise kind(f"{error}\nyour text is kept; mend it and run: punchlist edit --file {shlex.quote(path)}") from None
     os.unlink(path)
     return code
 
