@@ -81,7 +81,17 @@ def worked_out(dialect: Dialect, call: Call, seen: Plan, now: Plan, *, closed_is
 def _called(desk: Desk, tool: Tool, args: Any, interactive: bool | None) -> Call:
     own = desk.settings
     quiet = own.interactive if interactive is None else interactive
-    return Call(tool, args, desk.agent, quiet, desk.store.durable, desk.now(), own.strict_pause, own.redact_calls)
+    return Call(
+        tool,
+        args,
+        desk.agent,
+        quiet,
+        desk.store.durable,
+        desk.now(),
+        own.strict_pause,
+        own.user_closed_is_final,
+        own.redact_calls,
+    )
 
 
 def _understood(dialect: Dialect, call: Call, tolerant: bool) -> tuple[Call, list[str]]:

@@ -97,7 +97,10 @@ def test_items_go_to_the_end_of_their_phase() -> None:
 
 def test_an_item_cannot_be_put_behind_one_of_another_phase() -> None:
     given({"text": "Read", "phase": "Find"})
-    assert refused("add", "Ship", "--phase", "Release", "--after", "1") == "item 1 is in phase 'Find', not 'Release'."
+    assert (
+        refused("add", "Ship", "--phase", "Release", "--after", "1")
+        == 'item 1 is in phase "Find", not in phase "Release".'
+    )
 
 
 @pytest.mark.parametrize("text", ["", " \n "])

@@ -192,7 +192,10 @@ def test_items_without_a_phase_stand_before_the_phases() -> None:
 
 def test_an_item_cannot_go_behind_one_of_another_phase() -> None:
     plan = plan_of("a", phase="Build")
-    assert refusal(lambda: ops.add(plan, "b", phase="Ship", after="1")) == "item 1 is in phase 'Build', not 'Ship'."
+    assert (
+        refusal(lambda: ops.add(plan, "b", phase="Ship", after="1"))
+        == 'item 1 is in phase "Build", not in phase "Ship".'
+    )
 
 
 @pytest.mark.parametrize("fields", [{"after": "9"}, {"parent": "9"}, {"needs": ("9",)}])
@@ -311,7 +314,10 @@ def test_an_item_cannot_move_next_to_itself_or_its_parts(anchor: str) -> None:
 
 def test_an_item_cannot_move_next_to_one_of_another_phase_than_was_said() -> None:
     plan = ops.add(plan_of("a", phase="Build"), "b", phase="Ship")
-    assert refusal(lambda: ops.move(plan, "1", after="2", phase="Build")) == "item 2 is in phase 'Ship', not 'Build'."
+    assert (
+        refusal(lambda: ops.move(plan, "1", after="2", phase="Build"))
+        == 'item 2 is in phase "Ship", not in phase "Build".'
+    )
 
 
 @pytest.mark.parametrize(("id", "after", "before"), [("9", "1", ""), ("1", "9", ""), ("1", "", "9")])

@@ -77,7 +77,7 @@ def test_missing_keys_are_all_named() -> None:
 def test_further_keys_are_allowed_unless_they_are_forbidden() -> None:
     schema = {"type": "object", "properties": {"a": TEXT}}
     assert said({"z": 1}, schema) == []
-    assert said({"z": 1}, {**schema, "additionalProperties": False}) == ["z is not a key; the keys are 'a'."]
+    assert said({"z": 1}, {**schema, "additionalProperties": False}) == ["z is not a key; the only key is 'a'."]
     assert said({"z": 1}, {"type": "object", "additionalProperties": False}) == ["z is not a key; the keys are none."]
 
 

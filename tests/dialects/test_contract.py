@@ -174,29 +174,15 @@ def test_a_tool_for_continuations_is_offered_only_while_one_runs() -> None:
 
 
 @all_tools
-@pytest.mark.parametrize(("form", "key"), [("mcp", "inputSchema"), ("anthropic", "input_schema"), ("full", "schema")])
-def test_the_schema_that_is_shown_is_the_tools_own(dialect: Dialect, tool: Tool, form: str, key: str) -> None:
-    shown = json.loads(json.dumps(WRITERS[form](tool), default=repr))
-    assert shown[key] == tool.schema
-    assert shown["name"] == tool.name
-    assert shown["description"] == tool.description
-
-
-@all_tools
-def test_the_schema_is_shown_in_the_form_of_openai_too(dialect: Dialect, tool: Tool) -> None:
+def test_the_schema_that_is_shown_is_the_tools_own(dialect: Dialect, tool: Tool) -> None:
+    for form, key in (("mcp", "inputSchema"), ("anthropic", "input_schema"), ("full", "schema")):
+        shown = json.loads(json.dumps(WRITERS[form](tool), default=repr))
+        assert (shown["name"], shown["description"], shown[key]) == (tool.name, tool.description, tool.schema)
+    assert WRITERS["anthropic"](tool).keys() == {"name", "description", "input_schema"}
     assert WRITERS["openai"](tool) == {
         "type": "function",
         "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema},
     }
-
-
-@all_tools
-def test_the_form_of_anthropic_has_three_keys_and_nothing_else(dialect: Dialect, tool: Tool) -> None:
-    assert WRITERS["anthropic"](tool).keys() == {"name", "description", "input_schema"}
-
-
-@all_tools
-def test_every_property_can_be_shown(dialect: Dialect, tool: Tool) -> None:
     assert KINDS.keys() - {"prompt"} <= WRITERS["full"](tool).keys()
 
 
@@ -257,23 +243,18 @@ def test_the_examples_can_be_called_one_after_the_other(dialect: Dialect) -> Non
     assert desk.plan.items
 
 
-def wrong_calls() -> list[Any]:
-    """Calls of the wrong form, for every tool that has no words of its own for them."""
-    wrong: list[Any] = [None, 3, "words", [], [[]], True, {"frob": []}, {"todos": 3, "ops": 3, "plan": 3}]
-    return [
-        pytest.param(dialect, tool, args, id=f"{dialect.name} {tool.name} {json.dumps(args)}")
-        for dialect, tool in TOOLS
-        for args in wrong
-        if tool.name != "todo_pause" and dialect.judge(Call(tool, args))
-    ]
+WRONG: tuple[Any, ...] = (None, 3, "words", [], [[]], True, {"frob": []}, {"todos": 3, "ops": 3, "plan": 3})
 
 
-@pytest.mark.parametrize(("dialect", "tool", "args"), wrong_calls())
-def test_a_call_of_the_wrong_form_is_answered_with_a_right_one(dialect: Dialect, tool: Tool, args: object) -> None:
-    reply = called(desk_of(dialect), tool, args)
-    assert reply.is_error
-    _, _, example = reply.text.partition("for example: ")
-    assert check(json.loads(example), tool.schema) == []
+@pytest.mark.parametrize("dialect", DIALECTS, ids=[dialect.name for dialect in DIALECTS])
+def test_a_call_of_the_wrong_form_is_answered_with_a_right_one(dialect: Dialect) -> None:
+    for tool in dialect.tools:
+        faulty = [args for args in WRONG if dialect.judge(Call(tool, args)) and not speaks_first(tool, args)]
+        assert faulty or tool.name == "todo_pause"
+        for args in faulty:
+            reply = called(desk_of(dialect), tool, args)
+            assert reply.is_error
+            assert check(json.loads(reply.text.partition("for example: ")[2]), tool.schema) == []
 
 
 @all_tools
@@ -325,27 +306,36 @@ def harmless(text: str) -> bool:
     return all(line.isprintable() for line in lines) and "</system-reminder" not in text
 
 
-@all_dialects
-@pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_can_act_in_an_answer_or_in_the_news(dialect: Dialect, text: str) -> None:
+def answers(dialect: Dialect, text: str) -> list[Reply]:
+    """What is said of a text: when it is put on the list, and when the user has touched it since."""
     desk = desk_of(dialect)
-    tool = dialect.tools[0]
-    first = called(desk, tool, with_text(dialect, text))
-    assert not first.is_error
-    desk.change(lambda plan: ops.note(ops.rename(ops.block(plan, "1", why=text), "1", f"not {text}"), "1", text))
-    second = called(desk, tool, with_text(dialect, text))
+    call = with_text(dialect, text)
+    first = called(desk, dialect.tools[0], call)
     assert desk.plan.items
-    for reply in (first, second):
-        assert harmless(reply.text)
-        assert harmless(reply.display)
+    desk.change(lambda plan: ops.note(ops.rename(ops.block(plan, "1", why=text), "1", f"not {text}"), "1", text))
+    return [first, called(desk, dialect.tools[0], call)]
+
+
+@all_dialects
+def test_no_text_can_act_in_an_answer_or_in_the_news(dialect: Dialect) -> None:
+    for text in HOSTILE:
+        for reply in answers(dialect, text):
+            assert not reply.is_error
+            assert harmless(reply.text), ascii(reply.text)
+            assert harmless(reply.display), ascii(reply.display)
 
 
 @all_tools
-@pytest.mark.parametrize("text", HOSTILE)
-def test_no_key_or_value_can_act_in_a_refusal(dialect: Dialect, tool: Tool, text: str) -> None:
-    entry = {text: text, "op": text, "status": text}
-    for args in ({text: text}, {"plan": [entry], "todos": [entry], "ops": [entry], "add": [entry], "note": {text: 3}}):
-        assert harmless(called(desk_of(dialect), tool, args).text)
+def test_no_key_or_value_can_act_in_a_refusal(dialect: Dialect, tool: Tool) -> None:
+    desk = desk_of(dialect)
+    for text in HOSTILE:
+        entry = {text: text, "op": text, "status": text}
+        for args in (
+            {text: text},
+            {"plan": [entry], "todos": [entry], "ops": [entry], "add": [entry], "note": {text: 3}},
+        ):
+            reply = called(desk, tool, args)
+            assert harmless(reply.text), ascii(reply.text)
 
 
 def test_no_id_that_was_brought_can_act_in_an_answer() -> None:

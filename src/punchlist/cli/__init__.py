@@ -10,7 +10,7 @@ VALUED = ("--store", "--plan", "--session", "--agent")  # options that stand bef
 def main() -> int:
     """The entry of the `punchlist` script. A hook is dispatched before anything else is imported."""
     argv = sys.argv[1:]
-    if command_of(argv) == "hook":
+    if command_of(argv) == "hook" and not {"-h", "--help"} & set(argv):
         from ..hosts import run
 
         return run(argv)

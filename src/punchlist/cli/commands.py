@@ -145,6 +145,8 @@ def _apply(desk: Desk, args: Namespace, edit: Callable[[Plan], Plan]) -> int:
 
 
 def _ids(plan: Plan, args: Namespace) -> list[str]:
+    numbers = [words.strip().removeprefix("#") for words in args.ids]
+    ops.require(plan, [number for number in numbers if number.isascii() and number.isdigit()])
     return list(dict.fromkeys(ops.resolve(plan, words) for words in args.ids))
 
 
@@ -158,7 +160,11 @@ def _add(plan: Plan, args: Namespace) -> Plan:
 
 
 def _start(plan: Plan, args: Namespace) -> Plan:
-    for id in _ids(plan, args):
+    ids = _ids(plan, args)
+    owners = [ops.find(plan, id).owner for id in ids]
+    if len(set(owners)) < len(owners):
+        raise Refused(f"start one item at a time, not {', '.join(ids)}; several only if they have different owners.")
+    for id in ids:
         plan = ops.start(plan, id)
     return plan
 
@@ -217,7 +223,12 @@ def _call(args: Namespace) -> int:
     from .files import stdin_json
 
     plan = Plan()
-    with _desk(args) as desk:
+    try:
+        desk = _desk(args)
+    except StoreError as error:
+        screen.say_json({"text": str(error), "display": "", "is_error": True, "details": {}, "plan": to_json(plan)})
+        return 3
+    with desk:
         try:
             reply = desk.call(args.tool, stdin_json(), interactive=args.interactive, continuing=args.continuing)
             plan = desk.plan
@@ -279,6 +290,12 @@ def _demo(args: Namespace) -> int:
     return play(fast=args.fast)
 
 
+def _hook(args: Namespace) -> int:
+    from ..hosts import run
+
+    return run(["hook", args.host])
+
+
 _HANDLERS: dict[str, Handler] = {
     "show": _show,
     "line": _line,
@@ -292,6 +309,8 @@ _HANDLERS: dict[str, Handler] = {
     "move": _editing(_move),
     "note": _editing(_note),
     "rename": _editing(_rename),
+    "pause": _editing(lambda plan, args: ops.pause(plan, " ".join(args.reason), Desk.now())),
+    "resume": _editing(lambda plan, args: ops.resume(plan)),
     "edit": _edit,
     "import": _import,
     "export": _export,
@@ -300,4 +319,5 @@ _HANDLERS: dict[str, Handler] = {
     "prompt": _prompt,
     "settings": _show_settings,
     "demo": _demo,
+    "hook": _hook,
 }

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .. import __version__
+from ..core.text import cut, inline
 from . import command_of
 
 _HELP = """\
@@ -53,6 +54,8 @@ COMMANDS = {
     "move": "move ID --after ID, --before ID or --phase P",
     "note": "add a note: note ID TEXT",
     "rename": "give an item other words: rename ID TEXT",
+    "pause": "let the agent rest: pause REASON",
+    "resume": "end a pause",
     "edit": "the plan as Markdown in your editor; what you change is applied",
     "import": "replace the plan: import --format F FILE",
     "export": "print the plan in another format: export --format F",
@@ -88,6 +91,9 @@ def parser(handlers: dict[str, Handler], argv: list[str]) -> argparse.ArgumentPa
     page.add_argument("--version", action="version", version=f"punchlist {__version__}")
     _common(page)
     commands = page.add_subparsers(prog="punchlist", dest="command", parser_class=_Parser, metavar="COMMAND")
+    typed = command_of(argv)
+    if typed and typed not in COMMANDS:
+        page.error(f"no command {cut(inline(typed), 40)!r}; the commands are {', '.join(COMMANDS)}")
     for name, about in _in_sight(argv).items():
         sub = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".", allow_abbrev=False)
         _common(sub)
@@ -99,12 +105,9 @@ def parser(handlers: dict[str, Handler], argv: list[str]) -> argparse.ArgumentPa
 
 
 def _in_sight(argv: list[str]) -> dict[str, str]:
-    """The command that was typed; all of them if it is none that we know."""
+    """The command that was typed."""
     name = command_of(argv)
-    if not name:
-        return {}
-    known = {command: about for command, about in COMMANDS.items() if command != "hook"}
-    return {name: known[name]} if name in known else known
+    return {name: COMMANDS[name]} if name else {}
 
 
 def _common(to: argparse.ArgumentParser) -> None:
@@ -143,6 +146,16 @@ def _move(to: argparse.ArgumentParser) -> None:
 def _id_and_text(to: argparse.ArgumentParser) -> None:
     to.add_argument("id", metavar="ID")
     to.add_argument("text", nargs="+", metavar="TEXT")
+
+
+def _pause(to: argparse.ArgumentParser) -> None:
+    to.add_argument("reason", nargs="+", metavar="REASON")
+
+
+def _hook(to: argparse.ArgumentParser) -> None:
+    from ..hosts import PATHS
+
+    to.add_argument("host", metavar="HOST", help=", ".join(PATHS))
 
 
 def _show(to: argparse.ArgumentParser) -> None:
@@ -208,6 +221,8 @@ _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "move": _move,
     "note": _id_and_text,
     "rename": _id_and_text,
+    "pause": _pause,
+    "hook": _hook,
     "edit": _edit,
     "import": _import,
     "export": _export,

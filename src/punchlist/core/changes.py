@@ -156,7 +156,11 @@ def _head_sentences(change: Change) -> Iterator[str]:
     elif change.id == "paused":
         yield f"paused the work: {cut(inline(change.after.reason), 120)}" if change.after else "resumed the work"
     elif change.id == "phases":
-        yield f"set the phases to {', '.join(map(quoted, change.after)) or 'none'}"
+        added = [name for name in change.after if name not in change.before]
+        if [name for name in change.after if name not in added] == list(change.before):
+            yield f"added phase {', '.join(map(quoted, added))}"
+        else:
+            yield f"set the phases to {', '.join(map(quoted, change.after)) or 'none'}"
 
 
 def _verb(old: Item, new: Item) -> str:

@@ -13,6 +13,7 @@ The written rule, in this order, each old item taken at most once:
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
@@ -77,7 +78,7 @@ def _used_again(item: Item, entry: Entry) -> bool:
 
 def _reworded(old: Sequence[Item], sent: Sequence[Entry], found: list[Item | None], free: dict[int, None]) -> None:
     for position, index in _same_places(old, sent, found, free):
-        if likeness(old[index], sent[position]) >= _ALIKE_HERE:
+        if index in free and found[position] is None and likeness(old[index], sent[position]) >= _ALIKE_HERE:
             found[position] = old[index]
             del free[index]
     new = [position for position, item in enumerate(found) if item is None]
@@ -109,8 +110,9 @@ def _same_places(
             run = []
         left = right
     pairs: list[tuple[int, int]] = []
+    left_over = list(free)
     for (low, high), positions in gaps.items():
-        indexes = [index for index in free if low < index < high]
+        indexes = left_over[bisect_right(left_over, low) : bisect_left(left_over, high)] if low < high else []
         if len(indexes) == len(positions):
             pairs += zip(positions, indexes, strict=True)
     return pairs

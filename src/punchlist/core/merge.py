@@ -26,8 +26,10 @@ class Merged(NamedTuple):
 def merge(seen: Plan, mine: Plan, now: Plan, *, mine_wins: bool = False) -> Merged:
     """`mine` was made from `seen`; `now` is what `seen` has become meanwhile. Where both changed the same thing,
     `now` stays, unless `mine_wins`. Laws: with `seen == now` the result is `mine`, with `seen == mine` it is `now`."""
-    if seen is now or _same(seen, now):
+    if seen is now:
         return Merged(mine)
+    if _same(seen, now):
+        return Merged(mine._replace(removed=now.removed, last_id=max(mine.last_id, now.last_id)))
     if _same(seen, mine):
         return Merged(now._replace(last_id=max(mine.last_id, now.last_id)))
     kept: list[str] = []

@@ -118,7 +118,7 @@ def move(plan: Plan, id: str, *, after: str = "", before: str = "", phase: str |
         raise Refused(f"item {id} cannot be moved next to itself or one of its own parts.")
     target = find(plan, anchor).phase if anchor else (item.phase if phase is None else phase)
     if anchor and phase is not None and phase != target:
-        raise Refused(f"item {anchor} is in phase {target!r}, not {phase!r}.")
+        raise Refused(_elsewhere(find(plan, anchor), phase))
     rest = [other for other in plan.items if other.id not in family]
     moved = [
         other._replace(phase=target) if other.phase != target else other for other in plan.items if other.id in family
@@ -355,6 +355,11 @@ def _phase_of(items: list[Item], neighbour: str, plan: Plan) -> str:
     return items[-1].phase if items else ""
 
 
+def _elsewhere(item: Item, phase: str) -> str:
+    where, wanted = (f"in phase {quoted(name)}" if name else "in no phase" for name in (item.phase, phase))
+    return f"item {item.id} is {where}, not {wanted}."
+
+
 def _ranks(phases: Iterable[str]) -> dict[str, int]:
     return {name: index for index, name in enumerate(phases)}
 
@@ -365,7 +370,7 @@ def _place(items: list[Item], ranks: dict[str, int], item: Item, after: str, pla
     if anchor:
         other = _of(items, anchor, plan)
         if other.phase != item.phase:
-            raise Refused(f"item {anchor} is in phase {other.phase!r}, not {item.phase!r}.")
+            raise Refused(_elsewhere(other, item.phase))
         return _end_of_family(items, anchor)
     own = ranks.get(item.phase, -1)
     index = len(items)

@@ -51,6 +51,9 @@ class _Listing:
         self.last_id = plan.last_id
         self.made: list[Item] = []
         self.kept: dict[str, Item] = {}  # not sent, and still there
+        self.parts: dict[str, list[Item]] = {}  # by the id of their whole
+        for item in plan.items if nested else ():
+            self.parts.setdefault(item.parent, []).append(item)
         self.keys: set[str] = set()  # the ids its sender gave
         self.seen: set[str] = set()  # those the sender could have spoken of
 
@@ -69,7 +72,7 @@ class _Listing:
             made = self._new(entry, parent) if item is None else _updated(item, entry, self.shown)
             self.made.append(made)
             if self.nested and parent is None:
-                self._parts(entry, made)
+                self._parts(entry, made, item)
 
     def _take_up_again(self, found: list[Item | None], sent: Sequence[Sent], hidden: Sequence[Item]) -> None:
         """An item out of the sender's sight that it sends in the same words is meant, not a second one like it."""
@@ -80,9 +83,12 @@ class _Listing:
 
     def result(self) -> Plan:
         items = {item.id: item for item in self.made} | self.kept
-        for item in self.plan.items:  # parts of parts are out of the sender's sight
-            if self.nested and item.id not in self.seen and item.parent in items:
-                items[item.id] = item
+        wholes = list(items) if self.nested else []
+        while wholes:  # parts of parts are out of the sender's sight: they stay with their wholes
+            for part in self.parts.get(wholes.pop(), ()):
+                if part.id not in self.seen and part.id not in items:
+                    items[part.id] = part
+                    wholes.append(part.id)
         order = interleaved([item.id for item in self.made], [item.id for item in self.plan.items])
         listed = tuple([items[id] for id in order if id in items])
         if len(listed) == len(self.plan.items) and all(map(_same, listed, self.plan.items)):
@@ -96,11 +102,12 @@ class _Listing:
             elif self.omitted == "abandoned" and item.status != DONE:
                 self.kept[item.id] = item._replace(status=DROPPED, reason=OMITTED)
 
-    def _parts(self, entry: Sent, made: Item) -> None:
-        old = [item for item in self.plan.items if item.parent == made.id]
+    def _parts(self, entry: Sent, made: Item, item: Item | None) -> None:
+        old = self.parts.get(made.id, [])
+        finished = made.status == DONE and item is not None and item.status != DONE
         if entry.parts is None:
-            self.seen.update(item.id for item in old)
-            self.made += old
+            self.seen.update(part.id for part in old)
+            self.made += [part._replace(status=DONE) if finished and not part.is_closed else part for part in old]
         else:
             self.place(old, [_follows(part, made, old) for part in entry.parts], made)
 

@@ -151,8 +151,8 @@ def _check_object(value: dict[str, Any], schema: Schema, path: Path, found: list
         if inner is not None:
             _check(entry, inner, (*path, name), found)
         elif further is False:
-            right = ", ".join(map(repr, known)) or "none"
-            found.append(Fault((*path, name), "additionalProperties", f"is not a key; the keys are {right}."))
+            right = f"the {'only key is' if len(known) == 1 else 'keys are'} {', '.join(map(repr, known)) or 'none'}."
+            found.append(Fault((*path, name), "additionalProperties", f"is not a key; {right}"))
         elif isinstance(further, Mapping):
             _check(entry, further, (*path, name), found)
 

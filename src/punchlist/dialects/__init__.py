@@ -92,6 +92,7 @@ class Call(NamedTuple):
     durable: bool = False  # whether the store outlives the process
     at: str = ""  # now, in ISO 8601
     strict_pause: bool = True
+    closed_is_final: bool = True  # whether what the user closed stays closed
     redact: bool = True  # whether secrets in recorded tool calls are blanked
 
 

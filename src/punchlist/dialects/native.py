@@ -8,7 +8,7 @@ from typing import Any
 from ..core import ops
 from ..core.changes import Change
 from ..core.errors import Refused
-from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, PENDING, STATUSES, Item, Plan
+from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, PENDING, STATUSES, USER, Item, Plan
 from ..core.rules import Rules, pause_fault
 from ..core.shape import Fault, Path, Schema, check, check_at, is_huge
 from ..core.text import cut, inline
@@ -76,6 +76,8 @@ def _apply(plan: Plan, call: Call) -> Plan:
     if "unblock" in ids:
         plan = ops.unblock(plan, *ids["unblock"])
     if "start" in ids:
+        if call.closed_is_final:
+            _refuse_final(plan, ids["start"])
         plan = _started(plan, ids["start"], _owner(call.agent))
     if not _ADVANCING.isdisjoint(args):
         active = _at_hand(plan, call.agent)
@@ -150,6 +152,12 @@ def _entry(index: int, wish: Any) -> dict[str, Any]:
     if "notes" in entry:
         entry["notes"] = (entry["notes"],) if entry["notes"].strip() else ()
     return entry
+
+
+def _refuse_final(plan: Plan, ids: list[str]) -> None:
+    for item in (ops.find(plan, id) for id in ids):
+        if item.is_closed and item.closed and item.closed.by == USER:
+            raise Refused(f"item {item.id} was closed by the user; it stays {item.status}.")
 
 
 def _started(plan: Plan, ids: list[str], owner: str) -> Plan:

@@ -33,11 +33,20 @@ def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | Non
 
 def _news(desk: Desk, name: str, event: dict[str, Any]) -> list[str]:
     """What the model should hear now: with its own call mirrored, or without one."""
+    if name == "UserPromptSubmit" and desk.plan.paused:
+        _resume(desk)
     if name == _STOPPING:
         return _before_rest(desk.plan)
     if name == "PostToolUse" and event.get("tool_name") == "TodoWrite":
         return list(desk.call("TodoWrite", event.get("tool_input")).news)
     return desk.news(ids=False)
+
+
+def _resume(desk: Desk) -> None:
+    """A pause ends with the user's next word."""
+    from ..core.ops import resume
+
+    desk.change(resume)
 
 
 def _before_rest(plan: Plan) -> list[str]:

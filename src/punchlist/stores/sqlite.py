@@ -69,10 +69,17 @@ class SqliteStore:
         try:
             _make_private(path)
             self._db = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
+        except (sqlite3.Error, OSError) as error:
+            _fail(path, error)
+        try:
             self._db.execute(f"PRAGMA synchronous={'FULL' if synchronous == 'full' else 'NORMAL'}")
             self._prepare()
         except (sqlite3.Error, OSError) as error:
+            self._db.close()
             _fail(path, error)
+        except StoreError:
+            self._db.close()
+            raise
 
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
         row = self._one(_GLANCE, (_text(reader), _text(plan)))
