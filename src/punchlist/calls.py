@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .core.changes import noted
+from .core.changes import Record, noted
 from .core.errors import Partial, Refused, StaleRevision, StoreError
 from .core.merge import merge, protect
 from .core.model import Plan, Reader
 from .core.rules import obeyed
 from .core.shape import Lenience, mend
 from .dialects import STATUS_WORDS, Call, Dialect, Reply, Tool, Turn, find_tool
-from .stores import Record
 
 if TYPE_CHECKING:
     from .desk import Desk

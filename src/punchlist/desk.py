@@ -8,19 +8,23 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import settings as settings_of
-from .core.changes import Change, diff, noted, tell, undo
+from .core.changes import Change, Record, apply, diff, noted, tell, undo
 from .core.errors import Refused, StaleRevision, StoreError
 from .core.model import ACTIVE, MAIN, PENDING, USER, Pause, Plan, Reader
 from .core.text import counted, cut, inline, plainly
+from .core.timeline import leading_to, redoable, undoable
 from .settings import Settings
-from .stores import Home, Record, Store, open_store
+from .stores import Home, Store, open_store
 
 if TYPE_CHECKING:  # what only a tool call needs is imported by the call: most hooks make none
     from .dialects import Dialect, Reply
 
-_TRIES = 200  # races lost in a row before we give up
+_LONGEST = 1.0  # seconds to wait for a change before looking by ourselves
+_TRIES = 500  # races lost in a row before we give up
 _NEWS = 10  # sentences of news in one answer
+_NO_NEWS = ("import", "restore")
 _UNNAMED = "default"  # the session of an agent that names none
+_LONG = 300  # characters of a name that stands as it is
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
@@ -45,10 +49,11 @@ class Desk:
         self.agent = agent
         self._dialect = dialect
         self.settings = settings or settings_of.load()
-        self.reader_key = f"{len(session)}/{session}/{agent}"  # no other session and agent have the same
+        self.reader_key = _reader_key(session, agent)
         self._named = plan
         self._place = place
-        self._plan_id = ""
+        self._parent = ""  # the plan a new one is a copy of
+        self._latest = ""
         self._cached = Plan()
         self._listeners: list[Callable[[Pause], object]] = []
 
@@ -82,7 +87,11 @@ class Desk:
         now = self.plan
         if not 0 <= revision <= now.revision:
             raise Refused(f"no revision {revision}; the plan is at revision {now.revision}.")
-        return self.rewound(now, self.store.history(now.id, revision))._replace(revision=revision)
+        records = leading_to(self.store.history(now.id, revision), now.revision)
+        if len(records) < now.revision - revision:
+            oldest = now.revision - len(records)
+            raise Refused(f"revision {revision} was trimmed; the oldest that is kept is {oldest}.")
+        return self.rewound(now, records)._replace(revision=revision)
 
     @staticmethod
     def rewound(plan: Plan, records: Sequence[Record]) -> Plan:
@@ -91,13 +100,22 @@ class Desk:
             plan = undo(plan, record.changes)
         return plan
 
+    def follow(self) -> Iterator[Plan]:
+        """The plan as it is, and again each time it changes, whoever changed it."""
+        plan = self.plan
+        while True:
+            yield plan
+            while (now := self.plan).revision == plan.revision and now.id == plan.id:
+                self.store.wait(now.id, now.revision, _LONGEST)
+            plan = now
+
     # --- changing --------------------------------------------------------------------------------------------------
 
     def change(self, edit: Callable[[Plan], Plan], *, by: str = USER, kind: str = "edit") -> Plan:
         """Apply a pure edit to the plan as it is now, and save it."""
         for now, _ in self.tries():
             at = self.now()
-            after, changes = noted(now, edit(now), by if kind == "edit" else kind, at)
+            after, changes = noted(now, edit(now), kind if kind in _NO_NEWS else by, at)
             if not changes:
                 return now
             try:
@@ -136,6 +154,40 @@ class Desk:
 
         return load(format, to_write=True).write(self.plan)
 
+    def undo(self, *, by: str = USER) -> Plan:
+        """Take back the last change, whoever made it. It is news to the model like any other edit."""
+        return self._step(undoable, undo, "undo", by)
+
+    def redo(self, *, by: str = USER) -> Plan:
+        """Bring back what was undone last."""
+        return self._step(redoable, apply, "redo", by)
+
+    def restore(self, revision: int, *, by: str = USER) -> Plan:
+        """Let the plan be again as it was at a revision. History goes on: this, too, can be undone."""
+        old = self.at(revision)
+        return self.change(lambda now: old._replace(revision=now.revision, last_id=now.last_id), by=by, kind="restore")
+
+    def bind(self, session: str, agent: str = MAIN) -> None:
+        """Let a session's agent work from this plan."""
+        plan = self.plan
+        if not plan.id:
+            raise Refused("there is no plan to bind a session to.")
+        self.store.bind(Home(self._home().place, session, agent), plan.id)
+
+    def carry(self, source: str, target: str) -> Plan:
+        """Give a session a copy of the plan of another session's main agent, with its lineage."""
+        if not source or not target or source == target:
+            raise Refused("carry needs two sessions.")
+        old = self._of(source).plan
+        if not old.items:
+            raise Refused(f"session {cut(inline(source), 40)!r} has nothing to carry.")
+        copy = self._of(target)
+        copy._parent = old.id
+        return copy.change(lambda now: _replaced(now, old, set()), kind="import")
+
+    def _of(self, session: str) -> Desk:
+        return Desk(self.store, session=session, settings=self.settings, dialect=self._dialect, place=self._place)
+
     def on_pause(self, listener: Callable[[Pause], object]) -> None:
         """Have somebody told when a pause is asked for."""
         self._listeners.append(listener)
@@ -161,8 +213,8 @@ class Desk:
         """The records this reader has not heard of. An import or a restore is no news, and ends what came before it."""
         if reader.seen >= now.revision:
             return []
-        records = self.store.history(now.id, reader.seen)
-        last = max((index for index, record in enumerate(records) if record.kind != "edit"), default=-1)
+        records = leading_to(self.store.history(now.id, reader.seen), now.revision)
+        last = max((index for index, record in enumerate(records) if record.kind in _NO_NEWS), default=-1)
         return records[last + 1 :]
 
     def told(self, now: Plan, records: Sequence[Record], *, ids: bool) -> list[str]:
@@ -184,19 +236,19 @@ class Desk:
 
     def _look(self) -> tuple[Plan, Reader]:
         """The plan as it is now, and what this reader has heard. A plan that has not changed is not read again."""
-        if not self._plan_id:
-            self._plan_id = self._find()
-            if not self._plan_id:
-                return Plan(), Reader()
-        revision, reader = self.store.glance(self._plan_id, self.reader_key)
-        if self._cached.revision != revision or self._cached.id != self._plan_id:
-            plan = self.store.load(self._plan_id)
-            if plan is None:
+        plan_id = self._find()
+        if not plan_id:
+            return Plan(), Reader()
+        revision, reader = self.store.glance(plan_id, self.reader_key)
+        plan = self._cached
+        if plan.revision != revision or plan.id != plan_id:
+            found = self.store.load(plan_id)
+            if found is None:
                 raise Refused(
-                    f"no plan {cut(inline(self._plan_id), 40)!r}; without --plan the latest of this directory is found."
+                    f"no plan {cut(inline(plan_id), 40)!r}; without --plan the latest of this directory is found."
                 )
-            self._cached = plan
-        return self._cached, reader
+            self._cached = plan = found
+        return plan, reader
 
     @staticmethod
     def now() -> str:
@@ -209,10 +261,23 @@ class Desk:
         race do not keep step."""
         for number in range(_TRIES):
             if number:
-                if not self._named:
-                    self._plan_id = ""
-                time.sleep(os.urandom(1)[0] / 50_000)
+                time.sleep(os.urandom(1)[0] / 50_000 * min(number, 8))
             yield self._look()
+
+    def _step(
+        self,
+        choose: Callable[[list[Record]], Record | None],
+        edit: Callable[[Plan, Sequence[Change]], Plan],
+        kind: str,
+        by: str,
+    ) -> Plan:
+        def step(now: Plan) -> Plan:
+            record = choose(leading_to(self.store.history(now.id), now.revision)) if now.id else None
+            if record is None:
+                raise Refused(f"there is nothing to {kind}.")
+            return edit(now, record.changes)._replace(removed=now.removed)  # what protects is judged anew
+
+        return self.change(step, by=by, kind=kind)
 
     def _own_ids(self, now: Plan, new: Plan) -> set[str]:
         """The ids of a plan of ours that mean the same in this one, now or earlier, or that this one has not used."""
@@ -223,14 +288,15 @@ class Desk:
         return {id for id, words in items if int(id) > now.last_id or (id, words) in known}
 
     def _find(self) -> str:
-        if self._named:
-            return self._named
-        if self.session:
-            return self.store.bound(self.session, self.agent)
-        return self.store.latest(self._home().place)
+        """The plan's id. A session may be bound to another plan at any time; without one, a plan found is kept to."""
+        if self._named or self.session:
+            return self._named or self.store.find(self._home())
+        self._latest = self._latest or self.store.find(self._home())
+        return self._latest
 
     def _home(self) -> Home:
-        return Home(self._place or settings_of.place(), self.session, self.agent)
+        self._place = self._place or settings_of.place()
+        return Home(self._place, self.session, self.agent, parent=self._parent)
 
     def save(self, now: Plan, after: Plan, record: Record, reader: Reader | None) -> Plan:
         """Write what `now` has become, and have it told where a pause was asked for. Raises StaleRevision."""
@@ -239,8 +305,8 @@ class Desk:
         record = record._replace(revision=after.revision)
         heard = None if reader is None else reader._replace(seen=after.revision)
         self.store.save(now if now.id else None, after, record, heard, home)
-        self._plan_id = after.id
         self._cached = after
+        self._latest = after.id
         if after.paused and after.paused != now.paused:
             for listener in self._listeners:
                 listener(after.paused)
@@ -316,7 +382,18 @@ def _renumbered(now: Plan, new: Plan, own_ids: set[str]) -> Plan:
         item._replace(id=ids[item.id], parent=ids[item.parent], needs=tuple(ids[id] for id in item.needs))
         for item in new.items
     ]
-    return new._replace(items=tuple(items), last_id=last)
+    paused = new.paused and new.paused._replace(item=ids.get(new.paused.item, ""))
+    return new._replace(items=tuple(items), last_id=last, paused=paused)
+
+
+def _reader_key(session: str, agent: str) -> str:
+    """A name that no other session and agent have."""
+    key = f"{len(session)}/{session}/{agent}"
+    if len(key) <= _LONG:
+        return key
+    from hashlib import sha256
+
+    return f"{key[:80]}~{sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def _new_id() -> str:

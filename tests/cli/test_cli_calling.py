@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +226,7 @@ def test_a_refused_call_tells_the_news_too() -> None:
 def test_a_store_that_fails_is_told_in_the_words_of_the_dialect() -> None:
     args = json.dumps({"todos": [{"content": "Read", "status": "pending"}]}).encode()
     run("call", "todo_write", "--dialect", "llxprt", "--store", "sqlite:plan.db", stdin=args)
-    with sqlite3.connect("plan.db") as db:
+    with closing(sqlite3.connect("plan.db")) as db, db:
         db.execute("DROP TABLE history")
     args = json.dumps({"todos": [{"content": "Write", "status": "pending"}]}).encode()
     done = run("call", "todo_write", "--dialect", "llxprt", "--store", "sqlite:plan.db", stdin=args)

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -206,7 +207,7 @@ def test_a_store_below_a_file_is_named() -> None:
 
 
 def test_a_store_of_a_newer_version_is_not_touched() -> None:
-    with sqlite3.connect("plan.db") as db:
+    with closing(sqlite3.connect("plan.db")) as db, db:
         db.execute("PRAGMA user_version=99")
     assert "newer" in no_store("sqlite:plan.db", "add", "x")
 

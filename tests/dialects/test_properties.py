@@ -15,6 +15,7 @@ from punchlist.core.rules import faults
 from punchlist.core.text import plainly
 from punchlist.dialects import PATHS, Dialect, Tool, load
 from punchlist.settings import load as settings
+from punchlist.stores import Home
 from tests.core.plans import POOL, Wish, any_json, any_text, granted, often, statuses, texts, wishes
 from tests.core.shapes import fitting, near
 
@@ -32,7 +33,7 @@ class Made(NamedTuple):
 
 
 def desk_of(name: str, store: MemoryStore, agent: str = "main") -> Desk:
-    plan = store.bound("s", "main")
+    plan = store.find(Home(session="s", agent="main"))
     if agent == "main" or not plan:
         return Desk(store, session="s", dialect=name, settings=SETTINGS)
     return Desk(store, session="s", agent=agent, plan=plan, dialect=name, settings=SETTINGS)

@@ -11,6 +11,7 @@ import pytest
 from punchlist import Desk, MemoryStore, Plan, ops
 from punchlist.core.rules import faults
 from punchlist.settings import load
+from punchlist.stores import Home
 
 FOLDER = Path(__file__).parent.parent / "vectors"
 
@@ -48,7 +49,7 @@ def test_the_vectors_hold(dialect: str, case: dict[str, Any]) -> None:
 
 
 def _desk(store: MemoryStore, dialect: str, settings: Any, agent: str) -> Desk:
-    plan = store.bound("s", "main")
+    plan = store.find(Home(session="s", agent="main"))
     if agent == "main" or not plan:
         return Desk(store, session="s", dialect=dialect, settings=settings)
     return Desk(store, session="s", agent=agent, plan=plan, dialect=dialect, settings=settings)

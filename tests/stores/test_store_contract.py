@@ -16,24 +16,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punchlist import Desk, MemoryStore, ops
-from punchlist.core.changes import diff
+from punchlist.core.changes import Record, diff
 from punchlist.core.errors import StaleRevision, StoreError
 from punchlist.core.model import DONE, USER, Plan, Reader
 from punchlist.core.rules import faults
 from punchlist.settings import load
-from punchlist.stores import Home, Record, Store, open_store
+from punchlist.stores import Home, Store, open_store
 from tests.core.plans import HOSTILE, Wish, granted, ids, often, plan_of, plans, texts, wishes
+from tests.postgres_server import fresh_database
 
 SETTINGS = load({}, environ={})
-STORES: dict[str, Callable[[Path], str]] = {
-    "memory": lambda folder: "memory:",
-    "sqlite": lambda folder: f"sqlite:{folder / 'plans.db'}",
+STORES: dict[str, Callable[[Path, pytest.FixtureRequest], str]] = {
+    "memory": lambda folder, request: "memory:",
+    "json": lambda folder, request: f"json:{folder / 'plans'}",
+    "sqlite": lambda folder, request: f"sqlite:{folder / 'plans.db'}",
+    "postgresql": lambda folder, request: fresh_database(request.getfixturevalue("postgres")),
 }
 
 
 @pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(STORES[request.param](tmp_path))
+    opened = open_store(STORES[request.param](tmp_path, request))
     yield opened
     opened.close()
 
@@ -223,57 +226,71 @@ def test_readers_of_different_plans_are_different_readers(store: Store) -> None:
 
 def test_a_session_and_agent_is_bound_to_its_plan(store: Store) -> None:
     plan = saved(store, None, plan_of("a"), home=Home("/here", "s1", "main"))
-    assert store.bound("s1", "main") == plan.id
-    assert store.bound("s1", "other") == ""
-    assert store.bound("s2", "main") == ""
+    assert store.find(Home(session="s1", agent="main")) == plan.id
+    assert store.find(Home(session="s1", agent="other")) == ""
+    assert store.find(Home(session="s2", agent="main")) == ""
 
 
 def test_a_session_and_agent_has_one_plan_only(store: Store) -> None:
     first = saved(store, None, plan_of("a"), home=Home("/here", "s1", "main"))
     with pytest.raises(StaleRevision):
         saved(store, None, plan_of("b")._replace(id="second"), home=Home("/here", "s1", "main"))
-    assert store.bound("s1", "main") == first.id
+    assert store.find(Home(session="s1", agent="main")) == first.id
     assert store.load("second") is None
     assert store.history("second") == []
-    assert store.latest("/here") == first.id
+    assert store.find(Home("/here")) == first.id
 
 
 def test_a_plan_without_a_session_is_bound_to_none(store: Store) -> None:
-    for _ in range(2):
-        saved(store, None, plan_of("a"), home=Home("/here", "", "main"))
-    assert store.bound("", "main") == ""
+    for place in ("/here", "/there"):
+        saved(store, None, plan_of("a"), home=Home(place, "", "main"))
+    assert store.find(Home(session="", agent="main")) == ""
+
+
+def test_two_who_begin_a_plan_in_one_place_at_once_begin_one(store: Store) -> None:
+    one = saved(store, None, plan_of("a"), home=Home("/here", "", "main"))
+    with pytest.raises(StaleRevision):
+        saved(store, None, plan_of("b"), home=Home("/here", "", "main"))
+    assert store.find(Home("/here")) == one.id
+
+
+def test_what_was_heard_is_never_unheard(store: Store) -> None:
+    plan = saved(store, None, plan_of("a"), home=Home("/here", "s", "main"))
+    store.remember(plan.id, "r", Reader(5))
+    store.remember(plan.id, "r", Reader(3))
+    assert store.glance(plan.id, "r")[1] == Reader(5)
 
 
 def test_the_latest_plan_of_a_place_is_the_one_that_was_touched_last(store: Store) -> None:
     one = saved(store, None, plan_of("a"), home=Home("/here", "s1", "main"))
     two = saved(store, None, plan_of("b"), home=Home("/here", "s2", "main"))
-    assert store.latest("/here") == two.id
+    assert store.find(Home("/here")) == two.id
     one = saved(store, one, ops.complete(one, "1"))
-    assert store.latest("/here") == one.id
-    assert store.latest("/elsewhere") == ""
+    assert store.find(Home("/here")) == one.id
+    assert store.find(Home("/elsewhere")) == ""
 
 
 def test_the_latest_plan_is_known_whatever_was_looked_at_before(store: Store) -> None:
     one = saved(store, None, plan_of("a"), home=Home("/here", "s1", "main"))
     store.glance(one.id, "")
     two = saved(store, None, plan_of("b"), home=Home("/here", "s2", "main"))
-    assert store.latest("/here") == two.id
+    assert store.find(Home("/here")) == two.id
     saved(store, one, ops.complete(one, "1"))
-    assert store.latest("/here") == one.id
+    assert store.find(Home("/here")) == one.id
 
 
 def test_the_plan_of_a_sub_agent_is_not_the_latest_of_a_place(store: Store) -> None:
     main = saved(store, None, plan_of("a"), home=Home("/here", "s1", "main"))
     sub = saved(store, None, plan_of("b"), home=Home("/here", "s1", "helper"))
     saved(store, sub, ops.complete(sub, "1"))
-    assert store.latest("/here") == main.id
+    assert store.find(Home("/here")) == main.id
 
 
 def test_a_plan_that_belongs_nowhere_is_nobodys_latest(store: Store) -> None:
     plan = plan_of("a")._replace(id="nowhere", revision=1)
     store.save(None, plan, Record(1, "noon", USER, changes=diff(Plan(), plan)), None, None)
     assert store.load("nowhere") == plan
-    assert store.latest("/here") == ""
+    assert store.find(Home("/here")) == ""
 
 
 # --- hostile names -------------------------------------------------------------------------------------------------
@@ -302,14 +319,15 @@ def test_sessions_agents_and_places_of_any_name_are_kept_apart(store: Store) -> 
     kept = {name: saved(store, None, plan_of("a"), home=Home(name, name, "main")) for name in NAMES}
     assert len(kept) == len(set(NAMES))
     for name, plan in kept.items():
-        assert store.bound(name, "main") == plan.id
-        assert store.latest(name) == plan.id
-        assert store.bound("s", name) == ""
+        assert store.find(Home(session=name, agent="main")) == plan.id
+        assert store.find(Home(name)) == plan.id
+        assert store.find(Home(session="s", agent=name)) == ""
 
 
 def test_agents_of_any_name_are_kept_apart(store: Store) -> None:
     kept = {name: saved(store, None, plan_of("a"), home=Home("/here", "s", name)) for name in NAMES}
-    assert {name: store.bound("s", name) for name in NAMES} == {name: plan.id for name, plan in kept.items()}
+    found = {name: store.find(Home(session="s", agent=name)) for name in NAMES}
+    assert found == {name: plan.id for name, plan in kept.items()}
 
 
 def test_readers_of_any_name_are_kept_apart(store: Store) -> None:
@@ -373,7 +391,8 @@ class Racing:
         self._meanwhile: Callable[[], object] | None = meanwhile
         self.durable = inner.durable
         self.glance, self.load, self.remember = inner.glance, inner.load, inner.remember
-        self.history, self.bound, self.latest, self.close = inner.history, inner.bound, inner.latest, inner.close
+        self.history, self.find, self.bind, self.close = inner.history, inner.find, inner.bind, inner.close
+        self.plans, self.trim, self.wait = inner.plans, inner.trim, inner.wait
 
     def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
         meanwhile, self._meanwhile = self._meanwhile, None
@@ -420,7 +439,7 @@ def test_two_who_make_the_first_plan_of_a_session_at_once_share_it(store: Store)
     racing = Racing(store, lambda: user.change(lambda plan: ops.add(plan, "theirs")))
     desk_of(racing).change(lambda plan: ops.add(plan, "mine"))
     assert texts(user.plan) == ["theirs", "mine"]
-    assert store.bound("s", "main") == user.plan.id
+    assert store.find(Home(session="s", agent="main")) == user.plan.id
 
 
 # --- sqlite: files and processes -----------------------------------------------------------------------------------
@@ -456,7 +475,7 @@ def test_plans_outlive_the_store_that_saved_them(file: Path) -> None:
     first.close()
     again = open_store(f"sqlite:{file}")
     assert again.load(plan.id) == plan
-    assert again.bound("s", "main") == plan.id
+    assert again.find(Home(session="s", agent="main")) == plan.id
     assert seen(again, plan, "me") == 1
     again.close()
 
@@ -548,8 +567,8 @@ def test_a_table_that_is_gone_is_an_error_that_names_the_file(file: Path) -> Non
     for act in (
         lambda: store.load(plan.id),
         lambda: store.history(plan.id),
-        lambda: store.bound("s", "main"),
-        lambda: store.latest("/here"),
+        lambda: store.find(Home(session="s", agent="main")),
+        lambda: store.find(Home("/here")),
         lambda: saved(store, plan, ops.add(plan, "b")),
     ):
         with pytest.raises(StoreError) as refused:

@@ -189,6 +189,36 @@ def _edit(args: Namespace) -> int:
         return edited(desk, args.file, lambda edit: _apply(desk, args, edit))
 
 
+# --- what was, and who works from what -------------------------------------------------------------------------------
+
+
+def _past(name: str) -> Handler:
+    """A command about the history of a plan."""
+
+    def handler(args: Namespace) -> int:
+        from . import history
+
+        with _desk(args) as desk:
+            if name in ("undo", "redo"):
+                return history.step(desk, args, name)
+            commands = {"log": history.log, "diff": history.compare, "restore": history.restore, "trim": history.trim}
+            return commands[name](desk, args)
+
+    return handler
+
+
+def _plans(name: str) -> Handler:
+    """A command about plans and sessions."""
+
+    def handler(args: Namespace) -> int:
+        from . import plans
+
+        with _desk(args) as desk:
+            return {"plans": plans.show, "bind": plans.bind, "carry": plans.carry}[name](desk, args)
+
+    return handler
+
+
 # --- other formats ---------------------------------------------------------------------------------------------------
 
 
@@ -312,6 +342,8 @@ _HANDLERS: dict[str, Handler] = {
     "pause": _editing(lambda plan, args: ops.pause(plan, " ".join(args.reason), Desk.now())),
     "resume": _editing(lambda plan, args: ops.resume(plan)),
     "edit": _edit,
+    **{name: _past(name) for name in ("undo", "redo", "log", "diff", "restore", "trim")},
+    **{name: _plans(name) for name in ("plans", "bind", "carry")},
     "import": _import,
     "export": _export,
     "call": _call,

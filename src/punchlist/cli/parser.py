@@ -29,7 +29,8 @@ As a model would call it, and what it is told:
 commands:
 %(commands)s
 options, before or after the command:
-  --store URL      where plans are kept: sqlite:PATH, memory:   (PUNCHLIST_STORE)
+  --store URL      where plans are kept: sqlite:PATH, json:DIR,
+                   postgresql://..., memory:                    (PUNCHLIST_STORE)
   --plan ID        which plan                                   (PUNCHLIST_PLAN)
   --session S      the plan of a session                        (PUNCHLIST_SESSION)
   --agent A        of which agent in it; main if not given      (PUNCHLIST_AGENT)
@@ -57,6 +58,15 @@ COMMANDS = {
     "pause": "let the agent rest: pause REASON",
     "resume": "end a pause",
     "edit": "the plan as Markdown in your editor; what you change is applied",
+    "undo": "take back the last change, whoever made it",
+    "redo": "bring back what was undone",
+    "log": "every change: who, when, what",
+    "diff": "what differs between two revisions: diff REV [REV]",
+    "restore": "let the plan be as it was: restore REV",
+    "trim": "forget old history: trim --older-than 30d",
+    "plans": "all plans, and the sessions that worked from them",
+    "bind": "let a session work from a plan: bind --session S --plan ID",
+    "carry": "copy a session's plan to another: carry FROM TO",
     "import": "replace the plan: import --format F FILE",
     "export": "print the plan in another format: export --format F",
     "call": "one tool call, as a model would make it: call TOOL < args.json",
@@ -113,7 +123,9 @@ def _in_sight(argv: list[str]) -> dict[str, str]:
 def _common(to: argparse.ArgumentParser) -> None:
     group = to.add_argument_group("which plan")
     hidden: Any = argparse.SUPPRESS
-    group.add_argument("--store", metavar="URL", default=hidden, help="where plans are kept: sqlite:PATH, memory:")
+    group.add_argument(
+        "--store", metavar="URL", default=hidden, help="sqlite:PATH, json:DIR, postgresql://..., memory:"
+    )
     group.add_argument("--plan", metavar="ID", default=hidden, help="which plan")
     group.add_argument("--session", metavar="S", default=hidden, help="the plan of a session")
     group.add_argument("--agent", metavar="A", default=hidden, help="of which agent in it; main if not given")
@@ -173,6 +185,39 @@ def _import(to: argparse.ArgumentParser) -> None:
     to.add_argument("file", metavar="FILE", help="a file, a task directory, or - for standard input")
 
 
+def _some(word: str) -> int:
+    number = int(word) if word.isdecimal() and len(word) < 10 else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{word!r} is no number of lines")
+    return number
+
+
+def _log(to: argparse.ArgumentParser) -> None:
+    to.add_argument("--most", type=_some, default=0, metavar="N", help="only the last N")
+
+
+def _diff(to: argparse.ArgumentParser) -> None:
+    to.add_argument("revision", type=int, metavar="REV")
+    to.add_argument("other", type=int, nargs="?", metavar="REV")
+
+
+def _restore(to: argparse.ArgumentParser) -> None:
+    to.add_argument("revision", type=int, metavar="REV")
+
+
+def _trim(to: argparse.ArgumentParser) -> None:
+    to.add_argument("--older-than", required=True, metavar="AGE", help="30d, 12h, 8w, or a date")
+
+
+def _plans(to: argparse.ArgumentParser) -> None:
+    to.add_argument("--most", type=_some, default=50, metavar="N", help="how many; 50 if not given")
+
+
+def _carry(to: argparse.ArgumentParser) -> None:
+    to.add_argument("source", metavar="FROM", help="a session")
+    to.add_argument("target", metavar="TO", help="a session")
+
+
 def _export(to: argparse.ArgumentParser) -> None:
     from ..dialects.formats import PATHS
 
@@ -224,6 +269,12 @@ _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "pause": _pause,
     "hook": _hook,
     "edit": _edit,
+    "log": _log,
+    "diff": _diff,
+    "restore": _restore,
+    "trim": _trim,
+    "plans": _plans,
+    "carry": _carry,
     "import": _import,
     "export": _export,
     "call": _call,

@@ -25,6 +25,18 @@ class Change(NamedTuple):
     at: int = -1  # where an added item stands now, or a removed one stood
 
 
+class Record(NamedTuple):
+    """One line of history: what was changed, by whom, when."""
+
+    revision: int
+    at: str
+    by: str  # "user", or the agent
+    reader: str = ""  # the reader who did it; it need not be told
+    dialect: str = ""
+    kind: str = "edit"  # edit, undo, redo; import and restore are no news
+    changes: tuple[Change, ...] = ()
+
+
 def diff(before: Plan, after: Plan) -> tuple[Change, ...]:
     """Everything that must be done to `before` to get `after`."""
     return (*_items(before, after), *_head(before, after))

@@ -4,35 +4,43 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from ..core.changes import Change
+from ..core.changes import Record
 from ..core.errors import StoreError
 from ..core.model import Plan, Reader
 from ..core.text import cut, inline
 
 PATHS = {
     "memory": "punchlist.stores.memory",
+    "json": "punchlist.stores.json_dir",
     "sqlite": "punchlist.stores.sqlite",
+    "postgresql": "punchlist.stores.postgres",
+    "postgres": "punchlist.stores.postgres",
 }
 
 
-class Record(NamedTuple):
-    """One line of history: what was changed, by whom, when."""
-
-    revision: int
-    at: str
-    by: str  # "user", or the agent
-    reader: str = ""  # the reader who did it; it need not be told
-    dialect: str = ""
-    kind: str = "edit"  # import and restore are no news
-    changes: tuple[Change, ...] = ()
-
-
 class Home(NamedTuple):
-    """Where a new plan belongs."""
+    """Where a plan belongs."""
 
     place: str = ""  # the git root or directory it was made in
     session: str = ""
     agent: str = ""
+    host: str = ""  # the agent program the session runs in
+    parent: str = ""  # the plan it was copied from
+
+
+class Listing(NamedTuple):
+    """A plan among others."""
+
+    id: str
+    title: str
+    revision: int
+    place: str
+    agent: str
+    sessions: tuple[str, ...]  # those that worked from it, oldest first
+    parent: str
+    touched: str  # when it was last changed, in ISO 8601
+    completed: int
+    total: int
 
 
 class Store(Protocol):
@@ -56,32 +64,48 @@ class Store(Protocol):
     def history(self, plan: str, after: int = 0) -> list[Record]:
         """The records behind a revision, oldest first."""
 
-    def bound(self, session: str, agent: str) -> str:
-        """The id of the plan a session's agent works from, or nothing."""
+    def find(self, home: Home) -> str:
+        """The id of the plan a session's agent works from; without a session, of the plan of a main agent that was
+        touched last in a place; nothing if there is none."""
 
-    def latest(self, place: str) -> str:
-        """The id of the plan of a main agent that was touched last in a place, or nothing."""
+    def bind(self, home: Home, plan: str) -> None:
+        """Let a session's agent work from a plan from now on."""
 
-    def close(self) -> None: ...
+    def plans(self, most: int) -> list[Listing]:
+        """The plans there are, the last touched first."""
+
+    def trim(self, before: str) -> int:
+        """Forget the history, and what is remembered of readers, from before a time; how many records that were."""
+
+    def wait(self, plan: str, revision: int, seconds: float) -> None:
+        """Return when a plan is at another revision, or when the time is over."""
+
+    def close(self) -> None:
+        """Let go of files and connections."""
 
 
-def masked(url: str) -> str:
-    """A store's URL without its password."""
-    head, at, tail = url.rpartition("@")
-    scheme, slashes, login = head.partition("://")
-    if at and slashes and ":" in login:
-        url = f"{scheme}://{login.split(':')[0]}:***@{tail}"
-    before, named, after = url.partition("password=")
-    hidden = "&".join(["***", *after.split("&")[1:]]) if named else ""
-    return before + named + hidden
+def masked(text: str) -> str:
+    """A text without the passwords of the store URLs in it."""
+    import re
+
+    login = r"(\b(?:[\w+]+:/+|postgres(?:ql)?:)[^:/@\s\"']*):[^\s\"']*@"
+    text = re.sub(login, r"\1:***@", text, flags=re.IGNORECASE)
+    return re.sub(r"((?:ssl)?password=)[^&\s\"']*", r"\1***", text, flags=re.IGNORECASE)
 
 
 def open_store(url: str, **options: str) -> Store:
-    """The store of this URL: `memory:`, `sqlite:PATH`."""
+    """The store of this URL: `memory:`, `json:DIR`, `sqlite:PATH`, `postgresql://...`."""
+    if "\0" in url:
+        raise StoreError("the address of a store cannot hold a NUL character.")
     scheme, colon, rest = url.partition(":")
     path = PATHS.get(scheme)
     if not colon or path is None:
         known = ", ".join(f"{name}:" for name in PATHS)
         raise StoreError(f"no store {cut(inline(masked(url)), 60)!r}; a store begins with one of {known}")
-    store: Store = __import__(path, fromlist=["open"]).open(rest, **options)
+    try:
+        module = __import__(path, fromlist=["open"])
+    except ModuleNotFoundError as error:
+        extra = f"pip install 'punchlist[{path.rpartition('.')[2]}]'"
+        raise StoreError(f"a {scheme}: store needs {error.name}; install it: {extra}") from None
+    store: Store = module.open(rest, **options)
     return store

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from threading import RLock
+from itertools import dropwhile
+from threading import Condition
 
+from ..core.changes import Record
 from ..core.errors import StaleRevision
 from ..core.model import MAIN, Plan, Reader
-from . import Home, Record
+from . import Home, Listing
 
 _NEW = Reader()
 
@@ -17,16 +19,16 @@ class MemoryStore:
     durable = False
 
     def __init__(self) -> None:
-        self._lock = RLock()
-        self._plans: dict[str, Plan] = {}
+        self._changed = Condition()
+        self._plans: dict[str, Plan] = {}  # the last touched is the last
         self._history: dict[str, list[Record]] = {}
+        self._touched: dict[str, str] = {}
         self._readers: dict[tuple[str, str], Reader] = {}
         self._homes: dict[str, Home] = {}
         self._bound: dict[tuple[str, str], str] = {}
-        self._touched: list[str] = []
 
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
-        with self._lock:
+        with self._changed:
             known = self._plans.get(plan)
             return (known.revision if known else 0), self._readers.get((plan, reader), _NEW)
 
@@ -34,52 +36,88 @@ class MemoryStore:
         return self._plans.get(plan)
 
     def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
-        with self._lock:
+        with self._changed:
             stored = self._plans.get(after.id)
             if (stored.revision if stored else 0) != (before.revision if before else 0):
                 raise StaleRevision(f"plan {after.id} has moved on")
             if home is not None:
                 self._settle(after.id, home)
+            self._plans.pop(after.id, None)
             self._plans[after.id] = after
             self._history.setdefault(after.id, []).append(record)
+            self._touched[after.id] = record.at
             if reader is not None:
                 self._readers[after.id, record.reader] = reader
-            self._touch(after.id)
+            self._changed.notify_all()
 
     def remember(self, plan: str, key: str, reader: Reader) -> None:
-        with self._lock:
-            self._readers[plan, key] = reader
+        with self._changed:
+            if reader.seen >= self._readers.get((plan, key), _NEW).seen:
+                self._readers[plan, key] = reader
 
     def history(self, plan: str, after: int = 0) -> list[Record]:
-        with self._lock:
+        with self._changed:
             return [record for record in self._history.get(plan, ()) if record.revision > after]
 
-    def bound(self, session: str, agent: str) -> str:
-        return self._bound.get((session, agent), "")
-
-    def latest(self, place: str) -> str:
-        with self._lock:
-            for plan in reversed(self._touched):
-                home = self._homes.get(plan, Home())
-                if home.place == place and home.agent == MAIN:
+    def find(self, home: Home) -> str:
+        with self._changed:
+            if home.session:
+                return self._bound.get((home.session, home.agent), "")
+            for plan in reversed(self._plans):
+                where = self._homes.get(plan, Home())
+                if where.place == home.place and where.agent == MAIN:
                     return plan
             return ""
+
+    def bind(self, home: Home, plan: str) -> None:
+        with self._changed:
+            self._bound.pop((home.session, home.agent), None)
+            self._bound[home.session, home.agent] = plan
+
+    def plans(self, most: int) -> list[Listing]:
+        with self._changed:
+            return [self._listing(plan) for plan in list(reversed(self._plans.values()))[:most]]
+
+    def trim(self, before: str) -> int:
+        with self._changed:
+            count = sum(map(len, self._history.values()))
+            for plan, records in self._history.items():
+                self._history[plan] = list(dropwhile(lambda record: record.at < before, records))
+            return count - sum(map(len, self._history.values()))
+
+    def wait(self, plan: str, revision: int, seconds: float) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self.glance(plan, "")[0] != revision, seconds)
 
     def close(self) -> None:
         """There is nothing to close."""
 
     def _settle(self, plan: str, home: Home) -> None:
+        if not home.session and home.agent == MAIN and home.place and self.find(home):
+            raise StaleRevision("there is a plan here already")
         if home.session:
             if (home.session, home.agent) in self._bound:
                 raise StaleRevision(f"session {home.session!r} has a plan already")
             self._bound[home.session, home.agent] = plan
         self._homes[plan] = home
 
-    def _touch(self, plan: str) -> None:
-        if not self._touched or self._touched[-1] != plan:
-            if plan in self._touched:
-                self._touched.remove(plan)
-            self._touched.append(plan)
+    def _listing(self, plan: Plan) -> Listing:
+        home = self._homes.get(plan.id, Home())
+        sessions = tuple(session for (session, agent), id in self._bound.items() if id == plan.id)
+        touched = self._touched[plan.id]
+        progress = plan.progress
+        return Listing(
+            plan.id,
+            plan.title,
+            plan.revision,
+            home.place,
+            home.agent,
+            sessions,
+            home.parent,
+            touched,
+            progress.completed,
+            progress.total,
+        )
 
 
 def open(rest: str, **options: str) -> MemoryStore:

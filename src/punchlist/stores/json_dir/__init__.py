@@ -1,0 +1,268 @@
+"""Plans in a directory of JSON files, for people who want to read and share them.
+
+`S-agent-A.json` is a list that Claude Code could read: its three keys, and what is ours under a fourth. Beside it
+`S-agent-A.history.jsonl` holds the rest, a line each: whose plan it is, every change with the digest of the list it led
+to, what readers have heard. A line is written and synced before the list is replaced, so a crash between the two is
+recognised by the digest, and mended from the line. A list that somebody else has written is taken as an edit of theirs.
+Whoever reads takes no lock, as long as the two agree. `.punchlist` holds the lock, and pointers from ids, sessions and
+places to plans; if it is not there, they are made anew from the histories.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from functools import partial
+from heapq import nlargest
+from threading import RLock
+from time import monotonic, sleep
+from typing import Any, TypeVar
+
+from ...core.changes import Record
+from ...core.errors import StaleRevision, StoreError
+from ...core.model import MAIN, Plan, Reader
+from .. import Home, Listing
+from . import files
+from .files import NOWHERE
+from .form import digest_of, foreign_stem, home_of, identity, lines_of, part, record_of, stem_of
+from .pair import HISTORY, LIST, Pair, now, readable
+
+_GLANCES = 0.05  # seconds between looks, while waiting for a change
+_KNOWN = 100  # plans kept in memory
+_RECENT = 1_000  # plans looked into for a listing: of more, those whose history was written last
+_HERE = 5  # plans remembered for a place, should the last one be gone
+_T = TypeVar("_T")
+
+
+class JsonStore:
+    """A store in a directory."""
+
+    durable = True
+
+    def __init__(self, folder: str) -> None:
+        self.folder = os.path.realpath(folder)
+        self._inner = files.inside(self.folder, ".punchlist")
+        self._draft = os.path.join(self._inner, "draft")
+        self._threads = RLock()
+        self._door = files.Lock(os.path.join(self._inner, "lock"))
+        self._known: dict[str, Pair] = {}  # the last looked at is the last
+        self._prepare()
+
+    def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
+        pair = self._look(plan)
+        return (pair.plan.revision, pair.readers.get(reader, Reader())) if pair else (0, Reader())
+
+    def load(self, plan: str) -> Plan | None:
+        pair = self._look(plan)
+        return pair.plan if pair else None
+
+    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
+        def work() -> None:
+            pair = self._look(after.id)
+            if (pair.plan.revision if pair else 0) != (before.revision if before else 0):
+                raise StaleRevision(f"plan {after.id} has moved on")
+            pair = pair or self._settled(after.id, home or Home())
+            if pair.home.agent == MAIN:
+                self._point_here(pair.home.place, pair.id)
+            pair.commit(after, record, reader)
+            self._kept(pair)
+
+        self._alone(work)
+
+    def remember(self, plan: str, key: str, reader: Reader) -> None:
+        def work() -> None:
+            pair = self._look(plan)
+            if pair and pair.readers.get(key) != reader:  # of a plan that is gone, nobody needs to have heard
+                pair.add({"reader": key, "seen": reader.seen, "at": now()}, sync=False)
+
+        self._alone(work)
+
+    def history(self, plan: str, after: int = 0) -> list[Record]:
+        pair = self._look(plan)
+        lines = pair.lines if pair else []
+        return [record_of(line) for line in lines if line["revision"] > after and "changes" in line]
+
+    def find(self, home: Home) -> str:
+        if home.session:
+            return self._bound(home) or (self._alone(lambda: self._claimed(home)) if self._stems(home) else "")
+        here = self._pointed("places", digest_of(home.place)) or ()
+        return next((plan for plan in here if self._look(plan)), "")
+
+    def bind(self, home: Home, plan: str) -> None:
+        def work() -> None:
+            pair = self._look(plan)
+            if pair:
+                pair.add({"session": home.session, "agent": home.agent, "host": home.host, "at": now()})
+            self._point("bound", digest_of(home.session, home.agent), plan)
+
+        self._alone(work)
+
+    def plans(self, most: int) -> list[Listing]:
+        found = [self._listing(pair) for plan in self._ids(max(most, _RECENT)) if (pair := self._look(plan))]
+        return nlargest(most, found, key=lambda listing: listing.touched)
+
+    def trim(self, before: str) -> int:
+        return self._alone(lambda: sum([pair.trim(before) for plan in self._ids() if (pair := self._look(plan))]))
+
+    def wait(self, plan: str, revision: int, seconds: float) -> None:
+        end = monotonic() + seconds
+        while self.glance(plan, "")[0] == revision and monotonic() < end:
+            sleep(min(_GLANCES, max(end - monotonic(), 0)))
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    # --- looking ---------------------------------------------------------------------------------------------------
+
+    def _alone(self, work: Callable[[], _T]) -> _T:
+        """One thread and one process at a time."""
+        with self._threads, self._door:
+            return work()
+
+    def _look(self, plan: str) -> Pair | None:
+        """A plan as its files have it now."""
+        with self._threads:
+            pair = self._known.pop(plan, None) or self._opened(plan)
+            if pair is None:
+                return None
+            try:
+                if not pair.is_current() and not pair.catch_up():
+                    self._alone(pair.mend)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise StoreError(
+                    f"{pair.history_path} does not lead to {pair.list_path} ({error!r}); "
+                    f"restore both from a backup, or move them away to begin anew."
+                ) from None
+            return self._kept(pair) if pair.lines else None
+
+    def _opened(self, plan: str) -> Pair | None:
+        found = self._pointed("ids", part(plan))
+        return self._pair(plan, found["stem"], home_of(found)) if found else None
+
+    def _kept(self, pair: Pair) -> Pair:
+        self._known[pair.id] = pair
+        if len(self._known) > _KNOWN:
+            del self._known[next(iter(self._known))]
+        return pair
+
+    def _pair(self, plan: str, stem: str, home: Home) -> Pair:
+        return Pair(self.folder, self._draft, plan, stem, home)
+
+    # --- who works from which plan ---------------------------------------------------------------------------------
+
+    def _bound(self, home: Home) -> str:
+        plan: str = self._pointed("bound", digest_of(home.session, home.agent)) or ""
+        return plan if plan and self._look(plan) else ""
+
+    def _stems(self, home: Home) -> list[str]:
+        """Under which names a session's agent has files here: ours, or Claude Code's."""
+        names = dict.fromkeys((stem_of(home.session, home.agent), foreign_stem(home.session, home.agent)))
+        return [stem for stem in names if stem and self._is_taken(stem)]
+
+    def _is_taken(self, stem: str) -> bool:
+        return any(os.path.lexists(os.path.join(self.folder, stem + ending)) for ending in (LIST, HISTORY))
+
+    def _claimed(self, home: Home) -> str:
+        """The plan of a session, even if nothing points to it yet: then its files were brought here, or Claude Code
+        has written the list."""
+        if plan := self._bound(home):
+            return plan
+        for stem in self._stems(home):
+            pair = self._at(stem, home)
+            if pair and (pair.home.session, pair.home.agent) == (home.session, home.agent):
+                self._point_to(pair)
+                return pair.id if self._look(pair.id) else ""
+        return ""
+
+    def _settled(self, plan: str, home: Home) -> Pair:
+        """Where a new plan goes."""
+        if home.session and self._claimed(home):
+            raise StaleRevision(f"session {home.session!r} has a plan already")
+        if not home.session and home.agent == MAIN and home.place and self.find(home):
+            raise StaleRevision("there is a plan here already")
+        stem = stem_of(home.session or plan, home.agent)
+        pair = self._pair(plan, f"{stem}~{digest_of(plan)[:16]}" if self._is_taken(stem) else stem, home)
+        self._point_to(pair)
+        return pair
+
+    def _at(self, stem: str, home: Home) -> Pair | None:
+        """The plan whose files these are. A list alone that is called like the session is the main agent's."""
+        path = files.inside(self.folder, stem + HISTORY)
+        data, _, stamp = files.read(path)
+        if stamp == NOWHERE and home.agent == home.session:
+            return None
+        own = readable(path, lines_of(data.partition(b"\n")[0] + b"\n")[0])
+        if stamp != NOWHERE and not (own and "version" in own[0]):  # damaged: then a pointer knows
+            own = [found for found in self._pointers() if found["stem"] == stem]
+        return self._pair(own[0]["plan"] if own else digest_of(stem)[:12], stem, home_of(own[0]) if own else home)
+
+    def _ids(self, most: int | None = None) -> list[str]:
+        """The plans whose histories are here; of many, those written last."""
+        found = [pair for stem in files.newest(self.folder, HISTORY)[:most] if (pair := self._at(stem, Home()))]
+        for pair in found:
+            if self._pointed("ids", part(pair.id)) is None:
+                self._alone(partial(self._point_to, pair))
+        return list(dict.fromkeys(pair.id for pair in found))
+
+    def _listing(self, pair: Pair) -> Listing:
+        plan, home, progress = pair.plan, pair.home, pair.plan.progress
+        sessions = [name for name, agent in pair.bound if self._pointed("bound", digest_of(name, agent)) == plan.id]
+        where = (home.place, home.agent, tuple(dict.fromkeys(sessions)), home.parent, pair.lines[-1]["at"])
+        return Listing(plan.id, plan.title, plan.revision, *where, progress.completed, progress.total)
+
+    # --- pointers --------------------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        folders = [files.inside(self._inner, kind) for kind in ("ids", "places", "bound")]
+        if not os.path.exists(os.path.join(self._inner, "ready")):
+            for path in (self.folder, self._inner, *folders):
+                files.make_folder(path)
+            self._alone(self._index)
+
+    def _index(self) -> None:
+        """Point to the plans of a directory that came without pointers."""
+        bound, places = [], []
+        for plan in self._ids():
+            if pair := self._look(plan):
+                bound += [(at, session, agent, plan) for (session, agent), at in pair.bound.items()]
+                places += [(pair.lines[-1]["at"], pair.home.place, plan)] if pair.home.agent == MAIN else []
+        for _, session, agent, plan in sorted(bound):
+            self._point("bound", digest_of(session, agent), plan)
+        for _, place, plan in sorted(places):
+            self._point_here(place, plan)
+        files.replace(os.path.join(self._inner, "ready"), b"", self._draft)
+
+    def _point_to(self, pair: Pair) -> None:
+        """Pointers come before what they lead to: one that leads to nothing is as good as none."""
+        home = pair.home
+        self._point("ids", part(pair.id), {**identity(pair.id, home), "stem": pair.stem})
+        if home.session and not self._bound(home):
+            self._point("bound", digest_of(home.session, home.agent), pair.id)
+
+    def _point_here(self, place: str, plan: str) -> None:
+        here = self._pointed("places", digest_of(place)) or []
+        if here[:1] != [plan]:
+            self._point("places", digest_of(place), [plan, *(other for other in here if other != plan)][:_HERE])
+
+    def _point(self, kind: str, name: str, value: object) -> None:
+        if self._pointed(kind, name) != value:
+            files.replace(os.path.join(self._inner, kind, name), json.dumps(value).encode(), self._draft)
+
+    def _pointed(self, kind: str, name: str) -> Any:
+        """What a pointer leads to; None if there is none, or it cannot be read."""
+        data, _, _ = files.read(os.path.join(self._inner, kind, name))
+        try:
+            return json.loads(data)
+        except ValueError:
+            return None
+
+    def _pointers(self) -> list[Any]:
+        found = [self._pointed("ids", name) for name in files.newest(os.path.join(self._inner, "ids"), "")]
+        return [pointer for pointer in found if pointer]
+
+
+def open(rest: str, **options: str) -> JsonStore:
+    if not rest:
+        raise StoreError("json: needs a directory, as in json:plans")
+    return JsonStore(os.path.abspath(os.path.expanduser(rest)))

@@ -1,0 +1,296 @@
+"""Plans in PostgreSQL, for teams who run many agents on many machines. Needs the extra `postgres`."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Sequence
+from threading import RLock
+from time import gmtime, monotonic, sleep, strftime
+from typing import Any, NoReturn, TypeVar
+
+import psycopg
+from psycopg import errors, sql
+
+from ..core.changes import Record
+from ..core.errors import StoreError
+from ..core.model import Plan, Reader
+from . import Home, Listing, masked
+from .rows import Cursor, Rows, spelled
+
+_PATIENCE = 20.0  # seconds to go on trying while the server is away, restarting or full
+_ONE_MOMENT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_CHANNEL = "punchlist"
+_LOCK = 0x70756E63  # the advisory lock of whoever migrates
+_T = TypeVar("_T")
+
+# What leads from each version of the tables to the next.
+_MIGRATIONS = (
+    """
+    CREATE TABLE punchlist.plans (
+        id TEXT PRIMARY KEY, revision INTEGER NOT NULL, head TEXT NOT NULL, place TEXT NOT NULL, agent TEXT NOT NULL,
+        touched TEXT NOT NULL, author TEXT NOT NULL, parent TEXT NOT NULL
+    );
+    CREATE INDEX plans_by_touched ON punchlist.plans (touched);
+    CREATE TABLE punchlist.places (place TEXT PRIMARY KEY, plan TEXT NOT NULL);
+    CREATE TABLE punchlist.items (
+        plan TEXT NOT NULL, id TEXT NOT NULL, rank INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (plan, id)
+    );
+    CREATE TABLE punchlist.history (
+        plan TEXT NOT NULL, revision INTEGER NOT NULL, at TEXT NOT NULL, by TEXT NOT NULL, reader TEXT NOT NULL,
+        dialect TEXT NOT NULL, kind TEXT NOT NULL, changes TEXT NOT NULL, PRIMARY KEY (plan, revision)
+    );
+    CREATE TABLE punchlist.readers (
+        plan TEXT NOT NULL, key TEXT NOT NULL, seen INTEGER NOT NULL, at TEXT NOT NULL, PRIMARY KEY (plan, key)
+    );
+    CREATE TABLE punchlist.bindings (
+        session TEXT NOT NULL, agent TEXT NOT NULL, plan TEXT NOT NULL, host TEXT NOT NULL, at TEXT NOT NULL,
+        PRIMARY KEY (session, agent)
+    );
+    CREATE INDEX bindings_by_plan ON punchlist.bindings (plan)
+    """,
+)
+VERSION = len(_MIGRATIONS)
+
+
+class PostgresStore:
+    """A store on a server. One connection a process, and one more while it waits for changes: a fleet of many processes
+    does not use up the server's connections. One that breaks is made anew, and what was under way is done again."""
+
+    durable = True
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._lock = RLock()
+        self._closed = False
+        self._pid = os.getpid()
+        self._inherited: tuple[object, ...] = ()
+        logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # what it would warn of, we raise or mend
+        self._db: psycopg.Connection[Any] | None = None
+        self._listening: psycopg.Connection[Any] | None = None
+        self._sync: Callable[[], None] = _nothing  # brings the answers that are on their way
+        self._rows = Rows(self._execute, self._executemany)
+        self._at_once(self._prepare, "BEGIN")
+
+    def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
+        return self._at_once(lambda: self._rows.glance(plan, reader))
+
+    def load(self, plan: str) -> Plan | None:
+        return self._at_once(lambda: self._rows.load(plan), _ONE_MOMENT)
+
+    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
+        tried = False
+
+        def work() -> None:
+            nonlocal tried
+            if tried and self._is_saved(after.id, record):  # the answer was lost, not the change
+                return
+            tried = True
+            self._rows.save(before, after, record, reader, home)
+            self._execute("SELECT pg_notify(?, ?)", (_CHANNEL, after.id))
+
+        self._at_once(work, "BEGIN")
+
+    def remember(self, plan: str, key: str, reader: Reader) -> None:
+        self._at_once(lambda: self._rows.remember(plan, key, reader, _now()))
+
+    def history(self, plan: str, after: int = 0) -> list[Record]:
+        return self._at_once(lambda: self._rows.history(plan, after))
+
+    def find(self, home: Home) -> str:
+        return self._at_once(lambda: self._rows.find(home))
+
+    def bind(self, home: Home, plan: str) -> None:
+        self._at_once(lambda: self._rows.bind(home, plan, _now()))
+
+    def plans(self, most: int) -> list[Listing]:
+        return self._at_once(lambda: self._rows.plans(most), _ONE_MOMENT)
+
+    def trim(self, before: str) -> int:
+        return self._at_once(lambda: self._rows.trim(before), "BEGIN")
+
+    def wait(self, plan: str, revision: int, seconds: float) -> None:
+        end = monotonic() + seconds
+        try:
+            listening = self._listen()
+            while self.glance(plan, "")[0] == revision and monotonic() < end:
+                for notice in listening.notifies(timeout=max(end - monotonic(), 0), stop_after=1):
+                    if notice.payload == plan:
+                        break
+        except psycopg.OperationalError:
+            self._listening = None
+            sleep(min(0.2, seconds))
+
+    def close(self) -> None:
+        with self._lock:
+            for connection in (self._db, self._listening):
+                if connection is not None:
+                    connection.close()
+            self._db = self._listening = None
+            self._closed = True
+
+    # --- inside ----------------------------------------------------------------------------------------------------
+
+    def _at_once(self, work: Callable[[], _T], begin: str = "") -> _T:
+        """One thread at a time, in one transaction if it is more than one statement; done again while the server is
+        only out of reach for a while."""
+        end = monotonic() + _PATIENCE
+        with self._lock:
+            for number in range(1, 1_000):
+                try:
+                    db = self._connected()
+                    return self._transacted(db, begin, work) if begin else work()
+                except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                    if not _passes(error) or monotonic() > end:
+                        self._fail(error)
+                    self._drop()
+                    sleep(os.urandom(1)[0] / 2_560 * min(number, 10) / 10)
+                except psycopg.Error as error:
+                    self._fail(error)
+                except (ValueError, KeyError, TypeError) as error:
+                    raise StoreError(
+                        f"{masked(self.url)} cannot be read: what it holds makes no sense ({error})."
+                    ) from None
+        raise StoreError(f"{masked(self.url)} did not answer.")
+
+    def _transacted(self, db: psycopg.Connection[Any], begin: str, work: Callable[[], _T]) -> _T:
+        """All or nothing. Statements are sent without waiting for each answer: on a network that takes time."""
+        try:
+            with db.pipeline() as pipeline:
+                self._sync = pipeline.sync
+                db.execute(begin.encode())
+                result = work()
+                db.execute("COMMIT")
+            return result
+        finally:
+            self._sync = _nothing
+            if not db.broken and db.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                db.rollback()
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        self._refuse_closed()
+        if self._db is None or self._db.closed:
+            self._db = psycopg.connect(self.url, autocommit=True, connect_timeout=5, application_name="punchlist")
+            self._db.execute("SET search_path TO punchlist, pg_catalog")
+            self._db.prepare_threshold = 2
+        return self._db
+
+    def _listen(self) -> psycopg.Connection[Any]:
+        self._refuse_closed()
+        if self._listening is None or self._listening.closed:
+            self._listening = psycopg.connect(
+                self.url, autocommit=True, connect_timeout=5, application_name="punchlist"
+            )
+            self._listening.execute(sql.SQL("LISTEN {}").format(sql.Identifier(_CHANNEL)))
+        return self._listening
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise StoreError("the store was closed.")
+        if self._pid != os.getpid():  # we are a fork: the connections are our parent's, and not ours to close either
+            self._inherited = (self._db, self._listening)
+            self._db = self._listening = None
+            self._pid = os.getpid()
+
+    def _drop(self) -> None:
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    def _execute(self, statement: str, values: Sequence[Any] = ()) -> Cursor:
+        assert self._db is not None
+        return _Answer(self._db.execute(statement.replace("?", "%s").encode(), values), self._sync)
+
+    def _executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        assert self._db is not None
+        with self._db.cursor() as cursor:
+            cursor.executemany(statement.replace("?", "%s").encode(), rows)
+
+    def _is_saved(self, plan: str, record: Record) -> bool:
+        row = self._execute(
+            "SELECT at, by, reader FROM history WHERE plan = ? AND revision = ?", (plan, record.revision)
+        ).fetchone()
+        return row is not None and tuple(row) == (record.at, spelled(record.by), spelled(record.reader))
+
+    def _prepare(self) -> None:
+        """The tables at this program's version. Of many who start at once, one migrates and the others wait for it."""
+        (there,) = self._execute("SELECT to_regclass('punchlist.version') IS NOT NULL").fetchone()
+        if there and self._execute("SELECT number FROM punchlist.version").fetchone() == (VERSION,):
+            return
+        self._execute("SELECT pg_advisory_xact_lock(?)", (_LOCK,))
+        self._execute("CREATE SCHEMA IF NOT EXISTS punchlist")
+        self._execute("CREATE TABLE IF NOT EXISTS punchlist.version (number INTEGER NOT NULL)")
+        row = self._execute("SELECT number FROM punchlist.version").fetchone()
+        version = row[0] if row else 0
+        if version > VERSION:
+            raise StoreError(
+                f"{masked(self.url)} was written by a newer punchlist; upgrade this one: pip install -U punchlist"
+            )
+        for script in _MIGRATIONS[version:]:
+            for statement in script.split(";"):
+                self._execute(statement)
+        if version < VERSION:
+            self._execute("DELETE FROM punchlist.version")
+            self._execute("INSERT INTO punchlist.version VALUES (?)", (VERSION,))
+
+    def _fail(self, error: psycopg.Error) -> NoReturn:
+        words = masked(str(error).strip().split("\n")[0])
+        where = masked(self.url)
+        if isinstance(
+            error, errors.InsufficientPrivilege | errors.InvalidPassword | errors.InvalidAuthorizationSpecification
+        ):
+            raise StoreError(
+                f"{where} refuses this user ({words}); check user, password and rights.", "permission"
+            ) from None
+        if isinstance(error, errors.DiskFull):
+            raise StoreError(f"{where}: the server's disk is full; make room there and try again.", "full") from None
+        raise StoreError(f"{where} cannot be used ({words}); check that the server runs and can be reached.") from None
+
+
+class _Answer:
+    """A cursor of a statement whose answer may still be on its way."""
+
+    def __init__(self, cursor: psycopg.Cursor[Any], sync: Callable[[], None]) -> None:
+        self._cursor = cursor
+        self._sync = sync
+        self.fetchone = cursor.fetchone
+        self.fetchall = cursor.fetchall
+
+    @property
+    def rowcount(self) -> int:
+        self._sync()
+        return self._cursor.rowcount
+
+
+def open(rest: str, **options: str) -> PostgresStore:
+    if not rest.startswith("//"):
+        raise StoreError("the address of a PostgreSQL store begins with postgresql://")
+    if rest[2:].split("/")[0].count("@") > 1:
+        raise StoreError("an @ in a user's name or password is written %40 in the address of a store.")
+    return PostgresStore(f"postgresql:{rest}")
+
+
+def _passes(error: psycopg.Error) -> bool:
+    """Whether it is worth trying again: the server is starting, restarting, full, or the connection broke."""
+    if isinstance(error, errors.ProgramLimitExceeded):
+        return False
+    if isinstance(error, errors.InvalidPassword | errors.InvalidAuthorizationSpecification | errors.InvalidCatalogName):
+        return False
+    words = str(error)
+    return not any(
+        said in words
+        for said in (
+            "password authentication failed",
+            "does not exist",
+            "could not translate host",
+            "failed to resolve host",
+        )
+    )
+
+
+def _nothing() -> None:
+    """There is nothing to wait for."""
+
+
+def _now() -> str:
+    return strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())

