@@ -96,15 +96,18 @@ def _default(name: str) -> str:
     value: Any = Settings._field_defaults[name]
     if name == "store":
         return "`sqlite:` and `punchlist.db` in the state directory"
-    return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"
+    return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`" if value else "nothing"
+
+
+_KINDS = {"dialect": "a dialect", "store": "a URL", "keep_history": "an age"}
 
 
 def _values(name: str) -> str:
     if isinstance(Settings._field_defaults[name], bool):
         return "true, false"
-    if name == "dialect":
-        return "a dialect"
-    return ", ".join(f"`{choice}`" for choice in ABOUT[name].choices) or "a URL"
+    if name in _KINDS:
+        return _KINDS[name]
+    return ", ".join(f"`{choice}`" for choice in ABOUT[name].choices) or "a text"
 
 
 def _names(dialect: Dialect) -> str:

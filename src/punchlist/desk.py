@@ -305,6 +305,8 @@ class Desk:
         record = record._replace(revision=after.revision)
         heard = None if reader is None else reader._replace(seen=after.revision)
         self.store.save(now if now.id else None, after, record, heard, home)
+        if home is not None and self.settings.keep_history:
+            self.store.trim(settings_of.ago(self.settings.keep_history))
         self._cached = after
         self._latest = after.id
         if after.paused and after.paused != now.paused:

@@ -12,6 +12,7 @@ from .core.model import NOTHING
 from .core.shape import shown
 
 FILE = "punchlist.toml"
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class Settings(NamedTuple):
@@ -25,6 +26,7 @@ class Settings(NamedTuple):
     interactive: bool = False
     redact_calls: bool = True
     sqlite_synchronous: str = "normal"
+    keep_history: str = ""
     origins: Mapping[str, str] = NOTHING
     faults: tuple[str, ...] = ()  # each names file and key; the value before it stands
 
@@ -43,6 +45,9 @@ ABOUT = {
     "strict_pause": About("whether llxprt's todo_pause refuses brief and vague reasons"),
     "interactive": About("whether llxprt answers in its quiet, interactive way"),
     "redact_calls": About("whether secrets in recorded tool calls are blanked and long values cut"),
+    "keep_history": About(
+        "how long history is kept: 90d, 26w; for ever if empty. What is older goes with each new plan"
+    ),
     "sqlite_synchronous": About("full: the last commits survive a power cut, too", ("normal", "full")),
 }
 
@@ -93,6 +98,21 @@ def project_file(cwd: str = "") -> str:
         if here == root or here == os.path.dirname(here):
             return ""
         here = os.path.dirname(here)
+
+
+def ago(age: str) -> str:
+    """The time that lies this far back, in ISO 8601: `30d`, `12h`, `8w`, or a date."""
+    from datetime import UTC, datetime, timedelta
+
+    number, unit = age[:-1], age[-1:]
+    try:
+        if number.isdecimal() and unit in _UNITS:
+            moment = datetime.now(UTC) - timedelta(**{_UNITS[unit]: int(number)})
+        else:
+            moment = datetime.fromisoformat(age).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise Refused(f"{shown(age)} is no age: say 30d, 12h, 8w, or a date such as 2026-01-31.") from None
+    return moment.isoformat(timespec="seconds")[:19]
 
 
 def _here() -> str:
@@ -162,6 +182,11 @@ def _checked(name: str, value: Any, origin: str, is_project: bool) -> Any:
     if type(value) is not type(_default(name)):
         wanted = "true or false" if isinstance(_default(name), bool) else "a string"
         raise SettingsError(f"{origin}: {name!r} must be {wanted}, not {shown(value)}.")
+    if name == "keep_history" and value:
+        try:
+            ago(value)
+        except Refused as error:
+            raise SettingsError(f"{origin}: {name!r}: {error}") from None
     choices = _dialects() if name == "dialect" else tuple(map(repr, about.choices))
     if choices and value not in choices and repr(value) not in choices:
         raise SettingsError(f"{origin}: {name!r} must be one of {', '.join(choices)}, not {shown(value)}.")

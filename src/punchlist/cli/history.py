@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from datetime import UTC, datetime, timedelta
 
 from ..core.changes import Record, describe, diff
 from ..core.codec import to_json
-from ..core.errors import Refused
 from ..core.model import USER, Plan
 from ..core.text import counted, cut, inline
 from ..desk import Desk
+from ..settings import ago
 from . import screen
-
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def step(desk: Desk, args: Namespace, which: str) -> int:
@@ -58,7 +55,7 @@ def compare(desk: Desk, args: Namespace) -> int:
 
 
 def trim(desk: Desk, args: Namespace) -> int:
-    gone = desk.store.trim(_moment(args.older_than))
+    gone = desk.store.trim(ago(args.older_than))
     if getattr(args, "json", False):
         screen.say_json({"trimmed": gone})
     else:
@@ -88,16 +85,3 @@ def _author(record: Record) -> str:
 def _logged(record: Record, plan: Plan) -> dict[str, object]:
     said = {name: getattr(record, name) for name in ("revision", "at", "by", "reader", "dialect", "kind")}
     return {**said, "changes": _told(record, plan)}
-
-
-def _moment(age: str) -> str:
-    """The time that lies this far back: `30d`, `12h`, or a date."""
-    number, unit = age[:-1], age[-1:]
-    try:
-        if number.isdecimal() and unit in _UNITS:
-            moment = datetime.now(UTC) - timedelta(**{_UNITS[unit]: int(number)})
-        else:
-            moment = datetime.fromisoformat(age).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise Refused(f"{inline(cut(age, 40))!r} is no age: say 30d, 12h, 8w, or a date such as 2026-01-31.") from None
-    return moment.isoformat(timespec="seconds")[:19]
