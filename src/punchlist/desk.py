@@ -23,6 +23,7 @@ _LONGEST = 1.0  # seconds to wait for a change before looking by ourselves
 _TRIES = 500  # races lost in a row before we give up
 _NEWS = 10  # sentences of news in one answer
 _NO_NEWS = ("import", "restore")
+_REBOUND = 1.0  # seconds until it is noticed that a session was bound to another plan
 _UNNAMED = "default"  # the session of an agent that names none
 _LONG = 300  # characters of a name that stands as it is
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -53,7 +54,8 @@ class Desk:
         self._named = plan
         self._place = place
         self._parent = ""  # the plan a new one is a copy of
-        self._latest = ""
+        self._latest = self._bound = ""
+        self._fresh = 0.0
         self._cached = Plan()
         self._listeners: list[Callable[[Pause], object]] = []
 
@@ -261,6 +263,7 @@ class Desk:
         race do not keep step."""
         for number in range(_TRIES):
             if number:
+                self._fresh = 0.0
                 time.sleep(os.urandom(1)[0] / 50_000 * min(number, 8))
             yield self._look()
 
@@ -289,8 +292,13 @@ class Desk:
 
     def _find(self) -> str:
         """The plan's id. A session may be bound to another plan at any time; without one, a plan found is kept to."""
-        if self._named or self.session:
-            return self._named or self.store.find(self._home())
+        if self._named:
+            return self._named
+        if self.session:
+            if not self._bound or time.monotonic() > self._fresh:
+                self._bound = self.store.find(self._home())
+                self._fresh = time.monotonic() + _REBOUND
+            return self._bound
         self._latest = self._latest or self.store.find(self._home())
         return self._latest
 
@@ -308,7 +316,7 @@ class Desk:
         if home is not None and self.settings.keep_history:
             self.store.trim(settings_of.ago(self.settings.keep_history))
         self._cached = after
-        self._latest = after.id
+        self._latest = self._bound = after.id
         if after.paused and after.paused != now.paused:
             for listener in self._listeners:
                 listener(after.paused)

@@ -152,6 +152,19 @@ class Rows:
         self._execute("DELETE FROM readers WHERE at < ?", (before,))
         return self._execute(_TRIM, (before, before)).rowcount
 
+    def small(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None) -> tuple[Any, ...] | None:
+        """A save that only changes items in place, by whoever saved last, as the values of one statement; else None."""
+        author = "" if reader is None else text(record.reader)
+        if before is None or self._glanced != (after.id, before.revision, author) or _head(before) != _head(after):
+            return None
+        if any(change.kind != "changed" for change in record.changes):
+            return None
+        ids = [change.id for change in record.changes]
+        items = [self._item_text(change.after) for change in record.changes]
+        changes = f"[{','.join(map(self._change_text, record.changes))}]"
+        said = (record.revision, record.at, spelled(record.by), spelled(record.reader), record.dialect, record.kind)
+        return (after.revision, record.at, author, after.id, before.revision, ids, items, MAIN, *said, changes)
+
     def _create(self, plan: str, home: Home, at: str) -> None:
         values = (plan, text(home.place), text(home.agent), at, home.parent)
         made = self._execute("INSERT INTO plans VALUES (?, 0, '', ?, ?, ?, '', ?) ON CONFLICT DO NOTHING", values)
