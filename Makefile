@@ -70,9 +70,9 @@ pictures: $(DEV)
 lock:
 	@$(PYTHON) -m venv build/uv && build/uv/bin/python -m pip install -qq --disable-pip-version-check uv
 	build/uv/bin/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --custom-compile-command "make lock" requirements-dev.in -o requirements-dev.txt
+		--custom-compile-command "make lock" requirements-dev.in -o requirements-dev.txt
 	build/uv/bin/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes --no-deps \
-		--no-emit-index-url --custom-compile-command "make lock" requirements-bench.in -o requirements-bench.txt
+		--custom-compile-command "make lock" requirements-bench.in -o requirements-bench.txt
 
 clean:
 	rm -rf .venv .venv-* build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

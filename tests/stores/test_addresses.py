@@ -1,0 +1,43 @@
+"""The address of a store: what is refused, and what is never shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import punchlist
+from punchlist.stores import masked
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://bob:s3cret@host/db", "postgresql://bob:***@host/db"),
+        ("postgresql:/bob:s3cret@host/db", "postgresql:/bob:***@host/db"),
+        ("postgresql:bob:s3cret@host/db", "postgresql:bob:***@host/db"),
+        ("postgresql://h/db?sslpassword=a&password=b", "postgresql://h/db?sslpassword=***&password=***"),
+        ("postgresql://bob@host/db", "postgresql://bob@host/db"),
+        ("sqlite:/a@b:c/plan.db", "sqlite:/a@b:c/plan.db"),
+    ],
+)
+def test_passwords_are_masked(url: str, shown: str) -> None:
+    assert masked(url) == shown
+
+
+@pytest.mark.parametrize("url", ["postgresql:/bob:s3cret@host/db", "postgresql://bob:s3@cret@host/db", "sqlite:/a\0b"])
+def test_an_address_that_cannot_be_right_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(punchlist.StoreError) as refusal:
+        punchlist.open(url)
+    assert "cret" not in str(refusal.value)
+
+
+def test_a_pointer_that_leads_out_of_a_directory_is_not_followed(tmp_path: Path) -> None:
+    url = f"json:{tmp_path / 'plans'}"
+    with punchlist.open(url, session="s") as desk:
+        plan = desk.change(lambda plan: punchlist.ops.add(plan, "one"))
+    pointer = tmp_path / "plans" / ".punchlist" / "ids" / plan.id
+    pointer.write_text(pointer.read_text().replace("s-agent-main", "../out"))
+    with punchlist.open(url, plan=plan.id) as desk, pytest.raises(punchlist.StoreError, match="leads out"):
+        desk.change(lambda plan: punchlist.ops.add(plan, "two"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "plans"]
