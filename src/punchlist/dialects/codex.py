@@ -36,10 +36,12 @@ UPDATE = Tool(
     fill={"status": lambda step: PENDING},
 )
 
+_RULES = Rules(omitted="abandoned", speaks_of="seen")
+
 
 def _apply(plan: Plan, call: Call) -> Plan:
     steps = [Sent(step["step"], step["status"]) for step in call.args["plan"]]
-    return relist(plan, steps, SHOWN, omitted="abandoned")
+    return relist(plan, steps, SHOWN, omitted=_RULES.omitted)
 
 
 def _reply(turn: Turn) -> Reply:
@@ -51,7 +53,7 @@ DIALECT = Dialect(
     tools=(UPDATE,),
     apply=_apply,
     reply=_reply,
-    rules=Rules(omitted="abandoned", speaks_of="seen"),
+    rules=_RULES,
     tolerant=True,
     system="codex.system",
 )

@@ -46,10 +46,12 @@ WRITE = Tool(
     fill={"status": lambda todo: PENDING},
 )
 
+_RULES = Rules(omitted="abandoned", speaks_of="seen")
+
 
 def _apply(plan: Plan, call: Call) -> Plan:
     todos = [Sent(todo["description"], _MEANT.get(todo["status"], todo["status"])) for todo in call.args["todos"]]
-    return relist(plan, todos, _SHOWN, omitted="abandoned")
+    return relist(plan, todos, _SHOWN, omitted=_RULES.omitted)
 
 
 def _reply(turn: Turn) -> Reply:
@@ -62,7 +64,7 @@ DIALECT = Dialect(
     tools=(WRITE,),
     apply=_apply,
     reply=_reply,
-    rules=Rules(omitted="abandoned", speaks_of="seen"),
+    rules=_RULES,
     tolerant=True,
     system="gemini.system",
 )

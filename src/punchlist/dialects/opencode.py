@@ -40,13 +40,15 @@ WRITE = Tool(
     fill={"status": lambda todo: PENDING, "priority": lambda todo: "medium"},
 )
 
+_RULES = Rules(omitted="abandoned", speaks_of="seen")
+
 
 def _apply(plan: Plan, call: Call) -> Plan:
     todos = [
         Sent(todo["content"], DROPPED if todo["status"] == _CANCELLED else todo["status"], priority=todo["priority"])
         for todo in call.args["todos"]
     ]
-    return relist(plan, todos, _SHOWN, omitted="abandoned")
+    return relist(plan, todos, _SHOWN, omitted=_RULES.omitted)
 
 
 def _reply(turn: Turn) -> Reply:
@@ -72,7 +74,7 @@ DIALECT = Dialect(
     tools=(WRITE,),
     apply=_apply,
     reply=_reply,
-    rules=Rules(omitted="abandoned", speaks_of="seen"),
+    rules=_RULES,
     tolerant=True,
     system="opencode.system",
 )
