@@ -31,14 +31,18 @@ def answer(desk: Desk, tool: str, args: object, interactive: bool | None, contin
     """Carry out one tool call, as a model made it."""
     dialect = desk.dialect
     try:
+        _refuse_off(desk)
         found = find_tool(dialect, tool, continuing=continuing)
         call, notes = _understood(dialect, _called(desk, found, args, interactive), desk.settings.tolerant)
     except Refused as refusal:
+        desk.note("refusal", tool=tool, dialect=dialect.name, message=str(refusal))
         return decline(desk, tool, str(refusal))
     for now, reader in desk.tries():
         try:
+            _refuse_mode(call, now)
             return _carry_out(desk, call, notes, now, reader)
         except Refused as refusal:
+            desk.note("refusal", tool=tool, dialect=dialect.name, message=str(refusal))
             news = desk.heard(now, reader, ids=dialect.rules.shows_ids)
             return _with(dialect.refuse(call, now, str(refusal)), news, [])
         except StaleRevision:
@@ -77,6 +81,22 @@ def worked_out(dialect: Dialect, call: Call, seen: Plan, now: Plan, *, closed_is
     return Worked(plan, tuple(errors), (*merged.kept, *guarded.kept))
 
 
+def _refuse_off(desk: Desk) -> None:
+    if desk.is_off:
+        raise Refused("punchlist is off here; it works again after `punchlist on`.")
+
+
+def _refuse_mode(call: Call, plan: Plan) -> None:
+    """While planning, and in a quiet context, the plan can be looked at, not written."""
+    if plan.mode == "act" or call.tool.read_only or (isinstance(call.args, dict) and call.args.keys() <= {"show"}):
+        return
+    when = {
+        "plan": "plan mode: nothing goes on the list yet; it can be written again once the user has approved the plan.",
+        "quiet": "quiet for now, while a commit or a pull request is made; the list can be written again after that.",
+    }
+    raise Refused(when[plan.mode])
+
+
 def _called(desk: Desk, tool: Tool, args: Any, interactive: bool | None) -> Call:
     own = desk.settings
     quiet = own.interactive if interactive is None else interactive
@@ -111,17 +131,31 @@ def _carry_out(desk: Desk, call: Call, notes: list[str], now: Plan, reader: Read
     dialect = desk.dialect
     unheard = desk.unheard(now, reader)
     seen = desk.rewound(now, unheard) if unheard and dialect.rules.speaks_of == "seen" else now
-    worked = worked_out(dialect, call, seen, now, closed_is_final=desk.settings.user_closed_is_final)
-    after, changes = noted(now, worked.plan, desk.agent, call.at)
+    if dialect.rules.clears:
+        seen, current = desk.uncleared(seen), desk.uncleared(now)
+    else:
+        current = now
+    worked = worked_out(dialect, call, seen, current, closed_is_final=desk.settings.user_closed_is_final)
+    after, changes = noted(now, _with_attempts(desk, now, worked.plan), desk.agent, call.at)
     if changes:
         record = Record(0, call.at, desk.agent, desk.reader_key, dialect.name, "edit", changes)
         after = desk.save(now, after, record, reader)
     else:
-        after = now
+        after = current
         desk.remember(now, reader)
+        desk.note("call", tool=call.tool.name, dialect=dialect.name, revision=now.revision)
     news = desk.told(now, unheard, ids=dialect.rules.shows_ids) if unheard else []
     reply = dialect.reply(Turn(call, now, after, changes, worked.errors, news))
     return _with(reply, [*news, *worked.kept], notes)
+
+
+def _with_attempts(desk: Desk, now: Plan, plan: Plan) -> Plan:
+    """A pause keeps how often the agent was sent on before it, and when."""
+    if plan.paused is None or plan.paused == now.paused:
+        return plan
+    pace, paused = desk.pace, plan.paused
+    attempts, last = max(pace.pushes, paused.attempts), pace.pushed_at or paused.last_prompt_at
+    return plan._replace(paused=paused._replace(attempts=attempts, last_prompt_at=last))
 
 
 def _with(reply: Reply, news: Sequence[str], notes: Sequence[str]) -> Reply:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import settings as settings_of
 from .core.changes import Change, Record, apply, diff, noted, tell, undo
 from .core.errors import Refused, StaleRevision, StoreError
-from .core.model import ACTIVE, MAIN, PENDING, USER, Pause, Plan, Reader
+from .core.model import ACTIVE, MAIN, PENDING, USER, Pace, Pause, Plan, Reader
 from .core.text import counted, cut, inline, plainly
 from .core.timeline import leading_to, redoable, undoable
 from .settings import Settings
@@ -24,6 +24,8 @@ _TRIES = 500  # races lost in a row before we give up
 _NEWS = 10  # sentences of news in one answer
 _NO_NEWS = ("import", "restore")
 _REBOUND = 1.0  # seconds until it is noticed that a session was bound to another plan
+_SWITCHED = 0.5  # seconds until it is noticed that it was turned off or on
+_DEFAULT = "native"  # a dialect that clears nothing need not be loaded to know it
 _UNNAMED = "default"  # the session of an agent that names none
 _LONG = 300  # characters of a name that stands as it is
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -58,6 +60,8 @@ class Desk:
         self._fresh = 0.0
         self._cached = Plan()
         self._listeners: list[Callable[[Pause], object]] = []
+        self._events: list[dict[str, Any]] = []  # of a store that keeps nothing
+        self._off, self._switched = False, 0.0
 
     @property
     def dialect(self) -> Dialect:
@@ -67,6 +71,10 @@ class Desk:
 
             self._dialect = load(self._dialect)
         return self._dialect
+
+    @property
+    def dialect_name(self) -> str:
+        return self._dialect if isinstance(self._dialect, str) else self._dialect.name
 
     # --- looking ---------------------------------------------------------------------------------------------------
 
@@ -79,6 +87,19 @@ class Desk:
         """What others have changed since this reader last heard, once. `ids`: whether it knows items by their ids."""
         now, reader = self._look()
         return self.heard(now, reader, ids=ids)
+
+    @property
+    def working(self) -> Plan:
+        """The plan as its dialect works with it: one that clears has let go of what was closed some time ago."""
+        return self.uncleared(self.plan)
+
+    def uncleared(self, plan: Plan) -> Plan:
+        delay = self.settings.clear_delay
+        if self._dialect == _DEFAULT or delay < 0 or not self.dialect.rules.clears:
+            return plan
+        from .core.ops import clear
+
+        return clear(plan, self.now(-delay))
 
     def history(self, after: int = 0) -> list[Record]:
         """Every change behind a revision, oldest first."""
@@ -180,15 +201,18 @@ class Desk:
         """Give a session a copy of the plan of another session's main agent, with its lineage."""
         if not source or not target or source == target:
             raise Refused("carry needs two sessions.")
-        old = self._of(source).plan
+        old = self.of(source).plan
         if not old.items:
             raise Refused(f"session {cut(inline(source), 40)!r} has nothing to carry.")
-        copy = self._of(target)
+        copy = self.of(target)
         copy._parent = old.id
         return copy.change(lambda now: _replaced(now, old, set()), kind="import")
 
-    def _of(self, session: str) -> Desk:
-        return Desk(self.store, session=session, settings=self.settings, dialect=self._dialect, place=self._place)
+    def of(self, session: str, agent: str = MAIN) -> Desk:
+        """A desk of another session or agent, on the same store."""
+        return Desk(
+            self.store, session=session, agent=agent, settings=self.settings, dialect=self._dialect, place=self._place
+        )
 
     def on_pause(self, listener: Callable[[Pause], object]) -> None:
         """Have somebody told when a pause is asked for."""
@@ -234,6 +258,57 @@ class Desk:
         if now.id and reader.seen < now.revision:
             self.store.remember(now.id, self.reader_key, reader._replace(seen=now.revision))
 
+    # --- how the work goes -------------------------------------------------------------------------------------------
+
+    @property
+    def pace(self) -> Pace:
+        """How this reader's work goes."""
+        return self.store.recall(self.reader_key)
+
+    def paced(self, step: Callable[[Pace], Pace]) -> Pace:
+        """Take a step in how this reader's work goes, and keep it. Whoever lost a race takes it again."""
+        for _ in range(_TRIES):
+            pace = self.pace
+            after = step(pace)
+            if after == pace:
+                return pace
+            try:
+                self.store.keep(self.reader_key, pace, after)
+                return after
+            except StaleRevision:
+                continue
+        raise self.beaten()
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the user has turned punchlist off here. Looked up now and then, not at every call."""
+        if self.settings.off:
+            return True
+        if time.monotonic() > self._switched:
+            from .switch import is_off
+
+            self._off = is_off(self._home().place, self.session)
+            self._switched = time.monotonic() + _SWITCHED
+        return self._off
+
+    def note(self, kind: str, **values: Any) -> None:
+        """Write down what happened."""
+        who = {"at": self.now(), "session": self.session, "agent": self.agent, "plan": self._find()}
+        if self.store.durable:
+            from .events import write
+
+            write(kind, **who, **values)
+        else:
+            self._events.append({"kind": kind, **who, **values})
+
+    def events(self) -> list[dict[str, Any]]:
+        """What happened around this plan, oldest first."""
+        from .events import read
+
+        plan, session = self._find(), self.session
+        found = read() if self.store.durable else iter(self._events)
+        return [one for one in found if one.get("plan") == plan or (session and one.get("session") == session)]
+
     # --- the store -------------------------------------------------------------------------------------------------
 
     def _look(self) -> tuple[Plan, Reader]:
@@ -253,9 +328,9 @@ class Desk:
         return plan, reader
 
     @staticmethod
-    def now() -> str:
-        """The time, in ISO 8601."""
-        seconds = time.time()
+    def now(later: float = 0) -> str:
+        """The time, or one so many seconds later, in ISO 8601."""
+        seconds = time.time() + later
         return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03d}Z"
 
     def tries(self) -> Iterator[tuple[Plan, Reader]]:

@@ -12,6 +12,7 @@ from .core.model import NOTHING
 from .core.shape import shown
 
 FILE = "punchlist.toml"
+DIALECTS = -1  # a number that each dialect has its own default for
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -27,6 +28,18 @@ class Settings(NamedTuple):
     redact_calls: bool = True
     sqlite_synchronous: str = "normal"
     keep_history: str = ""
+    off: bool = False
+    reminders: bool = True
+    remind_after: int = DIALECTS
+    remind_again: int = DIALECTS
+    reminder_budget: int = DIALECTS
+    continuation: bool = True
+    idle_pushes: int = 3
+    pushes: int = 20
+    push_minutes: int = 30
+    plan_mode_every: int = 5
+    seed_plan: bool = True
+    clear_delay: int = 60
     origins: Mapping[str, str] = NOTHING
     faults: tuple[str, ...] = ()  # each names file and key; the value before it stands
 
@@ -35,6 +48,7 @@ class About(NamedTuple):
     text: str
     choices: tuple[str, ...] = ()
     project: bool = True  # whether a project's file may set it
+    least: int = 0  # for a number
 
 
 ABOUT = {
@@ -47,6 +61,20 @@ ABOUT = {
     "redact_calls": About("whether secrets in recorded tool calls are blanked and long values cut"),
     "keep_history": About(
         "how long history is kept: 90d, 26w; for ever if empty. What is older goes with each new plan"
+    ),
+    "off": About("whether punchlist says nothing at all to agents, and offers no tool"),
+    "reminders": About("whether an agent is reminded of a plan that it does not update"),
+    "remind_after": About("turns without an update before a reminder; claude-code 7, gencode and ours 10"),
+    "remind_again": About("turns between two reminders; claude-code 3, gencode 10, ours twice as many each time"),
+    "reminder_budget": About("tokens of reminders in a session, then silence; ours 400, none in other dialects"),
+    "continuation": About("whether an agent that stops with something open is sent on"),
+    "idle_pushes": About("how often in a row it is sent on if that leads to nothing"),
+    "pushes": About("how often it is sent on in a session"),
+    "push_minutes": About("for how long it is sent on, from the first time after your last message"),
+    "plan_mode_every": About("turns between two tellings of the text of plan mode"),
+    "seed_plan": About("whether an approved plan's headings and checkboxes become the plan, if there is none yet"),
+    "clear_delay": About(
+        "seconds after which closed items leave oh-my-pi's list; 0 at once, below 0 never", least=-(10**9)
     ),
     "sqlite_synchronous": About("full: the last commits survive a power cut, too", ("normal", "full")),
 }
@@ -180,8 +208,10 @@ def _checked(name: str, value: Any, origin: str, is_project: bool) -> Any:
             f"{origin}: {name!r} cannot be set by a project; set it in your own {FILE} or the environment."
         )
     if type(value) is not type(_default(name)):
-        wanted = "true or false" if isinstance(_default(name), bool) else "a string"
+        wanted = {bool: "true or false", int: "a whole number"}.get(type(_default(name)), "a string")
         raise SettingsError(f"{origin}: {name!r} must be {wanted}, not {shown(value)}.")
+    if isinstance(value, int) and not about.least <= value < 10**9:
+        raise SettingsError(f"{origin}: {name!r} must be {about.least} or more, not {shown(value)}.")
     if name == "keep_history" and value:
         try:
             ago(value)
@@ -205,6 +235,9 @@ def _read(name: str, text: str) -> Any:
         return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}.get(
             text.casefold(), text
         )
+    if isinstance(_default(name), int):
+        digits = text.removeprefix("-")
+        return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 10 else text
     return text
 
 

@@ -393,6 +393,7 @@ class Racing:
         self.glance, self.load, self.remember = inner.glance, inner.load, inner.remember
         self.history, self.find, self.bind, self.close = inner.history, inner.find, inner.bind, inner.close
         self.plans, self.trim, self.wait = inner.plans, inner.trim, inner.wait
+        self.sessions, self.recall, self.keep = inner.sessions, inner.recall, inner.keep
 
     def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
         meanwhile, self._meanwhile = self._meanwhile, None

@@ -103,7 +103,7 @@ def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 def test_a_clock_that_goes_backwards_loses_nothing(url: str, tmp_path: Path) -> None:
     class Earlier(punchlist.Desk):
         @staticmethod
-        def now() -> str:
+        def now(later: float = 0) -> str:
             return "1999-01-01T00:00:00.000Z"
 
     with punchlist.open(url, session="s") as desk:

@@ -37,7 +37,9 @@ def hook(name: str, **more: Any) -> list[str]:
     """An event of Claude Code's session `s1`; the lines the model is told."""
     event = {"hook_event_name": name, "session_id": "s1", "transcript_path": "", "cwd": os.getcwd(), **more}
     said = run("hook", "claude-code", stdin=json.dumps(event))
-    return json.loads(said)["hookSpecificOutput"]["additionalContext"].splitlines() if said else []
+    answer = json.loads(said) if said else {}
+    told: str = answer.get("hookSpecificOutput", {}).get("additionalContext", answer.get("reason", ""))
+    return told.splitlines()
 
 
 def todos(*pairs: tuple[str, str]) -> dict[str, Any]:
@@ -124,13 +126,16 @@ def test_a_session_of_an_agent_is_followed_by_its_hooks() -> None:
     assert hook("PostToolUse", tool_name="TodoWrite", tool_input=sent) == []
     assert run("line") == "▶ Reproduce, now 0/2\n"
 
-    assert hook("Stop", stop_hook_active=False, last_assistant_message="So far.") == []
+    (sent_on,) = hook("Stop", stop_hook_active=False, last_assistant_message="So far.")
+    assert sent_on.startswith('The plan is not finished: now "Reproduce" (0/2). Go on with it.')
+    assert hook("Stop", stop_hook_active=True, last_assistant_message="Which parser do you mean?") == []
     run("add", "Write a test", "--after", "Reproduce")
     assert hook("UserPromptSubmit", prompt="go on") == ['the user added "Write a test".']
 
     sent = todos(("Reproduce", "completed"), ("Write a test", "completed"), ("Fix", "in_progress"))
     assert hook("PostToolUse", tool_name="TodoWrite", tool_input=sent) == []
     assert run("line") == "▶ Fix, now 2/3\n"
+    run("stop", "--session", "s1")
     assert hook("Stop", stop_hook_active=False, last_assistant_message="Nearly.") == []
 
 
@@ -138,7 +143,7 @@ def test_a_session_that_is_resumed_has_the_same_plan() -> None:
     hook("PostToolUse", tool_name="TodoWrite", tool_input=todos(("Read", "in_progress")))
     before = json.loads(run("show", "--json"))
     for source in ("resume", "compact", "clear"):
-        assert hook("SessionStart", source=source) == []
+        assert hook("SessionStart", source=source)[:2] == ["Your plan; what is open:", "- now Read"]
     assert json.loads(run("show", "--json", "--session", "s1")) == before
 
 

@@ -11,10 +11,10 @@ from ..core import ops, render
 from ..core.changes import describe, diff
 from ..core.codec import to_json
 from ..core.errors import PunchlistError, Refused, SettingsError, StoreError
-from ..core.model import MAIN, Plan
+from ..core.model import MAIN, Pace, Plan
 from ..core.text import counted, quoted
 from ..desk import Desk, desk_for
-from ..settings import ABOUT, Settings, load
+from ..settings import ABOUT, DIALECTS, Settings, load
 from ..stores import masked
 from . import screen
 from .parser import Handler, parser
@@ -85,16 +85,44 @@ def _settings(args: Namespace) -> Settings:
 
 def _show(args: Namespace) -> int:
     with _desk(args) as desk:
-        plan = desk.plan
+        plan = _all(desk) if args.all else desk.working
+        spent = _spent(desk) if plan.id else {}
     if getattr(args, "json", False):
-        screen.say_json(to_json(plan))
+        screen.say_json({**to_json(plan), **({"session": spent} if spent else {})})
     elif args.markdown:
         from ..core.markdown import write_document
 
         screen.say(write_document(plan))
     else:
         screen.show(render.lines(plan, screen.width(), screen.glyphs()))
+        if spent and (spent["reminder_tokens"] or spent["pushes"]):
+            screen.show([(render.Span(_cost(spent), "dim"),)])
     return 0
+
+
+def _all(desk: Desk) -> Plan:
+    from .history import with_departed
+
+    return with_departed(desk)
+
+
+def _spent(desk: Desk) -> dict[str, int]:
+    """What reminders and pushes have cost the session that works from the plan; nothing, if no hook was ever heard."""
+    bound = [] if desk.session else desk.store.sessions(desk.plan.id)
+    pace = desk.of(*bound[-1]).pace if bound else desk.pace
+    if pace == Pace():
+        return {}
+    from ..moments import limits_of
+
+    limits = limits_of(desk.settings, desk.settings.dialect)
+    spent = {"reminder_tokens": pace.spent, "reminder_budget": limits.budget}
+    return {**spent, "pushes": pace.pushes, "push_limit": limits.pushes}
+
+
+def _cost(spent: dict[str, int]) -> str:
+    budget = spent["reminder_budget"]
+    of = f" of {budget}" if budget >= 0 else ""
+    return f"reminders {spent['reminder_tokens']}{of} tokens, sent on {spent['pushes']} of {spent['push_limit']} times"
 
 
 def _line(args: Namespace) -> int:
@@ -207,6 +235,25 @@ def _past(name: str) -> Handler:
     return handler
 
 
+def _conduct(name: str) -> Handler:
+    """A command about how the agent may work, and what it is told."""
+
+    def handler(args: Namespace) -> int:
+        from . import conduct
+
+        with _desk(args) as desk:
+            commands = {"mode": conduct.mode, "stop": conduct.stop, "attach": conduct.attach, "remind": conduct.remind}
+            return commands[name](desk, args)
+
+    return handler
+
+
+def _switch(args: Namespace) -> int:
+    from .conduct import turn
+
+    return turn(args)
+
+
 def _plans(name: str) -> Handler:
     """A command about plans and sessions."""
 
@@ -310,6 +357,7 @@ def _show_settings(args: Namespace) -> int:
         wide = max(map(len, values))
         for name, value in values.items():
             shown = str(value).lower() if isinstance(value, bool) else value
+            shown = "as the dialect has it" if value == DIALECTS and settings.origins[name] == "default" else shown
             screen.say(f"{name.ljust(wide)}  {shown}  ({settings.origins[name]})")
     return 1 if settings.faults else 0
 
@@ -341,6 +389,9 @@ _HANDLERS: dict[str, Handler] = {
     "rename": _editing(_rename),
     "pause": _editing(lambda plan, args: ops.pause(plan, " ".join(args.reason), Desk.now())),
     "resume": _editing(lambda plan, args: ops.resume(plan)),
+    "off": _switch,
+    "on": _switch,
+    **{name: _conduct(name) for name in ("mode", "stop", "attach", "remind")},
     "edit": _edit,
     **{name: _past(name) for name in ("undo", "redo", "log", "diff", "restore", "trim")},
     **{name: _plans(name) for name in ("plans", "bind", "carry")},

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any, NoReturn, TextIO
+from collections.abc import Iterator
+from typing import Any, BinaryIO, NoReturn, TextIO
 
 from ..core.errors import Refused
 from ..dialects.formats import TEXTS
+
+_LINE = 64_000_000  # bytes of a line in a log
 
 
 def read(path: str, format: str) -> Any:
@@ -18,8 +21,40 @@ def read(path: str, format: str) -> Any:
             raise Refused(f"{path}: a directory can be read as claude-tasks only.")
         names = sorted(name for name in os.listdir(path) if name.endswith(".json"))
         return [_parsed(_text(os.path.join(path, name)), name) for name in names]
-    text = _decoded(_stdin(), "standard input") if path == "-" else _text(path)
+    if format == "transcript":
+        return log(path)
+    text = read_text(path)
     return text if format in TEXTS else _parsed(text, path)
+
+
+def read_text(path: str) -> str:
+    """A file, or `-` for standard input."""
+    return _decoded(_stdin(), "standard input") if path == "-" else _text(path)
+
+
+def log(path: str) -> str | Iterator[str]:
+    """A conversation: line by line, so that a long one needs no more memory than a short one; a JSON array whole."""
+    try:
+        file = sys.stdin.buffer if path == "-" else open(path, "rb")  # noqa: SIM115
+        head = file.readline(_LINE)
+        while head and not head.strip(b"\xef\xbb\xbf \t\r\n"):
+            head = file.readline(_LINE)
+        if head.lstrip(b"\xef\xbb\xbf \t").startswith(b"["):
+            return _decoded(head + file.read(), path)
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}.") from None
+    return _lines(head, file, path)
+
+
+def _lines(head: bytes, file: BinaryIO, path: str) -> Iterator[str]:
+    """The lines of a file that is closed at its end. One that is endless is cut, and so is no message."""
+    try:
+        with file:
+            while head:
+                yield head.decode("utf-8-sig", "replace")
+                head = file.readline(_LINE)
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}.") from None
 
 
 def stdin_json() -> Any:

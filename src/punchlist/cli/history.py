@@ -6,11 +6,14 @@ from argparse import Namespace
 
 from ..core.changes import Record, describe, diff
 from ..core.codec import to_json
-from ..core.model import USER, Plan
+from ..core.model import DROPPED, USER, Item, Plan
+from ..core.ops import grouped
 from ..core.text import counted, cut, inline
 from ..desk import Desk
 from ..settings import ago
 from . import screen
+
+_KNOWN = ("kind", "at", "plan", "session", "agent")
 
 
 def step(desk: Desk, args: Namespace, which: str) -> int:
@@ -27,6 +30,8 @@ def restore(desk: Desk, args: Namespace) -> int:
 
 def log(desk: Desk, args: Namespace) -> int:
     """Every change, the newest first."""
+    if args.events:
+        return _events(desk, args)
     plan = desk.plan
     records = list(reversed(desk.history() if plan.id else []))
     if args.most:
@@ -39,6 +44,59 @@ def log(desk: Desk, args: Namespace) -> int:
         for index, line in enumerate(_told(record, plan) or ["changed nothing that shows."]):
             screen.say(f"{head if not index else ' ' * len(head)}  {line}")
     return 0
+
+
+def with_departed(desk: Desk) -> Plan:
+    """The plan with what has left it other than by the user's hand: cleared when it was done, or left out."""
+    plan = desk.plan
+    here = {item.id for item in plan.items}
+    gone: dict[str, Item] = {}
+    for record in desk.history() if plan.id else []:
+        for change in record.changes:
+            if change.kind == "removed" and record.by != USER:
+                gone[change.id] = change.before
+            elif change.kind == "removed":
+                gone.pop(change.id, None)
+    left = [_departed(item) for id, item in gone.items() if id not in here]
+    phases = dict.fromkeys((*plan.phases, *(item.phase for item in left if item.phase)))
+    return grouped(plan._replace(items=(*left, *plan.items), phases=tuple(phases)))
+
+
+def _departed(item: Item) -> Item:
+    item = item._replace(parent="", needs=())
+    return item if item.is_closed else item._replace(status=DROPPED, reason=item.reason or "left out by the agent")
+
+
+def _events(desk: Desk, args: Namespace) -> int:
+    """Everything that happened, the newest first: what history holds, and what the log of events does."""
+    plan = desk.plan
+    found = [*desk.events(), *[_happened(record, plan) for record in (desk.history() if plan.id else [])]]
+    found.sort(key=lambda event: str(event.get("at", "")), reverse=True)
+    found = found[: args.most] if args.most else found
+    if getattr(args, "json", False):
+        screen.say_json(found)
+        return 0
+    for event in found:
+        at = inline(str(event.get("at", "")))
+        told = ", ".join(f"{name} {_word(value)}" for name, value in event.items() if name not in _KNOWN)
+        screen.say(f"{at[:10]} {at[11:19]}  {inline(str(event['kind']))}: {told}")
+    return 0
+
+
+def _happened(record: Record, plan: Plan) -> dict[str, object]:
+    """A line of history as an event: a call of a model, a pause, an edit."""
+    paused = next((change for change in record.changes if change.kind == "plan" and change.id == "paused"), None)
+    kind = record.kind if record.kind != "edit" else "call" if record.dialect else "edit"
+    if paused is not None:
+        kind = "pause" if paused.after else "resume"
+    said = {"kind": kind, "at": record.at, "by": record.by, "revision": record.revision, "plan": plan.id}
+    if record.dialect:
+        said["dialect"] = record.dialect
+    return {**said, "changes": _told(record, plan)}
+
+
+def _word(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else inline(str(value))
 
 
 def compare(desk: Desk, args: Namespace) -> int:

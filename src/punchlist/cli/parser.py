@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .. import __version__
+from ..core.model import MODES
 from ..core.text import cut, inline
 from . import command_of
 
@@ -57,10 +58,14 @@ COMMANDS = {
     "rename": "give an item other words: rename ID TEXT",
     "pause": "let the agent rest: pause REASON",
     "resume": "end a pause",
+    "mode": "how the agent may work: mode act, plan or quiet",
+    "stop": "do not send the agent on any more in this session",
+    "off": "leave agents alone: here, or --everywhere",
+    "on": "work with agents again",
     "edit": "the plan as Markdown in your editor; what you change is applied",
     "undo": "take back the last change, whoever made it",
     "redo": "bring back what was undone",
-    "log": "every change: who, when, what",
+    "log": "every change: who, when, what; --events: also reminders, pushes, rests",
     "diff": "what differs between two revisions: diff REV [REV]",
     "restore": "let the plan be as it was: restore REV",
     "trim": "forget old history: trim --older-than 30d",
@@ -72,6 +77,8 @@ COMMANDS = {
     "call": "one tool call, as a model would make it: call TOOL < args.json",
     "tools": "the tools a model is shown",
     "prompt": "the system-prompt text that goes with them",
+    "attach": "what a model is told in a moment: attach --context start, changed, compact, resume",
+    "remind": "whether a reminder is due in a conversation: remind --messages FILE",
     "settings": "every setting, its value and where it comes from",
     "demo": "a short plan played through the engine",
     "hook": "answer an agent's hook: hook HOST < event.json",
@@ -110,7 +117,7 @@ def parser(handlers: dict[str, Handler], argv: list[str]) -> argparse.ArgumentPa
         if name in _ARGUMENTS:
             _ARGUMENTS[name](sub)
         sub.set_defaults(handler=handlers[name])
-    page.set_defaults(handler=handlers["show"], markdown=False)
+    page.set_defaults(handler=handlers["show"], markdown=False, all=False)
     return page
 
 
@@ -164,6 +171,27 @@ def _pause(to: argparse.ArgumentParser) -> None:
     to.add_argument("reason", nargs="+", metavar="REASON")
 
 
+def _mode(to: argparse.ArgumentParser) -> None:
+    to.add_argument("mode", choices=MODES, metavar="MODE", help=", ".join(MODES))
+    to.add_argument("--seed", metavar="FILE", help="with act: the approved text; its checkboxes become the plan")
+
+
+def _everywhere(to: argparse.ArgumentParser) -> None:
+    to.add_argument("--everywhere", action="store_true", help="in every project; else in this one, or a --session")
+
+
+def _attach(to: argparse.ArgumentParser) -> None:
+    from ..policy.brief import CONTEXTS
+
+    _dialect(to)
+    to.add_argument("--context", required=True, choices=CONTEXTS, metavar="C", help=", ".join(CONTEXTS))
+
+
+def _remind(to: argparse.ArgumentParser) -> None:
+    _dialect(to)
+    to.add_argument("--messages", required=True, metavar="FILE", help="a JSON array, or a line of JSON each")
+
+
 def _hook(to: argparse.ArgumentParser) -> None:
     from ..hosts import PATHS
 
@@ -172,6 +200,7 @@ def _hook(to: argparse.ArgumentParser) -> None:
 
 def _show(to: argparse.ArgumentParser) -> None:
     to.add_argument("--markdown", action="store_true", help="everything the plan holds, as `edit` shows it")
+    to.add_argument("--all", action="store_true", help="with what has left the list, other than by your hand")
 
 
 def _edit(to: argparse.ArgumentParser) -> None:
@@ -194,6 +223,7 @@ def _some(word: str) -> int:
 
 def _log(to: argparse.ArgumentParser) -> None:
     to.add_argument("--most", type=_some, default=0, metavar="N", help="only the last N")
+    to.add_argument("--events", action="store_true", help="also refusals, reminders, pushes, rests and why")
 
 
 def _diff(to: argparse.ArgumentParser) -> None:
@@ -267,6 +297,11 @@ _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "note": _id_and_text,
     "rename": _id_and_text,
     "pause": _pause,
+    "mode": _mode,
+    "off": _everywhere,
+    "on": _everywhere,
+    "attach": _attach,
+    "remind": _remind,
     "hook": _hook,
     "edit": _edit,
     "log": _log,

@@ -12,6 +12,7 @@ from .text import cut, inline, plainly, quoted
 
 # What a plan consists of beside its items. The revision and the last id only ever grow: they are not undone.
 _HEAD = ("title", "mode", "paused", "phases", "removed")
+FINAL = "; do not bring it back."  # how the news of a removal end
 _REMEMBERED = 1000  # how many removed texts a plan keeps
 
 
@@ -127,7 +128,7 @@ def _sentences(change: Change, ids: bool, final: bool, plan: Plan) -> Iterator[s
             "" if change.after.status == PENDING else f", {_state(change.after)}"
         )
     elif change.kind == "removed":
-        yield f"removed {_name(change.before, ids)}" + ("; do not bring it back" if final else "")
+        yield f"removed {_name(change.before, ids)}" + (FINAL.rstrip(".") if final else "")
     elif change.kind == "changed":
         yield from _item_sentences(change.before, change.after, ids)
     elif change.kind == "plan":

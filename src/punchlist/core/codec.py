@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .changes import Change
 from .errors import BadShape
-from .model import MODES, STATUSES, Closing, Item, Pause, Plan
+from .model import MODES, STATUSES, Closing, Item, Pace, Pause, Plan
 
 if TYPE_CHECKING:
     from .shape import Schema
@@ -60,6 +60,7 @@ PLAN_SCHEMA: Schema = {
         "items": {"type": "array", "items": ITEM_SCHEMA},
         "last_id": _COUNT,
         "removed": _TEXTS,
+        "session": {"type": "object"},  # what `show` adds; no part of the plan
     },
 }
 
@@ -174,3 +175,15 @@ def _frozen(value: Any) -> Any:
 
 read = from_json
 write = to_json
+
+
+def pace_to_json(pace: Pace) -> dict[str, Any]:
+    """What differs from a fresh one."""
+    return {name: value for name, value in pace._asdict().items() if value != Pace._field_defaults[name]}
+
+
+def pace_from_json(data: Mapping[str, Any]) -> Pace:
+    """What is not known, or not of its kind, is passed over: a pace is worth less than a plan."""
+    known: dict[str, Any] = Pace._field_defaults
+    fields: dict[str, Any] = {name: value for name, value in data.items() if type(value) is type(known.get(name))}
+    return Pace(**fields)

@@ -131,3 +131,24 @@ class Reader(NamedTuple):
     """What is remembered of one reader: a session and an agent."""
 
     seen: int = 0  # the revision it last heard of
+
+
+class Pace(NamedTuple):
+    """How a reader's work goes: what it was reminded of and sent on with, and what that has cost."""
+
+    revision: int = 0  # of the plan, when it was last looked at
+    turns: int = 0  # since the plan changed
+    reminded: int = 0  # turns since the last reminder
+    reminders: int = 0  # since the plan changed
+    spent: int = 0  # tokens of reminders in this session
+    work: int = 0  # tool calls since the last push; the same one again does not count
+    last_call: str = ""  # what it did last, as a digest
+    pushes: int = 0  # in this session
+    idle: int = 0  # pushes in a row that led to nothing
+    since: int = 0  # when the first push after the user's last word was given, in seconds
+    pushed_at: str = ""  # when the last one was
+    tool: str = ""  # with which it last wrote the plan
+    planning: int = 0  # turns since the text of plan mode was told
+    waiting: str = ""  # why it rests until the user's next word
+    failed: bool = False  # whether its last plan call failed
+    stopped: bool = False  # no more pushes in this session

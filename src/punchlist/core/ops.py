@@ -231,6 +231,13 @@ def set_mode(plan: Plan, mode: str) -> Plan:
     return plan._replace(mode=mode)
 
 
+def clear(plan: Plan, before: str) -> Plan:
+    """Take off what was closed before a time."""
+    old = [item.id for item in plan.items if item.closed and item.closed.at <= before and item.status in CLOSED]
+    old = [id for id in old if not open_parts(plan, id)]
+    return remove(plan, *old) if old else plan
+
+
 # --- what the above share ------------------------------------------------------------------------------------------
 
 

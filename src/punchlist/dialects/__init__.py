@@ -161,6 +161,7 @@ class Dialect(NamedTuple):
     fault: Callable[[Call, StoreError], str] = lambda call, error: str(error)  # what to say when the store fails
     tolerant: bool = False
     system: str = ""  # the name of its text for the system prompt
+    content: Callable[[Plan], Any] | None = None  # the list as its system hands it over in an attachment
 
 
 def load(name: str) -> Dialect:

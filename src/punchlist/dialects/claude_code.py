@@ -87,6 +87,7 @@ DIALECT = Dialect(
     rules=Rules(clear_when_done=True, speaks_of="seen"),
     judge=_judge,
     system="claude-code.system",
+    content=todos,
 )
 
 

@@ -90,4 +90,5 @@ DIALECT = Dialect(
     rules=Rules(speaks_of="seen"),
     refuse=_refuse,
     system="gencode.system",
+    content=drawn,
 )

@@ -223,6 +223,7 @@ DIALECT = Dialect(
     judge=_judge,
     fault=_fault,
     system="llxprt.system",
+    content=_drawn,
 )
 
 

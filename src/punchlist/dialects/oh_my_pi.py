@@ -278,9 +278,10 @@ DIALECT = Dialect(
     tools=(WRITE,),
     apply=_apply,
     reply=_reply,
-    rules=Rules(one_active=True, promote=True, speaks_of="seen"),
+    rules=Rules(one_active=True, promote=True, speaks_of="seen", clears=True),
     judge=_judge,
     system="oh-my-pi.system",
+    content=lambda plan: _summary(plan, ()),
 )
 
 

@@ -14,7 +14,7 @@ from . import claude_code, oh_my_pi
 def read(data: object) -> Plan:
     """The plan as the log last had it: the last list that was written, or the last state that was kept."""
     plan = Plan()
-    for entry in _entries(data):
+    for entry in entries(data):
         found = _from_calls(entry)
         if found is None:
             found = _from_state(entry)
@@ -23,7 +23,7 @@ def read(data: object) -> Plan:
     return plan
 
 
-def _entries(data: object) -> Iterator[Mapping[str, Any]]:
+def entries(data: object) -> Iterator[Mapping[str, Any]]:
     """The entries of a log: a list, a text, or lines. What is no entry is passed over, a cut-off last line too; but
     where nothing at all is one, it is no log."""
     if isinstance(data, str):

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from ..core.changes import Record
 from ..core.errors import StoreError
-from ..core.model import Plan, Reader
+from ..core.model import Pace, Plan, Reader
 from ..core.text import cut, inline
 
 PATHS = {
@@ -70,6 +70,15 @@ class Store(Protocol):
 
     def bind(self, home: Home, plan: str) -> None:
         """Let a session's agent work from a plan from now on."""
+
+    def sessions(self, plan: str) -> list[tuple[str, str]]:
+        """The sessions and agents that work from a plan; the one bound last is the last."""
+
+    def recall(self, key: str) -> Pace:
+        """How a reader's work goes."""
+
+    def keep(self, key: str, before: Pace, after: Pace) -> None:
+        """Keep how a reader's work goes. Raises StaleRevision if it is not as it was before."""
 
     def plans(self, most: int) -> list[Listing]:
         """The plans there are, the last touched first."""

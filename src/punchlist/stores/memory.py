@@ -7,10 +7,11 @@ from threading import Condition
 
 from ..core.changes import Record
 from ..core.errors import StaleRevision
-from ..core.model import MAIN, Plan, Reader
+from ..core.model import MAIN, Pace, Plan, Reader
 from . import Home, Listing
 
 _NEW = Reader()
+_FRESH = Pace()
 
 
 class MemoryStore:
@@ -26,6 +27,7 @@ class MemoryStore:
         self._readers: dict[tuple[str, str], Reader] = {}
         self._homes: dict[str, Home] = {}
         self._bound: dict[tuple[str, str], str] = {}
+        self._paces: dict[str, Pace] = {}
 
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
         with self._changed:
@@ -73,6 +75,19 @@ class MemoryStore:
         with self._changed:
             self._bound.pop((home.session, home.agent), None)
             self._bound[home.session, home.agent] = plan
+
+    def sessions(self, plan: str) -> list[tuple[str, str]]:
+        with self._changed:
+            return [who for who, bound in self._bound.items() if bound == plan]
+
+    def recall(self, key: str) -> Pace:
+        return self._paces.get(key, _FRESH)
+
+    def keep(self, key: str, before: Pace, after: Pace) -> None:
+        with self._changed:
+            if self.recall(key) != before:
+                raise StaleRevision("the pace has changed")
+            self._paces[key] = after
 
     def plans(self, most: int) -> list[Listing]:
         with self._changed:

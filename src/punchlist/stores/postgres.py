@@ -14,7 +14,7 @@ from psycopg import errors, sql
 
 from ..core.changes import Record
 from ..core.errors import StaleRevision, StoreError
-from ..core.model import Plan, Reader
+from ..core.model import Pace, Plan, Reader
 from . import Home, Listing, masked
 from .rows import Cursor, Rows
 
@@ -49,6 +49,7 @@ _MIGRATIONS = (
     );
     CREATE INDEX bindings_by_plan ON punchlist.bindings (plan)
     """,
+    "CREATE TABLE punchlist.paces (key TEXT PRIMARY KEY, data TEXT NOT NULL, at TEXT NOT NULL)",
 )
 VERSION = len(_MIGRATIONS)
 _SMALL = f"""
@@ -134,6 +135,15 @@ class PostgresStore:
 
     def bind(self, home: Home, plan: str) -> None:
         self._at_once(lambda: self._rows.bind(home, plan, _now()))
+
+    def sessions(self, plan: str) -> list[tuple[str, str]]:
+        return self._at_once(lambda: self._rows.sessions(plan))
+
+    def recall(self, key: str) -> Pace:
+        return self._at_once(lambda: self._rows.recall(key))
+
+    def keep(self, key: str, before: Pace, after: Pace) -> None:
+        self._at_once(lambda: self._rows.keep(key, before, after, _now()), "BEGIN")
 
     def plans(self, most: int) -> list[Listing]:
         return self._at_once(lambda: self._rows.plans(most), _ONE_MOMENT)

@@ -13,11 +13,13 @@ from ..core.codec import (
     change_to_json,
     item_from_json,
     item_to_json,
+    pace_from_json,
+    pace_to_json,
     paused_from_json,
     paused_to_json,
 )
 from ..core.errors import StaleRevision
-from ..core.model import DONE, DROPPED, MAIN, Item, Plan, Reader
+from ..core.model import DONE, DROPPED, MAIN, Item, Pace, Plan, Reader
 from . import Home, Listing
 
 _LONG = 300  # characters of a name that stands as it is
@@ -106,6 +108,14 @@ class Rows:
             row = self._execute("SELECT plan FROM places WHERE place = ?", (text(home.place),)).fetchone()
         return row[0] if row else ""
 
+    def sessions(self, plan: str) -> list[tuple[str, str]]:
+        asked = "SELECT session, agent FROM bindings WHERE plan = ? ORDER BY at, session"
+        return [(untext(session), untext(agent)) for session, agent in self._execute(asked, (text(plan),)).fetchall()]
+
+    def recall(self, key: str) -> Pace:
+        row = self._execute("SELECT data FROM paces WHERE key = ?", (text(key),)).fetchone()
+        return pace_from_json(json.loads(row[0])) if row else Pace()
+
     def plans(self, most: int) -> list[Listing]:
         rows = self._execute(
             "SELECT id, head, revision, place, agent, parent, touched FROM plans ORDER BY touched DESC, id LIMIT ?",
@@ -145,11 +155,23 @@ class Rows:
     def remember(self, plan: str, key: str, reader: Reader, at: str) -> None:
         self._execute(_READER, (plan, text(key), reader.seen, at))
 
+    def keep(self, key: str, before: Pace, after: Pace, at: str) -> None:
+        new, old = (json.dumps(pace_to_json(pace)) for pace in (after, before))
+        changed = self._execute(
+            "UPDATE paces SET data = ?, at = ? WHERE key = ? AND data = ?", (new, at, text(key), old)
+        )
+        if changed.rowcount != 1 and before == Pace():
+            made = "INSERT INTO paces VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+            changed = self._execute(made, (text(key), new, at))
+        if changed.rowcount != 1:
+            raise StaleRevision("the pace has changed")
+
     def bind(self, home: Home, plan: str, at: str) -> None:
         self._execute(_BIND, (text(home.session), text(home.agent), plan, text(home.host), at))
 
     def trim(self, before: str) -> int:
         self._execute("DELETE FROM readers WHERE at < ?", (before,))
+        self._execute("DELETE FROM paces WHERE at < ?", (before,))
         return self._execute(_TRIM, (before, before)).rowcount
 
     def small(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None) -> tuple[Any, ...] | None:

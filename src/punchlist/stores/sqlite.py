@@ -12,14 +12,15 @@ from typing import NoReturn, TypeVar
 
 from ..core.changes import Record
 from ..core.errors import StoreError
-from ..core.model import Plan, Reader
+from ..core.model import Pace, Plan, Reader
 from . import Home, Listing
 from .rows import Rows
 
 _PATIENCE = 10.0  # seconds to wait for another process
 _GLANCES = 0.05  # seconds between looks, while waiting for a change
 
-# What leads from each version of the file to the next. The first was without lineage and times of readers.
+# What leads from each version of the file to the next. The first was without lineage and times of readers,
+# the second without paces.
 _MIGRATIONS = (
     """
     CREATE TABLE plans (
@@ -65,6 +66,7 @@ _MIGRATIONS = (
     DROP TABLE old_bindings;
     CREATE INDEX bindings_by_plan ON bindings (plan)
     """,
+    "CREATE TABLE paces (key TEXT PRIMARY KEY, data TEXT NOT NULL, at TEXT NOT NULL) WITHOUT ROWID",
 )
 VERSION = len(_MIGRATIONS)
 _T = TypeVar("_T")
@@ -112,6 +114,15 @@ class SqliteStore:
 
     def bind(self, home: Home, plan: str) -> None:
         self._at_once("BEGIN IMMEDIATE", lambda: self._rows.bind(home, plan, _now()))
+
+    def sessions(self, plan: str) -> list[tuple[str, str]]:
+        return self._read(lambda: self._rows.sessions(plan))
+
+    def recall(self, key: str) -> Pace:
+        return self._read(lambda: self._rows.recall(key))
+
+    def keep(self, key: str, before: Pace, after: Pace) -> None:
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.keep(key, before, after, _now()))
 
     def plans(self, most: int) -> list[Listing]:
         return self._at_once("BEGIN", lambda: self._rows.plans(most))

@@ -20,8 +20,9 @@ from time import monotonic, sleep
 from typing import Any, TypeVar
 
 from ...core.changes import Record
+from ...core.codec import pace_from_json, pace_to_json
 from ...core.errors import StaleRevision, StoreError
-from ...core.model import MAIN, Plan, Reader
+from ...core.model import MAIN, Pace, Plan, Reader
 from .. import Home, Listing
 from . import files
 from .files import NOWHERE
@@ -95,6 +96,23 @@ class JsonStore:
             if pair:
                 pair.add({"session": home.session, "agent": home.agent, "host": home.host, "at": now()})
             self._point("bound", digest_of(home.session, home.agent), plan)
+
+        self._alone(work)
+
+    def sessions(self, plan: str) -> list[tuple[str, str]]:
+        pair = self._look(plan)
+        return [who for who in pair.bound if self._pointed("bound", digest_of(*who)) == plan] if pair else []
+
+    def recall(self, key: str) -> Pace:
+        found = self._pointed("paces", digest_of(key))
+        return pace_from_json(found) if isinstance(found, dict) else Pace()
+
+    def keep(self, key: str, before: Pace, after: Pace) -> None:
+        def work() -> None:
+            if self.recall(key) != before:
+                raise StaleRevision("the pace has changed")
+            files.make_folder(os.path.join(self._inner, "paces"))
+            self._point("paces", digest_of(key), pace_to_json(after))
 
         self._alone(work)
 

@@ -1,0 +1,218 @@
+"""What is put before a model beside the conversation: the list at its start, when it changed, after a compaction, on
+resume; reminders; the text of plan mode. Each is made by a function of its own, and fails alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from .core.changes import FINAL
+from .core.model import Plan
+from .core.ops import clear
+from .desk import Desk
+from .moments import limits_of, paid, planning
+from .policy import brief, remind
+from .policy.brief import CONTEXTS, POST_COMPACT, Attachment, wrapped
+from .policy.limits import Limits
+from .policy.listen import REMINDER, Tally, asks
+from .policy.resume import next_item
+from .prompts import say
+
+TURN = "turn"  # before any request to the model
+FAILED = "todo-write-error-reminder"
+REMINDERS = (REMINDER, FAILED)
+_AGAIN = ("start", "compact", "resume")  # contexts in which the model may have lost the plan
+
+
+def attached(desk: Desk, context: str, heard: Tally | None = None) -> list[Attachment]:
+    """Everything the model should hear in this moment; `heard` is what the conversation so far tells."""
+    if desk.is_off:
+        return []
+    found = []
+    for make in (_listed, _edited, _reminded, _failed, _planned):
+        try:
+            made = make(desk, context, heard or Tally())
+        except Exception as error:
+            desk.note("fault", where=make.__name__.strip("_"), message=f"{type(error).__name__}: {error}")
+            continue
+        if made is not None:
+            found.append(made)
+    return found
+
+
+def reminder(desk: Desk, heard: Tally) -> Attachment | None:
+    """The reminder that is due now, as this dialect's system gives it."""
+    dialect, limits = desk.dialect.name, limits_of(desk.settings, desk.dialect.name)
+    plan = desk.working
+    if not _is_time(dialect, heard, limits) or remind.silence(plan, limits, asking=_asks(dialect, heard)):
+        return None
+    text, content = _REMINDERS.get(dialect, _our_reminder)(desk, plan, heard)
+    if not text or not paid(desk, text, limits):
+        return None
+    return Attachment(REMINDER, text, "", len(plan.items), content)
+
+
+def is_due(desk: Desk, heard: Tally) -> bool:
+    """From the conversation alone: whether it is time for a word."""
+    dialect = desk.dialect.name
+    return _is_time(dialect, heard, limits_of(desk.settings, dialect)) or (dialect == "oh-my-pi" and heard.failed)
+
+
+def _is_time(dialect: str, heard: Tally, limits: Limits) -> bool:
+    return remind.is_due_at(heard.since_write, limits) if dialect == "gencode" else remind.is_due(heard, limits)
+
+
+def _asks(dialect: str, heard: Tally) -> bool:
+    """A question to the user keeps us silent; the systems of these dialects did not look."""
+    return dialect not in ("claude-code", "gencode") and asks(heard.said)
+
+
+def to_json(one: Attachment, at: str) -> dict[str, Any]:
+    """An attachment as a message that the user is not shown."""
+    import uuid
+
+    inner = {"type": one.type, "content": one.content, "itemCount": one.items, "context": one.context or None}
+    return {
+        "type": "attachment",
+        "attachment": {name: value for name, value in inner.items() if value is not None},
+        "isMeta": True,
+        "text": one.text,
+        "uuid": str(uuid.uuid4()),
+        "timestamp": at,
+    }
+
+
+# --- the list --------------------------------------------------------------------------------------------------------
+
+
+def _listed(desk: Desk, context: str, heard: Tally) -> Attachment | None:
+    if context not in CONTEXTS:
+        return None
+    if context == "resume" and desk.dialect.rules.clears:
+        _clear_closed(desk)
+    plan = desk.working
+    made = _LISTS.get(desk.dialect.name, _our_list)(desk, plan, context)
+    if made is not None and context in _AGAIN:
+        _forget_turns(desk, plan)
+    return made
+
+
+def _our_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
+    text = brief.restored(plan, ids=desk.dialect.rules.shows_ids) if context in _AGAIN else ""
+    return _todo(desk, plan, text, context)
+
+
+def _claude_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
+    content = desk.dialect.content(plan) if desk.dialect.content else []
+    again = context in ("compact", "resume")
+    if not content:
+        return None if again else _todo(desk, plan, say("claude-code.empty"), context, content)
+    listed = brief.harmless(json.dumps(content, ensure_ascii=False))
+    text = say("claude-code.restored", list=listed) if again else say("claude-code.changed", list=listed)
+    return _todo(desk, plan, text, context, content)
+
+
+def _gencode_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
+    if context == "start":
+        return _todo(desk, plan, say("gencode.start"), context) if desk.settings.reminders else None
+    return _own_list(desk, plan, context)
+
+
+def _own_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
+    """The list as the dialect writes it in its answers; nothing if it is empty."""
+    if not plan.items or desk.dialect.content is None or context == "start":
+        return None
+    listed = desk.dialect.content(plan)
+    words = {
+        "gencode": lambda: say("gencode.list", list=listed),
+        "oh-my-pi": lambda: say("oh-my-pi.list", list=listed),
+        "llxprt": lambda: say("llxprt.list", list=listed),
+    }
+    return _todo(desk, plan, words[desk.dialect.name](), context)
+
+
+def _todo(desk: Desk, plan: Plan, text: str, context: str, content: Any = None) -> Attachment | None:
+    if not text:
+        return None
+    shown = POST_COMPACT if context == "compact" else context
+    count = len(content) if content is not None else len(plan.items)
+    return Attachment("todo", wrapped(text, desk.dialect.name), shown, count, content)
+
+
+def _clear_closed(desk: Desk) -> None:
+    """On resume, what is closed leaves the working list. History still has it."""
+    desk.change(lambda plan: clear(plan, "~"), by=desk.agent)
+
+
+def _forget_turns(desk: Desk, plan: Plan) -> None:
+    if plan.id:
+        desk.paced(lambda pace: pace._replace(revision=plan.revision, turns=0, reminded=0, planning=0))
+
+
+_LISTS: dict[str, Callable[[Desk, Plan, str], Attachment | None]] = {
+    "claude-code": _claude_list,
+    "gencode": _gencode_list,
+    "oh-my-pi": _own_list,
+    "llxprt": _own_list,
+}
+
+
+# --- what others did -------------------------------------------------------------------------------------------------
+
+
+def _edited(desk: Desk, context: str, heard: Tally) -> Attachment | None:
+    """What the user and others changed, once. After the list itself, only what must not be undone is worth a word."""
+    news = desk.news(ids=desk.dialect.rules.shows_ids)
+    if context in _AGAIN or (context == "changed" and desk.dialect.name in _LISTS):
+        news = [line for line in news if line.endswith(FINAL)]
+    if not news:
+        return None
+    return Attachment("edit", wrapped(brief.edited(news), desk.dialect.name), context, len(desk.plan.items))
+
+
+# --- reminders -------------------------------------------------------------------------------------------------------
+
+
+def _reminded(desk: Desk, context: str, heard: Tally) -> Attachment | None:
+    return reminder(desk, heard) if context == TURN else None
+
+
+def _failed(desk: Desk, context: str, heard: Tally) -> Attachment | None:
+    """After a call of oh-my-pi's tool that failed: the user does not see how far the work is."""
+    if context != TURN or not heard.failed or desk.dialect.name != "oh-my-pi" or not desk.settings.reminders:
+        return None
+    return Attachment(FAILED, wrapped(say("oh-my-pi.failed"), desk.dialect.name), context)
+
+
+def _planned(desk: Desk, context: str, heard: Tally) -> Attachment | None:
+    plan = desk.plan
+    text = planning(desk, plan, at_once=context != TURN) if plan.mode == "plan" else ""
+    return Attachment("plan_mode", wrapped(text, desk.dialect.name), context) if text else None
+
+
+def _claude_reminder(desk: Desk, plan: Plan, heard: Tally) -> tuple[str, Any]:
+    content = desk.dialect.content(plan) if desk.dialect.content else []
+    text = say("claude-code.reminder")
+    if content:
+        text += "\n\n" + say("claude-code.reminder.list", list=brief.numbered(content))
+    return wrapped(text, desk.dialect.name), content
+
+
+def _gencode_reminder(desk: Desk, plan: Plan, heard: Tally) -> tuple[str, Any]:
+    return wrapped(say("gencode.nag", turns=str(heard.since_write)), desk.dialect.name), None
+
+
+def _our_reminder(desk: Desk, plan: Plan, heard: Tally) -> tuple[str, Any]:
+    item = next_item(plan, desk.agent)
+    if item is None:
+        return "", None
+    tool = desk.dialect.tools[0].name
+    text = brief.reminder(plan, item, heard.since_write, tool, ids=desk.dialect.rules.shows_ids)
+    return wrapped(text, desk.dialect.name), None
+
+
+_REMINDERS: dict[str, Callable[[Desk, Plan, Tally], tuple[str, Any]]] = {
+    "claude-code": _claude_reminder,
+    "gencode": _gencode_reminder,
+}

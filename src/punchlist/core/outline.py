@@ -1,0 +1,75 @@
+"""What there is to do in a text that was written for people: headings become phases, checkboxes items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .model import DONE, PENDING
+from .text import block, cut
+
+_LONG = 500  # characters of an item
+_MOST = 200  # items from one text
+
+
+class Entry(NamedTuple):
+    phase: str
+    text: str
+    status: str = PENDING
+
+
+def entries(text: str) -> list[Entry]:
+    """The checkboxes of a text under their headings. A text without any: its numbered lines; else its top bullets."""
+    lines = _lines(text)
+    for find in (_box, _number, _bullet):
+        found = _found(lines, find)
+        if found:
+            return found[:_MOST]
+    return []
+
+
+def _found(lines: list[str], find: Callable[[str], tuple[str, str] | None]) -> list[Entry]:
+    phase = ""
+    found: list[Entry] = []
+    for line in lines:
+        if line.startswith("#") and line.lstrip("#").startswith(" "):
+            phase = _plain(line.lstrip("#"))
+        elif (entry := find(line)) is not None and entry[0]:
+            found.append(Entry(phase, cut(entry[0], _LONG), entry[1]))
+    phases = {entry.phase for entry in found}
+    return [entry._replace(phase="") for entry in found] if len(phases) == 1 else found
+
+
+def _box(line: str) -> tuple[str, str] | None:
+    """`- [ ] text` or `* [x] text`, however deep."""
+    words = line.lstrip()
+    if words[:1] not in ("-", "*", "+") or words[1:3] != " [" or words[4:5] != "]" or words[3:4] not in " xX/->~!":
+        return None
+    return _plain(words[5:]), DONE if words[3] in "xX" else PENDING
+
+
+def _number(line: str) -> tuple[str, str] | None:
+    """`1. text` or `2) text`, not indented."""
+    digits = len(line) - len(line.lstrip("0123456789"))
+    return (_plain(line[digits + 2 :]), PENDING) if digits and line[digits : digits + 2] in (". ", ") ") else None
+
+
+def _bullet(line: str) -> tuple[str, str] | None:
+    return (_plain(line[2:]), PENDING) if line[:2] in ("- ", "* ", "+ ") else None
+
+
+def _plain(text: str) -> str:
+    """Without the marks of emphasis around it."""
+    return text.strip().strip("*_ ").removesuffix(":").strip()
+
+
+def _lines(text: str) -> list[str]:
+    """The lines outside of fenced code."""
+    lines: list[str] = []
+    fenced = False
+    for line in block(text).splitlines():
+        if line.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+        elif not fenced:
+            lines.append(line)
+    return lines

@@ -1,0 +1,62 @@
+"""What happened, line by line, in a file of this machine: refusals, reminders, pushes, rests and why. It is only ever
+added to, and nothing of it leaves the machine."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from .core.text import cut, inline
+from .settings import state_folder
+
+NAME = "events.jsonl"
+_FULL = 8_000_000  # bytes; then the file is put aside as the older one, and what was older goes
+_LONG = 200  # characters of a value
+
+
+def write(kind: str, **values: Any) -> None:
+    """Add a line. What cannot be written is let go: a log is not worth a failure."""
+    path = _path()
+    line = json.dumps({"kind": kind, **{name: _short(value) for name, value in values.items()}}) + "\n"
+    try:
+        if os.path.exists(path) and os.path.getsize(path) > _FULL:
+            os.replace(path, _path(".1"))
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            os.write(handle, line.encode())
+        finally:
+            os.close(handle)
+    except OSError:
+        pass
+
+
+def read() -> Iterator[dict[str, Any]]:
+    """Every line that is kept, oldest first. One that cannot be read is passed over."""
+    for path in (_path(".1"), _path()):
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                for line in file:
+                    found = _parsed(line)
+                    if found is not None:
+                        yield found
+        except OSError:
+            continue
+
+
+def _path(ending: str = "") -> str:
+    return os.path.join(state_folder(os.environ), NAME + ending)
+
+
+def _parsed(line: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and isinstance(found.get("kind"), str) else None
+
+
+def _short(value: Any) -> Any:
+    return cut(inline(value), _LONG) if isinstance(value, str) else value

@@ -1,0 +1,181 @@
+"""The moments of an agent's work, as its hooks or its loop report them: it starts, it is prompted, it works, it stops.
+What it should hear then, decided by `policy`, and what is remembered for the next one."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+from .core.changes import FINAL
+from .core.model import MAIN, Item, Pace, Plan
+from .core.ops import resume
+from .desk import Desk
+from .planning import plan_file
+from .policy import brief, remind
+from .policy.limits import OF_DIALECT, OURS, Limits
+from .policy.listen import says_wait
+from .policy.resume import Stop as Stop
+from .policy.resume import go_on, next_item, noticed, prompted
+from .prompts import say
+from .settings import DIALECTS, Settings
+
+_LATER = ("resume", "compact", "clear")  # starts that find a plan
+_OWN_TOOL = "plan"  # whose model knows items by their ids
+
+
+class Sent(NamedTuple):
+    """An agent that stopped: sent on with a text, or left to rest, and why."""
+
+    text: str
+    reason: str
+
+
+def limits_of(settings: Settings, dialect: str = "") -> Limits:
+    """The bounds: a dialect's own, ours if none is named, with what the user has set."""
+    limits = OF_DIALECT.get(dialect, OURS)._replace(
+        reminders=settings.reminders,
+        continuation=settings.continuation,
+        idle_pushes=settings.idle_pushes,
+        pushes=settings.pushes,
+        minutes=settings.push_minutes,
+    )
+    if settings.remind_after != DIALECTS:
+        limits = limits._replace(remind_after=settings.remind_after)
+    if settings.remind_again != DIALECTS:
+        limits = limits._replace(remind_again=settings.remind_again)
+    return limits if settings.reminder_budget == DIALECTS else limits._replace(budget=settings.reminder_budget)
+
+
+def started(desk: Desk, source: str) -> list[str]:
+    """A session begins, or goes on after a compaction, a `/clear`, a break: the plan is told again."""
+    plan = desk.plan
+    if source not in _LATER or not plan.id:
+        return []
+    pace = desk.paced(lambda pace: pace._replace(revision=plan.revision, turns=0, reminded=0, planning=0))
+    text = brief.restored(plan, ids=_knows_ids(desk, pace))
+    told = [text] if text else []
+    news = desk.news(ids=_knows_ids(desk, pace))
+    return [*told, *[line for line in news if line.endswith(FINAL) or not text]]
+
+
+def was_prompted(desk: Desk, prompt: str) -> list[str]:
+    """The user has spoken: a pause ends, what was counted in a row begins anew."""
+    plan = desk.plan
+    if plan.paused:
+        plan = desk.change(resume)
+    waiting = "the user said to wait" if says_wait(prompt) else ""
+    pace = desk.paced(lambda pace: prompted(pace, waiting))
+    return [*desk.news(ids=_knows_ids(desk, pace)), *_planned(desk, plan)]
+
+
+def worked(desk: Desk, call: str, *, tool: str = "", failed: bool = False, interrupted: bool = False) -> list[str]:
+    """A tool was used. `call` tells it from others; `tool` is given where it wrote the plan itself."""
+    plan = desk.plan
+    if not plan.id:
+        return []
+
+    def step(pace: Pace) -> Pace:
+        pace = noticed(remind.worked(plan, pace), call)
+        if interrupted:
+            pace = pace._replace(waiting="it was interrupted")
+        return pace._replace(tool=tool or pace.tool, failed=failed if tool else pace.failed)
+
+    pace = desk.paced(step)
+    return [*desk.news(ids=_knows_ids(desk, pace)), *_reminded(desk, plan, pace), *_planned(desk, plan)]
+
+
+def stopped(desk: Desk, stop: Stop) -> Sent:
+    """A turn ends. With something open, and nothing against it, the agent is sent on; that is counted before it is
+    said."""
+    plan = desk.plan
+    if not plan.id:
+        return Sent("", "there is no plan")
+    limits = limits_of(desk.settings)
+    at = int(time.time())
+    verdict = [go_on(plan, desk.pace, stop, limits)]
+
+    def step(pace: Pace) -> Pace:
+        known = stop._replace(minutes=_minutes(pace.since, at), owner=stop.owner and _is_owner(desk, plan))
+        verdict[0] = found = go_on(plan, pace, known, limits)
+        return found.pace._replace(since=pace.since or at, pushed_at=desk.now()) if found.item else found.pace
+
+    pace = desk.paced(step)
+    item, reason, _ = verdict[0]
+    if item is None:
+        desk.note("rest", reason=reason, open=len(plan.open_items))
+        return Sent("", reason)
+    desk.note("push", item=item.id, number=pace.pushes, idle=pace.idle)
+    return Sent(_push(desk, plan, item, pace), reason)
+
+
+def is_continuing(desk: Desk) -> bool:
+    """Whether the agent was sent on since the user last spoke, and may pause."""
+    plan = desk.plan
+    return bool(plan.id and not plan.paused and plan.open_items and desk.pace.since)
+
+
+# --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _reminded(desk: Desk, plan: Plan, pace: Pace) -> list[str]:
+    limits = limits_of(desk.settings)
+    if not remind.is_due(remind.heard_from(pace), limits) or remind.silence(plan, limits):
+        return []
+    item = next_item(plan, desk.agent)
+    if item is None:
+        return []
+    text = brief.reminder(plan, item, pace.turns, pace.tool or _OWN_TOOL, ids=_knows_ids(desk, pace))
+    return [text] if paid(desk, text, limits) else []
+
+
+def paid(desk: Desk, text: str, limits: Limits) -> bool:
+    """Take a reminder from the budget of the session, and write it down; whether there was enough."""
+    cost: list[int] = []
+
+    def step(pace: Pace) -> Pace:
+        after = remind.afforded(text, pace, limits)
+        cost[:] = [after.spent - pace.spent] if after else []
+        return after or pace
+
+    spent = desk.paced(step).spent
+    if cost:
+        desk.note("reminder", tokens=cost[0], spent=spent, budget=limits.budget)
+    return bool(cost)
+
+
+def _planned(desk: Desk, plan: Plan) -> list[str]:
+    text = planning(desk, plan) if plan.mode == "plan" else ""
+    return [text] if text else []
+
+
+def planning(desk: Desk, plan: Plan, *, at_once: bool = False) -> str:
+    """The text of plan mode: at once, and again every few turns."""
+    every = max(desk.settings.plan_mode_every, 1)
+    pace = desk.paced(lambda pace: pace._replace(planning=pace.planning + 1))
+    due = at_once or (pace.planning - 1) % every == 0
+    return brief.planning(plan_file(desk, plan)) if due else ""
+
+
+def _push(desk: Desk, plan: Plan, item: Item, pace: Pace) -> str:
+    """What sends an agent on, in words that fit the tool it has."""
+    if desk.dialect_name == "llxprt":
+        return say("llxprt.continue", item=brief.now(plan, item, ids=False))
+    words = brief.now(plan, item, ids=_knows_ids(desk, pace))
+    return say("plan.push", now=words) if _knows_ids(desk, pace) else say("plan.push.list", now=words)
+
+
+def _knows_ids(desk: Desk, pace: Pace) -> bool:
+    """Whether the model knows items by their ids: by the tool that it was last seen to write the plan with."""
+    return (pace.tool or desk.dialect_name) in (_OWN_TOOL, "native")
+
+
+def _is_owner(desk: Desk, plan: Plan) -> bool:
+    """Whether this session is the one that works from the plan: of several, the one that was bound last."""
+    bound = desk.store.sessions(plan.id)
+    mains = [session for session, agent in bound if agent in (MAIN, desk.agent)]
+    return not mains or mains[-1] == desk.session
+
+
+def _minutes(since: int, now: int) -> float:
+    """How long ago that was. A clock that went back counts as no time."""
+    return max(now - since, 0) / 60 if since else 0.0

@@ -1,0 +1,59 @@
+"""Plan mode: the file that the plan is written to, and what becomes of it when the user approves."""
+
+from __future__ import annotations
+
+import os
+
+from .core.errors import StoreError
+from .core.model import USER, Plan
+from .core.ops import extend, set_mode
+from .core.outline import entries
+from .desk import Desk
+from .settings import state_folder
+
+_LARGEST = 1_000_000  # characters of a plan file
+
+
+def plan_file(desk: Desk, plan: Plan) -> str:
+    """Where the plan of plan mode is written. It stays when plan mode is left."""
+    return os.path.join(state_folder(os.environ), "plans", f"{plan.id}.md")
+
+
+def read_plan_file(desk: Desk) -> str:
+    """What was written there; nothing if nothing was."""
+    try:
+        with open(plan_file(desk, desk.plan), encoding="utf-8", errors="replace") as file:
+            return file.read(_LARGEST)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise StoreError(f"{error.filename} cannot be read: {error.strerror}.") from None
+
+
+def write_plan_file(desk: Desk, text: str) -> str:
+    """Keep the plan of plan mode; where it is."""
+    path = plan_file(desk, desk.plan)
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        draft = f"{path}.{os.getpid()}"
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(text[:_LARGEST].encode("utf-8", "replace").decode())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        raise StoreError(f"{error.filename} cannot be written: {error.strerror}.") from None
+    return path
+
+
+def approved(desk: Desk, text: str = "", *, by: str = USER) -> Plan:
+    """The user has approved: work may begin. An empty plan takes the headings and checkboxes of the approved text."""
+    found = entries(text) if text and desk.settings.seed_plan else []
+
+    def edit(plan: Plan) -> Plan:
+        plan = set_mode(plan, "act")
+        if plan.items or not found:
+            return plan
+        return extend(plan, [{"text": e.text, "phase": e.phase, "status": e.status} for e in found])
+
+    return desk.change(edit, by=by)

@@ -1,0 +1,98 @@
+"""A plan in words, for a moment of a conversation: at its start, when the plan changed, after a compaction, on resume.
+
+What is handed over is wrapped as the agent wraps its own words, hidden from the user, and says that it need not be
+mentioned. Text of items is data: it can neither close the wrapper nor pose as ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..core.model import ACTIVE, BLOCKED, Item, Plan
+from ..core.text import block, counted, cut, inline
+from ..prompts import say
+
+CONTEXTS = ("start", "changed", "compact", "resume")
+POST_COMPACT = "post-compact"
+_WRAPPERS = {"gencode": "reminder"}
+_SHOWN = 20  # open items in words
+_WIDTH = 100  # characters of one of them
+
+
+class Attachment(NamedTuple):
+    """A message to the model that the user is not shown."""
+
+    type: str  # todo, todo_reminder, plan_mode, edit, error_reminder
+    text: str  # wrapped
+    context: str = ""
+    items: int = 0  # on the list
+    content: Any = None  # the list itself, where the dialect hands it over
+
+
+def wrapped(text: str, dialect: str) -> str:
+    """A text as a system's own words stand in a conversation."""
+    tag = _WRAPPERS.get(dialect, "system-reminder")
+    return f"<{tag}>\n{text}\n</{tag}>"
+
+
+def listed(plan: Plan, *, ids: bool) -> str:
+    """What is open, a line each."""
+    items = plan.open_items
+    lines = [_line(item, ids) for item in items[:_SHOWN]]
+    if len(items) > _SHOWN:
+        lines.append(f"and {counted(len(items) - _SHOWN, 'more item')}")
+    return "\n".join(lines)
+
+
+def now(plan: Plan, item: Item, *, ids: bool) -> str:
+    """Where the work stands: `now 4 "Run the tests" (3/7)`."""
+    name = f'{item.id} "{_words(item)}"' if ids else f'"{_words(item)}"'
+    done = plan.progress
+    return f"{'now' if item.status == ACTIVE else 'next'} {name} ({done.completed}/{done.total})"
+
+
+def numbered(entries: Sequence[Any]) -> str:
+    """`1. [status] content`, a line each."""
+    return "\n".join(f"{n}. [{entry['status']}] {inline(entry['content'])}" for n, entry in enumerate(entries, 1))
+
+
+def restored(plan: Plan, *, ids: bool) -> str:
+    """The plan for someone who has lost it; nothing if nothing is open."""
+    if not plan.open_items:
+        return ""
+    done = plan.progress
+    progress = f" ({done.completed}/{done.total} done)" if done.completed else ""
+    return say("plan.list", progress=progress, list=listed(plan, ids=ids))
+
+
+def reminder(plan: Plan, item: Item, turns: int, tool: str, *, ids: bool) -> str:
+    return say("plan.reminder", now=now(plan, item, ids=ids), turns=str(turns), tool=tool)
+
+
+def edited(news: Sequence[str]) -> str:
+    """The user's edits, a sentence each."""
+    return say("plan.edited", news=" ".join(_begun(line) for line in news))
+
+
+def planning(file: str) -> str:
+    return say("plan-mode", file=file or "the plan file")
+
+
+def harmless(text: str) -> str:
+    """A text of several lines that cannot close a wrapper."""
+    return block(text)
+
+
+def _line(item: Item, ids: bool) -> str:
+    number = f"{item.id} " if ids else ""
+    head = {ACTIVE: "now ", BLOCKED: "blocked "}.get(item.status, "")
+    why = f": {cut(inline(item.reason), 60)}" if item.status == BLOCKED and item.reason else ""
+    return f"- {head}{number}{_words(item)}{why}"
+
+
+def _words(item: Item) -> str:
+    return cut(inline(item.text), _WIDTH)
+
+
+def _begun(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

@@ -1,0 +1,37 @@
+"""The bounds within which an agent may be spoken to. Every reminder and every push is counted against one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+_LETTERS_A_TOKEN = 3.5  # of English; fewer than there are, so that we count rather too much
+
+
+class Limits(NamedTuple):
+    """How often, and how much."""
+
+    reminders: bool = True
+    remind_after: int = 10  # turns without a change of the plan
+    remind_again: int = 0  # turns between two reminders; 0: twice as many each time
+    budget: int = 400  # tokens of reminders in a session; below 0: without end
+    on_empty: bool = False  # whether an empty list is worth a word
+    continuation: bool = True
+    idle_pushes: int = 3  # in a row that lead to nothing
+    pushes: int = 20  # in a session
+    minutes: int = 30  # since the first push after the user's last word
+
+
+# What the systems do whose tools a dialect offers. They know no budget.
+OF_DIALECT = {
+    "claude-code": Limits(remind_after=7, remind_again=3, budget=-1, on_empty=True),
+    "gencode": Limits(remind_after=10, remind_again=10, budget=-1, on_empty=True),
+    "oh-my-pi": Limits(remind_after=0, budget=-1),  # it reminds of a failed call, and of nothing else
+    "llxprt": Limits(remind_after=0, budget=-1),
+}
+OURS = Limits()
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text has; rather more than fewer."""
+    plain = len(text.encode("ascii", "ignore"))
+    return int(plain / _LETTERS_A_TOKEN) + 1 + (len(text) - plain)

@@ -1,0 +1,98 @@
+"""Go on or rest, when a turn ends with something open. Safe by construction: whatever is doubtful is a rest."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..core.model import ACTIVE, CLOSED, PENDING, Item, Pace, Plan
+from ..core.ops import open_needs
+from .limits import Limits
+from .listen import asks
+
+
+class Stop(NamedTuple):
+    """What is known of an agent that stops."""
+
+    said: str = ""  # its last words
+    minutes: float = 0.0  # since the first push after the user's last word
+    agent: str = ""  # who it is; items of others are not its business
+    background: bool = False  # work goes on without it
+    planning: bool = False  # its own program is in plan mode
+    interrupted: bool = False
+    awaiting: bool = False  # an approval is awaited
+    owner: bool = True  # whether this session's is the plan
+    work: int = 0  # tool calls it made since it was last sent on, where nobody counted them before
+
+
+class Verdict(NamedTuple):
+    """What to do with it."""
+
+    item: Item | None  # to go on with; None: rest
+    reason: str  # why it rests, or what it is sent on for
+    pace: Pace
+
+
+def go_on(plan: Plan, pace: Pace, stop: Stop, limits: Limits) -> Verdict:
+    """The verdict, and the pace with a push counted."""
+    pace = _progressed(plan, pace, stop)
+    why = _rest(plan, pace, stop, limits)
+    item = None if why else next_item(plan, stop.agent)
+    if item is None:
+        return Verdict(None, why or "only blocked or waiting items are left", pace._replace(revision=plan.revision))
+    pushed = pace._replace(pushes=pace.pushes + 1, idle=pace.idle + 1, work=0, revision=plan.revision)
+    return Verdict(item, "an item is open", pushed)
+
+
+def next_item(plan: Plan, agent: str = "") -> Item | None:
+    """What an agent could go on with now: its active item, else the first that waits for nothing."""
+    mine = [item for item in plan.items if not item.owner or not agent or item.owner == agent]
+    for item in mine:
+        if item.status == ACTIVE:
+            return item
+    by_id = {item.id: item for item in plan.items}
+    for item in mine:
+        if item.status == PENDING and not open_needs(plan, item) and not _is_held(item, by_id):
+            return item
+    return None
+
+
+def prompted(pace: Pace, waiting: str) -> Pace:
+    """The pace after the user's next word: what was counted in a row begins anew, what counts for the session stays."""
+    return pace._replace(idle=0, work=0, since=0, waiting=waiting)
+
+
+def noticed(pace: Pace, call: str) -> Pace:
+    """The pace after a tool call. The same call again is no progress."""
+    return pace if call == pace.last_call else pace._replace(work=pace.work + 1, last_call=call)
+
+
+def _progressed(plan: Plan, pace: Pace, stop: Stop) -> Pace:
+    changed = pace.revision and pace.revision != plan.revision
+    return pace._replace(idle=0) if changed or pace.work + stop.work else pace
+
+
+def _rest(plan: Plan, pace: Pace, stop: Stop, limits: Limits) -> str:
+    reasons = (
+        (not limits.continuation, "continuation is off"),
+        (pace.stopped, "the user stopped it for this session"),
+        (plan.paused is not None, "the work is paused"),
+        (plan.mode == "quiet", "the plan is in quiet mode"),
+        (plan.mode == "plan" or stop.planning, "planning goes on"),
+        (not stop.owner, "another session works from this plan"),
+        (bool(pace.waiting), pace.waiting),
+        (stop.interrupted, "it was interrupted"),
+        (stop.background, "work goes on in the background"),
+        (not any(item.status not in CLOSED for item in plan.items), "nothing is open"),
+        (stop.awaiting, "an approval is awaited"),
+        (pace.idle >= limits.idle_pushes, "it was sent on without any progress often enough"),
+        (pace.pushes >= limits.pushes, "it was sent on often enough in this session"),
+        (stop.minutes >= limits.minutes, "it has been sent on for long enough"),
+    )
+    why = next((reason for applies, reason in reasons if applies), "")
+    return why or ("it asks the user something" if asks(stop.said) else "")
+
+
+def _is_held(item: Item, by_id: dict[str, Item]) -> bool:
+    """Whether what it is a part of cannot go on."""
+    whole = by_id.get(item.parent)
+    return whole is not None and whole.status not in (PENDING, ACTIVE)

@@ -1,0 +1,50 @@
+"""Off and on: for everything, for a project, for a session. A switch is a small file, so that it works even where the
+store does not."""
+
+from __future__ import annotations
+
+import os
+
+from .settings import state_folder
+
+_EVERYWHERE = "everywhere"
+
+
+def is_off(place: str, session: str = "") -> bool:
+    """Whether agents are left alone here."""
+    folder = os.path.join(state_folder(os.environ), "off")
+    if not os.path.isdir(folder):
+        return False
+    return any(os.path.exists(os.path.join(folder, name)) for name in _names(place, session))
+
+
+def turn(off: bool, *, place: str = "", session: str = "") -> bool:
+    """Turn it off or on for a project or a session; for everything, if neither is named. Whether that changed
+    anything."""
+    folder = os.path.join(state_folder(os.environ), "off")
+    name = _name("session", session) if session else _name("place", place) if place else _EVERYWHERE
+    path = os.path.join(folder, name)
+    if off == os.path.exists(path):
+        return False
+    if not off:
+        os.unlink(path)
+        return True
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
+        file.write(ascii(session or place or _EVERYWHERE) + "\n")
+    return True
+
+
+def _names(place: str, session: str) -> list[str]:
+    names = [_EVERYWHERE]
+    if place:
+        names.append(_name("place", place))
+    if session:
+        names.append(_name("session", session))
+    return names
+
+
+def _name(kind: str, value: str) -> str:
+    from hashlib import sha256
+
+    return f"{kind}-{sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
