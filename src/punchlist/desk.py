@@ -76,6 +76,11 @@ class Desk:
     def dialect_name(self) -> str:
         return self._dialect if isinstance(self._dialect, str) else self._dialect.name
 
+    @property
+    def place(self) -> str:
+        """The git root or directory that plans of this desk belong to."""
+        return self._home().place
+
     # --- looking ---------------------------------------------------------------------------------------------------
 
     @property

@@ -4,11 +4,12 @@ What it should hear then, decided by `policy`, and what is remembered for the ne
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from .core.changes import FINAL
+from .core.changes import CALLS, FINAL
 from .core.model import MAIN, Item, Pace, Plan
-from .core.ops import resume
+from .core.ops import called, resume
 from .desk import Desk
 from .planning import plan_file
 from .policy import brief, remind
@@ -21,6 +22,16 @@ from .settings import DIALECTS, Settings
 
 _LATER = ("resume", "compact", "clear")  # starts that find a plan
 _OWN_TOOL = "plan"  # whose model knows items by their ids
+
+
+class Work(NamedTuple):
+    """A tool that was used."""
+
+    digest: str  # tells it from others
+    tool: str = ""  # its name, where it wrote the plan itself
+    failed: bool = False
+    interrupted: bool = False
+    calls: tuple[Mapping[str, Any], ...] = ()  # what is kept of it
 
 
 class Sent(NamedTuple):
@@ -68,20 +79,30 @@ def was_prompted(desk: Desk, prompt: str) -> list[str]:
     return [*desk.news(ids=_knows_ids(desk, pace)), *_planned(desk, plan)]
 
 
-def worked(desk: Desk, call: str, *, tool: str = "", failed: bool = False, interrupted: bool = False) -> list[str]:
-    """A tool was used. `call` tells it from others; `tool` is given where it wrote the plan itself."""
-    plan = desk.plan
-    if not plan.id:
+def worked(desk: Desk, work: Work) -> list[str]:
+    """A tool was used. What it was used for is kept with the item that is active."""
+    before = desk.plan
+    if not before.id:
         return []
+    plan = _with_call(desk, before, work)
 
     def step(pace: Pace) -> Pace:
-        pace = noticed(remind.worked(plan, pace), call)
-        if interrupted:
+        if pace.revision == before.revision:  # that a call was noted is no change of the plan
+            pace = pace._replace(revision=plan.revision)
+        pace = noticed(remind.worked(plan, pace), work.digest)
+        if work.interrupted:
             pace = pace._replace(waiting="it was interrupted")
-        return pace._replace(tool=tool or pace.tool, failed=failed if tool else pace.failed)
+        return pace._replace(tool=work.tool or pace.tool, failed=work.failed if work.tool else pace.failed)
 
     pace = desk.paced(step)
     return [*desk.news(ids=_knows_ids(desk, pace)), *_reminded(desk, plan, pace), *_planned(desk, plan)]
+
+
+def _with_call(desk: Desk, plan: Plan, work: Work) -> Plan:
+    active = plan.active
+    if not work.calls or active is None or plan.paused:
+        return plan
+    return desk.change(lambda plan: called(plan, active.id, work.calls), by=desk.agent, kind=CALLS)
 
 
 def stopped(desk: Desk, stop: Stop) -> Sent:

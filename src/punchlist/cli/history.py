@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from ..core.changes import Record, describe, diff
+from ..core.changes import CALLS, Record, describe, diff
 from ..core.codec import to_json
 from ..core.model import DROPPED, USER, Item, Plan
 from ..core.ops import grouped
@@ -33,7 +33,7 @@ def log(desk: Desk, args: Namespace) -> int:
     if args.events:
         return _events(desk, args)
     plan = desk.plan
-    records = list(reversed(desk.history() if plan.id else []))
+    records = [record for record in reversed(desk.history() if plan.id else []) if record.kind != CALLS]
     if args.most:
         records = records[: args.most]
     if getattr(args, "json", False):
