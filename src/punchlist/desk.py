@@ -58,6 +58,7 @@ class Desk:
         self._fresh = 0.0
         self._cached = Plan()
         self._listeners: list[Callable[[Pause], object]] = []
+        self._closed = False
 
     @property
     def dialect(self) -> Dialect:
@@ -103,13 +104,32 @@ class Desk:
         return plan
 
     def follow(self) -> Iterator[Plan]:
-        """The plan as it is, and again each time it changes, whoever changed it."""
-        plan = self.plan
-        while True:
+        """The plan as it is, and again each time it changes, whoever changed it, until the desk is closed."""
+        seen: tuple[str, int] | None = None
+        while (plan := self._other_than(seen)) is not None:
             yield plan
-            while (now := self.plan).revision == plan.revision and now.id == plan.id:
-                self.store.wait(now.id, now.revision, _LONGEST)
-            plan = now
+            seen = (plan.id, plan.revision)
+
+    def _other_than(self, seen: tuple[str, int] | None) -> Plan | None:
+        """The plan as soon as it is not the one that was seen; None when the desk is closed."""
+
+        def is_over() -> bool:
+            return self._closed or self._glance() != seen
+
+        try:
+            while not is_over():
+                self.store.wait(seen[0] if seen else "", is_over, _LONGEST)
+            return None if self._closed else self.plan
+        except StoreError:
+            if self._closed:
+                return None
+            raise
+
+    def _glance(self) -> tuple[str, int]:
+        """Which plan it is now, and at which revision."""
+        self._fresh = 0.0
+        plan = self._find()
+        return plan, self.store.glance(plan, "")[0] if plan else 0
 
     # --- changing --------------------------------------------------------------------------------------------------
 
@@ -195,6 +215,8 @@ class Desk:
         self._listeners.append(listener)
 
     def close(self) -> None:
+        """Let go of the store. Whoever follows the plan from this desk comes to the end."""
+        self._closed = True
         self.store.close()
 
     def __enter__(self) -> Desk:

@@ -1,4 +1,4 @@
-"""One contract for all stores. A new store is one line in the fixture's table."""
+"""One contract for all stores. A new store is one line in the table of conftest.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
@@ -23,23 +23,8 @@ from punchlist.core.rules import faults
 from punchlist.settings import load
 from punchlist.stores import Home, Store, open_store
 from tests.core.plans import HOSTILE, Wish, granted, ids, often, plan_of, plans, texts, wishes
-from tests.postgres_server import fresh_database
 
 SETTINGS = load({}, environ={})
-STORES: dict[str, Callable[[Path, pytest.FixtureRequest], str]] = {
-    "memory": lambda folder, request: "memory:",
-    "json": lambda folder, request: f"json:{folder / 'plans'}",
-    "sqlite": lambda folder, request: f"sqlite:{folder / 'plans.db'}",
-    "postgresql": lambda folder, request: fresh_database(request.getfixturevalue("postgres")),
-}
-
-
-@pytest.fixture(params=STORES)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(STORES[request.param](tmp_path, request))
-    yield opened
-    opened.close()
-
 
 _numbers = count(1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import dropwhile
 from threading import Condition
 
@@ -73,6 +74,7 @@ class MemoryStore:
         with self._changed:
             self._bound.pop((home.session, home.agent), None)
             self._bound[home.session, home.agent] = plan
+            self._changed.notify_all()
 
     def plans(self, most: int) -> list[Listing]:
         with self._changed:
@@ -85,12 +87,14 @@ class MemoryStore:
                 self._history[plan] = list(dropwhile(lambda record: record.at < before, records))
             return count - sum(map(len, self._history.values()))
 
-    def wait(self, plan: str, revision: int, seconds: float) -> None:
+    def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: self.glance(plan, "")[0] != revision, seconds)
+            self._changed.wait_for(is_over, seconds)
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """There is nothing to close, but somebody may be waiting."""
+        with self._changed:
+            self._changed.notify_all()
 
     def _settle(self, plan: str, home: Home) -> None:
         if not home.session and home.agent == MAIN and home.place and self.find(home):
