@@ -53,7 +53,7 @@ class Desk:
         self.reader_key = _reader_key(session, agent)
         self._named = plan
         self._place = place
-        self._parent = ""  # the plan a new one is a copy of
+        self._parent = ""  # the plan that this one is made a copy of
         self._latest = self._bound = ""
         self._fresh = 0.0
         self._cached = Plan()
@@ -200,10 +200,11 @@ class Desk:
         """Give a session a copy of the plan of another session's main agent, with its lineage."""
         if not source or not target or source == target:
             raise Refused("carry needs two sessions.")
-        old = self._of(source).plan
+        old, copy = self._of(source).plan, self._of(target)
         if not old.items:
             raise Refused(f"session {cut(inline(source), 40)!r} has nothing to carry.")
-        copy = self._of(target)
+        if copy.plan.id == old.id:
+            raise Refused(f"session {cut(inline(target), 40)!r} works from that plan already.")
         copy._parent = old.id
         return copy.change(lambda now: _replaced(now, old, set()), kind="import")
 
@@ -330,12 +331,12 @@ class Desk:
 
     def save(self, now: Plan, after: Plan, record: Record, reader: Reader | None) -> Plan:
         """Write what `now` has become, and have it told where a pause was asked for. Raises StaleRevision."""
-        home = None if now.id else self._home()
+        home = self._home() if self._parent or not now.id else None
         after = after._replace(id=now.id or _new_id(), revision=now.revision + 1)
         record = record._replace(revision=after.revision)
         heard = None if reader is None else reader._replace(seen=after.revision)
         self.store.save(now if now.id else None, after, record, heard, home)
-        if home is not None and self.settings.keep_history:
+        if not now.id and self.settings.keep_history:
             self.store.trim(settings_of.ago(self.settings.keep_history))
         self._cached = after
         self._latest = self._bound = after.id

@@ -41,7 +41,9 @@ class MemoryStore:
             stored = self._plans.get(after.id)
             if (stored.revision if stored else 0) != (before.revision if before else 0):
                 raise StaleRevision(f"plan {after.id} has moved on")
-            if home is not None:
+            if home is not None and stored is not None:
+                self._homes[after.id] = self._homes.get(after.id, Home())._replace(parent=home.parent)
+            elif home is not None:
                 self._settle(after.id, home)
             self._plans.pop(after.id, None)
             self._plans[after.id] = after

@@ -62,10 +62,11 @@ class JsonStore:
             pair = self._look(after.id)
             if (pair.plan.revision if pair else 0) != (before.revision if before else 0):
                 raise StaleRevision(f"plan {after.id} has moved on")
+            parent = home.parent if pair and home else None
             pair = pair or self._settled(after.id, home or Home())
             if pair.home.agent == MAIN:
                 self._point_here(pair.home.place, pair.id)
-            pair.commit(after, record, reader)
+            pair.commit(after, record, reader, parent)
             self._kept(pair)
 
         self._alone(work)
