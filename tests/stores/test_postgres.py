@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
+import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from queue import Queue
 from threading import Barrier, Thread
 
 import psycopg
@@ -152,6 +159,89 @@ def test_a_closed_store_says_so(url: str) -> None:
     desk.close()
     with pytest.raises(punchlist.StoreError, match=r"the store was closed\."):
         add(desk, "too late")
+
+
+# --- a server that is not there ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def refusing() -> Iterator[str]:
+    """An address at which nobody listens, and nobody else can."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"postgresql://u:secret@127.0.0.1:{taken.getsockname()[1]}/db"
+
+
+@pytest.fixture
+def silent() -> Iterator[socket.socket]:
+    """A server that lets everybody in, and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0)
+        yield server
+
+
+def address(server: socket.socket) -> str:
+    return f"postgresql://u:secret@127.0.0.1:{server.getsockname()[1]}/db"
+
+
+def callers(server: socket.socket) -> int:
+    """How many have come since this was last asked."""
+    for count in itertools.count():
+        try:
+            server.accept()[0].close()
+        except BlockingIOError:
+            return count
+    raise AssertionError("counting never ends")
+
+
+def refusal(url: str) -> str:
+    """What opening a store says. It must not take as long as one is waited for who has answered before."""
+    found: Queue[BaseException] = Queue()
+
+    def opens() -> None:
+        try:
+            punchlist.open(url).close()
+        except BaseException as error:
+            found.put(error)
+
+    Thread(target=opens, daemon=True).start()
+    error = found.get(timeout=PATIENCE)
+    assert isinstance(error, punchlist.StoreError)
+    return str(error)
+
+
+def test_a_server_that_never_answered_is_not_waited_for(refusing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("punchlist.stores.postgres._PATIENCE", 10.0 * PATIENCE)
+    said = refusal(refusing)
+    assert said.startswith(refusing.replace("secret", "***") + " cannot be used (")
+    assert said.endswith("); check the address, and that the server runs.")
+    assert "secret" not in said
+
+
+def test_a_server_that_says_nothing_is_asked_once(silent: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("punchlist.stores.postgres._PATIENCE", 10.0 * PATIENCE)
+    assert "***@127.0.0.1" in refusal(address(silent))
+    assert callers(silent) == 1
+
+
+@pytest.mark.parametrize("kind", ["refusing", "silent"])
+def test_a_hook_whose_server_is_not_there_is_silent_and_says_why_in_its_log(
+    kind: str, own_home: Path, refusing: str, silent: socket.socket
+) -> None:
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(own_home), "prompt": "go on"}
+    url = refusing if kind == "refusing" else address(silent)
+    done = subprocess.run(
+        [sys.executable, "-m", "punchlist", "hook", "claude-code", "--store", url],
+        input=json.dumps(event),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    (line,) = (own_home / "punchlist" / "hook.log").read_text().splitlines()
+    assert url.replace("secret", "***") in line
+    assert callers(silent) == (1 if kind == "silent" else 0)
 
 
 # --- threads and forks ---------------------------------------------------------------------------------------------

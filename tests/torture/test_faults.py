@@ -142,16 +142,22 @@ def test_twenty_clients_that_start_at_once_migrate_once(server: postgres_server.
         assert len(processes.check(desk).items) == 20
 
 
-def test_a_server_that_restarts_is_waited_for(server: postgres_server.Server) -> None:
+@pytest.mark.parametrize("anew", [False, True], ids=["the same store", "a new store"])
+def test_a_server_that_has_answered_once_is_waited_for_when_it_restarts(
+    server: postgres_server.Server, monkeypatch: pytest.MonkeyPatch, anew: bool
+) -> None:
+    monkeypatch.setattr("punchlist.stores.postgres._FIRST_PATIENCE", 0.0)
     url = postgres_server.fresh_database(server.url)
     with punchlist.open(url, session="s") as desk:
         add(desk, "before")
         server.stop("fast")
         starting = threading.Timer(0.5, server.start)
         starting.start()
-        assert [item.text for item in add(desk, "after").items] == ["before", "after"]
+        other = punchlist.open(url, session="s") if anew else desk
+        assert [item.text for item in add(other, "after").items] == ["before", "after"]
         starting.join()
         processes.check(desk)
+        other.close()
 
 
 def test_those_who_follow_go_on_when_the_server_is_back(

@@ -19,7 +19,10 @@ from .. import Home, Listing, masked
 from ..rows import Cursor, Rows
 from .listener import CHANNEL, Listener
 
-_PATIENCE = 20.0  # seconds to go on trying while the server is away, restarting or full
+_PATIENCE = 20.0  # seconds to go on trying while a server that we know is away, restarting or full
+_FIRST_PATIENCE = 1.0  # with one that never answered in this process: the address may be wrong, and an agent waits
+_BUSY_PATIENCE = 5.0  # with one that is there, as it says itself, and takes nobody
+_KNOWN: set[str] = set()  # the addresses that have worked in this process
 _ONE_MOMENT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _LOCK = 0x70756E63  # the advisory lock of whoever migrates
 _T = TypeVar("_T")
@@ -169,14 +172,14 @@ class PostgresStore:
     def _at_once(self, work: Callable[[], _T], begin: str = "") -> _T:
         """One thread at a time, in one transaction if it is more than one statement; done again while the server is
         only out of reach for a while."""
-        end = monotonic() + _PATIENCE
+        begun = monotonic()
         with self._own_lock():
             for number in range(1, 1_000):
                 try:
                     db = self._connected()
                     return self._transacted(db, begin, work) if begin else work()
                 except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-                    if not _passes(error) or monotonic() > end:
+                    if not _passes(error) or monotonic() > begun + self._patience(error):
                         self._fail(error)
                     self._drop()
                     sleep(os.urandom(1)[0] / 2_560 * min(number, 10) / 10)
@@ -212,9 +215,18 @@ class PostgresStore:
         return self._db
 
     def _connect(self) -> psycopg.Connection[Any]:
-        return psycopg.connect(
-            self.url, autocommit=True, connect_timeout=5, keepalives_idle=30, application_name="punchlist"
+        seconds = 5 if self.url in _KNOWN else 3
+        made = psycopg.connect(
+            self.url, autocommit=True, connect_timeout=seconds, keepalives_idle=30, application_name="punchlist"
         )
+        _KNOWN.add(self.url)
+        return made
+
+    def _patience(self, error: psycopg.Error) -> float:
+        """For how many seconds a fault that may pass is waited for."""
+        if self.url in _KNOWN:
+            return _PATIENCE
+        return _BUSY_PATIENCE if "FATAL" in str(error) else _FIRST_PATIENCE
 
     def _own_lock(self) -> RLock:
         """The lock between threads. A fork has everything of its parent's: it leaves that alone, not even closes it,
@@ -277,7 +289,7 @@ class PostgresStore:
             ) from None
         if isinstance(error, errors.DiskFull):
             raise StoreError(f"{where}: the server's disk is full; make room there and try again.", "full") from None
-        raise StoreError(f"{where} cannot be used ({words}); check that the server runs and can be reached.") from None
+        raise StoreError(f"{where} cannot be used ({words}); check the address, and that the server runs.") from None
 
 
 class _Answer:
