@@ -55,13 +55,14 @@ class Desk:
         self.reader_key = _reader_key(session, agent)
         self._named = plan
         self._place = place
-        self._parent = ""  # the plan a new one is a copy of
+        self._parent = ""  # the plan that this one is made a copy of
         self._latest = self._bound = ""
         self._fresh = 0.0
         self._cached = Plan()
         self._listeners: list[Callable[[Pause], object]] = []
         self._events: list[dict[str, Any]] = []  # of a store that keeps nothing
         self._off, self._switched = False, 0.0
+        self._closed = False
 
     @property
     def dialect(self) -> Dialect:
@@ -129,13 +130,32 @@ class Desk:
         return plan
 
     def follow(self) -> Iterator[Plan]:
-        """The plan as it is, and again each time it changes, whoever changed it."""
-        plan = self.plan
-        while True:
+        """The plan as it is, and again each time it changes, whoever changed it, until the desk is closed."""
+        seen: tuple[str, int] | None = None
+        while (plan := self._other_than(seen)) is not None:
             yield plan
-            while (now := self.plan).revision == plan.revision and now.id == plan.id:
-                self.store.wait(now.id, now.revision, _LONGEST)
-            plan = now
+            seen = (plan.id, plan.revision)
+
+    def _other_than(self, seen: tuple[str, int] | None) -> Plan | None:
+        """The plan as soon as it is not the one that was seen; None when the desk is closed."""
+
+        def is_over() -> bool:
+            return self._closed or self._glance() != seen
+
+        try:
+            while not is_over():
+                self.store.wait(seen[0] if seen else "", is_over, _LONGEST)
+            return None if self._closed else self.plan
+        except StoreError:
+            if self._closed:
+                return None
+            raise
+
+    def _glance(self) -> tuple[str, int]:
+        """Which plan it is now, and at which revision."""
+        self._fresh = 0.0
+        plan = self._find()
+        return plan, self.store.glance(plan, "")[0] if plan else 0
 
     # --- changing --------------------------------------------------------------------------------------------------
 
@@ -206,10 +226,11 @@ class Desk:
         """Give a session a copy of the plan of another session's main agent, with its lineage."""
         if not source or not target or source == target:
             raise Refused("carry needs two sessions.")
-        old = self.of(source).plan
+        old, copy = self.of(source).plan, self.of(target)
         if not old.items:
             raise Refused(f"session {cut(inline(source), 40)!r} has nothing to carry.")
-        copy = self.of(target)
+        if copy.plan.id == old.id:
+            raise Refused(f"session {cut(inline(target), 40)!r} works from that plan already.")
         copy._parent = old.id
         return copy.change(lambda now: _replaced(now, old, set()), kind="import")
 
@@ -224,6 +245,8 @@ class Desk:
         self._listeners.append(listener)
 
     def close(self) -> None:
+        """Let go of the store. Whoever follows the plan from this desk comes to the end."""
+        self._closed = True
         self.store.close()
 
     def __enter__(self) -> Desk:
@@ -388,12 +411,12 @@ class Desk:
 
     def save(self, now: Plan, after: Plan, record: Record, reader: Reader | None) -> Plan:
         """Write what `now` has become, and have it told where a pause was asked for. Raises StaleRevision."""
-        home = None if now.id else self._home()
+        home = self._home() if self._parent or not now.id else None
         after = after._replace(id=now.id or _new_id(), revision=now.revision + 1)
         record = record._replace(revision=after.revision)
         heard = None if reader is None else reader._replace(seen=after.revision)
         self.store.save(now if now.id else None, after, record, heard, home)
-        if home is not None and self.settings.keep_history:
+        if not now.id and self.settings.keep_history:
             self.store.trim(settings_of.ago(self.settings.keep_history))
         self._cached = after
         self._latest = self._bound = after.id

@@ -1,4 +1,4 @@
-"""One contract for all stores. A new store is one line in the fixture's table."""
+"""One contract for all stores. A new store is one line in the table of conftest.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
@@ -17,29 +17,14 @@ from hypothesis import strategies as st
 
 from punchlist import Desk, MemoryStore, ops
 from punchlist.core.changes import Record, diff
-from punchlist.core.errors import StaleRevision, StoreError
+from punchlist.core.errors import Refused, StaleRevision, StoreError
 from punchlist.core.model import DONE, USER, Plan, Reader
 from punchlist.core.rules import faults
 from punchlist.settings import load
 from punchlist.stores import Home, Store, open_store
 from tests.core.plans import HOSTILE, Wish, granted, ids, often, plan_of, plans, texts, wishes
-from tests.postgres_server import fresh_database
 
 SETTINGS = load({}, environ={})
-STORES: dict[str, Callable[[Path, pytest.FixtureRequest], str]] = {
-    "memory": lambda folder, request: "memory:",
-    "json": lambda folder, request: f"json:{folder / 'plans'}",
-    "sqlite": lambda folder, request: f"sqlite:{folder / 'plans.db'}",
-    "postgresql": lambda folder, request: fresh_database(request.getfixturevalue("postgres")),
-}
-
-
-@pytest.fixture(params=STORES)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(STORES[request.param](tmp_path, request))
-    yield opened
-    opened.close()
-
 
 _numbers = count(1)
 
@@ -291,6 +276,92 @@ def test_a_plan_that_belongs_nowhere_is_nobodys_latest(store: Store) -> None:
     store.save(None, plan, Record(1, "noon", USER, changes=diff(Plan(), plan)), None, None)
     assert store.load("nowhere") == plan
     assert store.find(Home("/here")) == ""
+
+
+# --- lineage -------------------------------------------------------------------------------------------------------
+
+
+def begun(store: Store, session: str, *words: str) -> Desk:
+    desk = Desk(store, session=session, settings=SETTINGS, place="/here")
+    for word in words:
+        desk.change(lambda plan, word=word: ops.add(plan, word))  # type: ignore[misc]
+    return desk
+
+
+def parents(store: Store) -> dict[str, str]:
+    return {listing.id: listing.parent for listing in store.plans(50)}
+
+
+def test_a_session_without_a_plan_is_given_a_copy_that_knows_its_parent(store: Store) -> None:
+    old = begun(store, "monday", "a", "b").plan
+    copy = begun(store, "any").carry("monday", "tuesday")
+    assert texts(copy) == ["a", "b"]
+    assert parents(store) == {old.id: "", copy.id: old.id}
+    assert begun(store, "tuesday").plan == copy
+
+
+def test_a_plan_that_has_become_a_copy_knows_its_parent(store: Store) -> None:
+    old = begun(store, "monday", "a", "b").plan
+    target = begun(store, "tuesday", "c")
+    mine = target.plan
+    copy = target.carry("monday", "tuesday")
+    assert (copy.id, copy.revision, texts(copy)) == (mine.id, 2, ["a", "b"])
+    assert target.plan == store.load(mine.id) == copy
+    assert parents(store) == {old.id: "", mine.id: old.id}
+    target.undo()
+    assert texts(target.plan) == ["c"]
+
+
+def test_lineage_goes_on_from_copy_to_copy_and_the_last_carry_counts(store: Store) -> None:
+    one, two, three = (begun(store, name, name) for name in ("one", "two", "three"))
+    two.carry("one", "two")
+    three.carry("two", "three")
+    assert parents(store) == {one.plan.id: "", two.plan.id: one.plan.id, three.plan.id: two.plan.id}
+    three.change(lambda plan: ops.add(plan, "more"))
+    three.carry("one", "three")
+    assert parents(store)[three.plan.id] == one.plan.id
+
+
+def test_a_plan_keeps_its_parent_when_its_history_is_trimmed(store: Store) -> None:
+    old = begun(store, "monday", "a").plan
+    target = begun(store, "tuesday", "c")
+    target.carry("monday", "tuesday")
+    assert store.trim("9999") == 3
+    assert parents(store)[target.plan.id] == old.id
+    target.change(lambda plan: ops.add(plan, "more"))
+    assert parents(store)[target.plan.id] == old.id
+
+
+def test_a_copy_of_what_has_changed_meanwhile_is_no_copy_at_all(store: Store) -> None:
+    begun(store, "monday", "a")
+    target = begun(store, "tuesday", "c")
+    before = target.plan
+    with pytest.raises(StaleRevision):
+        saved(store, before._replace(revision=7), before, home=Home("/here", "tuesday", "main", parent="x"))
+    assert parents(store)[before.id] == ""
+
+
+def test_a_session_that_works_from_a_plan_is_not_given_a_copy_of_it(store: Store) -> None:
+    old = begun(store, "monday", "a")
+    old.bind("tuesday")
+    with pytest.raises(Refused, match="session 'tuesday' works from that plan already"):
+        old.carry("monday", "tuesday")
+    assert parents(store) == {old.plan.id: ""}
+
+
+def test_a_session_without_items_has_nothing_to_carry(store: Store) -> None:
+    with pytest.raises(Refused, match="session 'monday' has nothing to carry"):
+        begun(store, "tuesday", "a").carry("monday", "tuesday")
+
+
+def test_a_session_that_is_bound_works_from_the_plan_and_is_listed_with_it(store: Store) -> None:
+    desk = begun(store, "monday", "a")
+    begun(store, "tuesday", "b")
+    desk.bind("tuesday")
+    assert begun(store, "tuesday", "c").plan.id == desk.plan.id
+    listed = {listing.id: listing.sessions for listing in store.plans(50)}
+    assert sorted(listed[desk.plan.id]) == ["monday", "tuesday"]
+    assert sorted(map(len, listed.values())) == [0, 2]
 
 
 # --- hostile names -------------------------------------------------------------------------------------------------

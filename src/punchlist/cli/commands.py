@@ -17,7 +17,7 @@ from ..desk import Desk, desk_for
 from ..settings import ABOUT, DIALECTS, Settings, load
 from ..stores import masked
 from . import screen
-from .parser import Handler, parser
+from .parser import Handler, misuse, parser
 
 
 def run(argv: list[str]) -> int:
@@ -64,12 +64,13 @@ def _failed(args: Namespace, error: PunchlistError) -> int:
 
 
 def _desk(args: Namespace) -> Desk:
-    named = {
-        name: getattr(args, name, None) or os.environ.get(f"PUNCHLIST_{name.upper()}", "")
-        for name in ("plan", "session")
-    }
-    agent = getattr(args, "agent", None) or os.environ.get("PUNCHLIST_AGENT") or MAIN
-    return desk_for(_settings(args), agent=agent, **named)
+    plan, session, agent = (_named(args, name) for name in ("plan", "session", "agent"))
+    return desk_for(_settings(args), plan=plan, session=session, agent=agent or MAIN)
+
+
+def _named(args: Namespace, name: str) -> str:
+    """What an option says, or else the environment."""
+    return getattr(args, name, None) or os.environ.get(f"PUNCHLIST_{name.upper()}", "")
 
 
 def _settings(args: Namespace) -> Settings:
@@ -260,6 +261,8 @@ def _plans(name: str) -> Handler:
     def handler(args: Namespace) -> int:
         from . import plans
 
+        if name == "bind" and not (_named(args, "session") and _named(args, "plan")):
+            misuse(name, "--session S and --plan ID are needed")
         with _desk(args) as desk:
             return {"plans": plans.show, "bind": plans.bind, "carry": plans.carry}[name](desk, args)
 

@@ -94,6 +94,11 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
+def misuse(command: str, message: str) -> NoReturn:
+    """What was typed can be read, and cannot be meant."""
+    _Parser(prog=f"punchlist {command}").error(message)
+
+
 class _Page(_Parser):
     """The first page of help is written by hand."""
 

@@ -136,9 +136,11 @@ class Rows:
     # --- writing ---------------------------------------------------------------------------------------------------
 
     def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
-        if before is None or home is not None:
+        if before is None:
             self._create(after.id, home or Home(), record.at)
         self._write_head(before, after, record, reader)
+        if before is not None and home is not None:
+            self._execute("UPDATE plans SET parent = ? WHERE id = ?", (home.parent, after.id))
         self._write_items(after, record)
         changes = f"[{','.join(map(self._change_text, record.changes))}]"
         line = (

@@ -130,9 +130,9 @@ class SqliteStore:
     def trim(self, before: str) -> int:
         return self._at_once("BEGIN IMMEDIATE", lambda: self._rows.trim(before))
 
-    def wait(self, plan: str, revision: int, seconds: float) -> None:
+    def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
         end = monotonic() + seconds
-        while self.glance(plan, "")[0] == revision and monotonic() < end:
+        while not is_over() and monotonic() < end:
             sleep(min(_GLANCES, max(end - monotonic(), 0)))
 
     def close(self) -> None:
