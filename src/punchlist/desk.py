@@ -439,12 +439,22 @@ def open_desk(store: str = "", *, session: str = "", agent: str = MAIN, dialect:
 
 def desk_for(settings: Settings, *, session: str = "", agent: str = MAIN, plan: str = "", place: str = "") -> Desk:
     """A desk as the settings say."""
+    return Desk(
+        store_for(settings),
+        session=session,
+        agent=agent,
+        plan=plan,
+        dialect=settings.dialect,
+        settings=settings,
+        place=place,
+    )
+
+
+def store_for(settings: Settings) -> Store:
+    """The store that the settings name."""
     url = settings.store
     options = {"synchronous": settings.sqlite_synchronous} if url.startswith("sqlite:") else {}
-    store = open_store(url, **options)
-    return Desk(
-        store, session=session, agent=agent, plan=plan, dialect=settings.dialect, settings=settings, place=place
-    )
+    return open_store(url, **options)
 
 
 def _turns(now: Plan, records: Sequence[Record]) -> list[tuple[str, str, Plan, Plan]]:

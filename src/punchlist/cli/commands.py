@@ -377,6 +377,12 @@ def _hook(args: Namespace) -> int:
     return run(["hook", args.host])
 
 
+def _mcp(args: Namespace) -> int:
+    from ..mcp import run
+
+    return run({name: getattr(args, name, None) or "" for name in ("store", "dialect", "plan", "session", "agent")})
+
+
 _HANDLERS: dict[str, Handler] = {
     "show": _show,
     "line": _line,
@@ -406,4 +412,5 @@ _HANDLERS: dict[str, Handler] = {
     "settings": _show_settings,
     "demo": _demo,
     "hook": _hook,
+    "mcp": _mcp,
 }

@@ -82,6 +82,7 @@ COMMANDS = {
     "settings": "every setting, its value and where it comes from",
     "demo": "a short plan played through the engine",
     "hook": "answer an agent's hook: hook HOST < event.json",
+    "mcp": "be an MCP server on standard input and output: mcp [--dialect D]",
 }
 
 Handler = Callable[[argparse.Namespace], int]
@@ -321,4 +322,5 @@ _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "tools": _tools,
     "prompt": _prompt,
     "demo": _demo,
+    "mcp": _dialect,
 }
