@@ -127,15 +127,23 @@ def _cost(spent: dict[str, int]) -> str:
 
 
 def _line(args: Namespace) -> int:
-    with _desk(args) as desk:
-        plan = desk.plan
-    text = render.line(plan, screen.glyphs(), min(screen.width(), 60))
+    if args.host:
+        from .status import join
+
+        return join(args, lambda: _in_one_line(args)[1])
+    plan, text = _in_one_line(args)
     if getattr(args, "json", False):
         progress = plan.progress
         screen.say_json({"line": text, "completed": progress.completed, "total": progress.total})
     else:
         screen.say(text)
     return 0
+
+
+def _in_one_line(args: Namespace) -> tuple[Plan, str]:
+    with _desk(args) as desk:
+        plan = desk.plan
+    return plan, render.line(plan, screen.glyphs(), min(screen.width(), 60))
 
 
 # --- editing ---------------------------------------------------------------------------------------------------------
@@ -365,6 +373,23 @@ def _show_settings(args: Namespace) -> int:
     return 1 if settings.faults else 0
 
 
+def _attaching(name: str) -> Handler:
+    """A command about agents."""
+
+    def handler(args: Namespace) -> int:
+        from . import hosts
+
+        return {"install": hosts.install, "uninstall": hosts.uninstall}[name](args)
+
+    return handler
+
+
+def _doctor(args: Namespace) -> int:
+    from .doctor import examine
+
+    return examine(args, load({"store": getattr(args, "store", None)}))
+
+
 def _demo(args: Namespace) -> int:
     from .demo import play
 
@@ -410,6 +435,8 @@ _HANDLERS: dict[str, Handler] = {
     "tools": _tools,
     "prompt": _prompt,
     "settings": _show_settings,
+    **{name: _attaching(name) for name in ("install", "uninstall")},
+    "doctor": _doctor,
     "demo": _demo,
     "hook": _hook,
     "mcp": _mcp,
