@@ -69,18 +69,20 @@ def started(desk: Desk, source: str) -> list[str]:
     return [*told, *[line for line in news if line.endswith(FINAL) or not text]]
 
 
-def was_prompted(desk: Desk, prompt: str) -> list[str]:
-    """The user has spoken: a pause ends, what was counted in a row begins anew."""
+def was_prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[str]:
+    """The user has spoken: a pause ends, what was counted in a row begins anew. `deaf`: nothing can be told now."""
     plan = desk.plan
     if plan.paused:
         plan = desk.change(resume)
     waiting = "the user said to wait" if says_wait(prompt) else ""
     pace = desk.paced(lambda pace: prompted(pace, waiting))
+    if deaf:
+        return []
     return [*desk.news(ids=_knows_ids(desk, pace)), *_planned(desk, plan)]
 
 
-def worked(desk: Desk, work: Work) -> list[str]:
-    """A tool was used. What it was used for is kept with the item that is active."""
+def worked(desk: Desk, work: Work, *, deaf: bool = False) -> list[str]:
+    """A tool was used. What it was used for is kept with the item that is active. `deaf`: nothing can be told now."""
     before = desk.plan
     if not before.id:
         return []
@@ -95,6 +97,8 @@ def worked(desk: Desk, work: Work) -> list[str]:
         return pace._replace(tool=work.tool or pace.tool, failed=work.failed if work.tool else pace.failed)
 
     pace = desk.paced(step)
+    if deaf:
+        return []
     return [*desk.news(ids=_knows_ids(desk, pace)), *_reminded(desk, plan, pace), *_planned(desk, plan)]
 
 
@@ -126,7 +130,7 @@ def stopped(desk: Desk, stop: Stop) -> Sent:
         desk.note("rest", reason=reason, open=len(plan.open_items))
         return Sent("", reason)
     desk.note("push", item=item.id, number=pace.pushes, idle=pace.idle)
-    return Sent(_push(desk, plan, item, pace), reason)
+    return Sent("\n".join([_push(desk, plan, item, pace), *desk.news(ids=_knows_ids(desk, pace))]), reason)
 
 
 def is_continuing(desk: Desk) -> bool:

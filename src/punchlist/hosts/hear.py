@@ -47,6 +47,8 @@ class Host(NamedTuple):
 
     name: str
     mirrors: Mapping[str, str] = NOTHING  # its own plan tools, and the dialect each speaks
+    deaf: bool = False  # whether nothing reaches its model but what it is sent on with
+    names_uses: bool = False  # whether a call to a server has the id of the tool use
 
 
 def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
@@ -88,7 +90,9 @@ def _tied(event: Event, host: Host) -> ties.Who | None:
     who = ties.Who(event.session, event.agent, host.name)
     if event.moment == BEFORE and event.use:
         ties.tie(ties.of_tool_use(event.use), who)
-    if event.moment not in (START, PROMPT, BEFORE) or event.agent != MAIN:
+    if event.moment not in (START, PROMPT, BEFORE) or (
+        event.agent != MAIN and (host.names_uses or event.moment != BEFORE)
+    ):
         return None
     key = ties.of_agent()
     before = ties.tied(key) if key and event.moment == START else None
@@ -102,9 +106,9 @@ def _told(desk: Desk, event: Event, host: Host, before: ties.Who | None) -> list
     if event.moment == START:
         if event.source == "clear" and before is not None and before.session != event.session:
             _taken_over(desk, before.session)
-        return moments.started(desk, event.source)
+        return [] if host.deaf else moments.started(desk, event.source)
     if event.moment == PROMPT:
-        return moments.was_prompted(desk, event.prompt)
+        return moments.was_prompted(desk, event.prompt, deaf=host.deaf)
     if event.moment != AFTER:
         return []
     if event.approved:
@@ -112,7 +116,7 @@ def _told(desk: Desk, event: Event, host: Host, before: ties.Who | None) -> list
     news = _mirrored(desk, event, host)
     tool = event.tool if event.tool in host.mirrors else own_tool(event.tool)
     work = moments.Work(_digest(event), tool, event.failed, event.interrupted, () if tool else _call(desk, event))
-    return [*news, *moments.worked(desk, work)]
+    return [*news, *moments.worked(desk, work, deaf=host.deaf)]
 
 
 def _taken_over(desk: Desk, old: str) -> None:
