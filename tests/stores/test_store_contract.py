@@ -364,6 +364,27 @@ def test_a_session_that_is_bound_works_from_the_plan_and_is_listed_with_it(store
     assert sorted(map(len, listed.values())) == [0, 2]
 
 
+def test_an_open_desk_goes_with_its_session_to_another_plan_at_once(store: Store) -> None:
+    desk, other = begun(store, "monday", "a"), begun(store, "tuesday", "b")
+    assert (texts(desk.plan), texts(other.plan)) == (["a"], ["b"])
+    other.bind("monday")
+    assert desk.plan == other.plan
+    desk.change(lambda plan: ops.add(plan, "c"))
+    assert texts(other.plan) == ["b", "c"]
+    assert begun(store, "monday").plan == desk.plan
+
+
+def test_a_glance_from_a_session_is_a_glance_at_its_plan(store: Store) -> None:
+    seat = Home(session="s", agent="main")
+    assert store.glance_from(seat, "r") == ("", 0, Reader())
+    plan = saved(store, None, plan_of("a"), reader="r", home=Home("/here", "s", "main"))
+    assert store.glance_from(seat, "r") == (plan.id, *store.glance(plan.id, "r")) == (plan.id, 1, Reader(1))
+    assert store.glance_from(seat, "another") == (plan.id, 1, Reader(0))
+    assert store.glance_from(Home(session="s", agent="other"), "r") == ("", 0, Reader())
+    plan = saved(store, plan, ops.add(plan, "b"), reader="another")
+    assert store.glance_from(seat, "r") == (plan.id, 2, Reader(1))
+
+
 # --- hostile names -------------------------------------------------------------------------------------------------
 
 NAMES = (
@@ -461,7 +482,8 @@ class Racing:
         self._inner = inner
         self._meanwhile: Callable[[], object] | None = meanwhile
         self.durable = inner.durable
-        self.glance, self.load, self.remember = inner.glance, inner.load, inner.remember
+        self.glance, self.glance_from = inner.glance, inner.glance_from
+        self.load, self.remember = inner.load, inner.remember
         self.history, self.find, self.bind, self.close = inner.history, inner.find, inner.bind, inner.close
         self.plans, self.trim, self.wait = inner.plans, inner.trim, inner.wait
 
