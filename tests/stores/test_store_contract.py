@@ -8,8 +8,11 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import count
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from hypothesis import given
@@ -533,6 +536,67 @@ def test_two_who_make_the_first_plan_of_a_session_at_once_share_it(store: Store)
     desk_of(racing).change(lambda plan: ops.add(plan, "mine"))
     assert texts(user.plan) == ["theirs", "mine"]
     assert store.find(Home(session="s", agent="main")) == user.plan.id
+
+
+# --- threads -------------------------------------------------------------------------------------------------------
+
+
+def at_the_same_time(works: list[Callable[[], object]]) -> list[object]:
+    """Do every work in a thread of its own; what each of them came to."""
+    begin = Barrier(len(works))
+
+    def begun_together(work: Callable[[], object]) -> object:
+        begin.wait(60)
+        return work()
+
+    with ThreadPoolExecutor(len(works)) as threads:
+        return list(threads.map(begun_together, works))
+
+
+def test_threads_that_share_a_desk_lose_nothing(store: Store) -> None:
+    desk = desk_of(store, "native")
+
+    def adds(name: str) -> None:
+        for number in range(8):
+            desk.change(partial(ops.add, text=f"{name} {number}"))
+
+    at_the_same_time([partial(adds, str(worker)) for worker in range(4)])
+    plan = desk.plan
+    assert sorted(texts(plan)) == sorted(f"{worker} {number}" for worker in range(4) for number in range(8))
+    assert len(set(ids(plan))) == 32
+    assert [record.revision for record in desk.history()] == list(range(1, 33))
+    assert store.load(plan.id) == plan
+    assert desk.at(0).items == ()
+
+
+def test_threads_that_call_share_and_look_at_a_desk_see_whole_plans(store: Store) -> None:
+    desk = desk_of(store, "native")
+    desk.call("plan", {"add": ["first"]})
+
+    def calls(name: str) -> bool:
+        return any(desk.call("plan", {"add": [f"{name} {number}"]}).is_error for number in range(6))
+
+    def looks() -> bool:
+        seen = [desk.plan for _ in range(40)]
+        revisions = [plan.revision for plan in seen]
+        return any(faults(plan) for plan in seen) or revisions != sorted(revisions)
+
+    assert at_the_same_time([partial(calls, "a"), partial(calls, "b"), looks, looks]) == [False] * 4
+    assert len(desk.plan.items) == 13
+
+
+def test_threads_with_desks_of_their_own_on_one_store_do_not_mix_their_plans(store: Store) -> None:
+    def works(name: str) -> list[str]:
+        desk = Desk(store, session=name, settings=SETTINGS)
+        for number in range(6):
+            desk.call("plan", {"add": [f"{name} {number}"]})
+            desk.change(partial(ops.note, id="1", text=str(number)))
+        assert len(desk.plan.items[0].notes) == 6
+        return texts(desk.plan)
+
+    names = ["one", "two", "three", "four"]
+    found = at_the_same_time([partial(works, name) for name in names])
+    assert found == [[f"{name} {number}" for number in range(6)] for name in names]
 
 
 # --- sqlite: files and processes -----------------------------------------------------------------------------------
