@@ -24,9 +24,9 @@ _HIGHEST = 64  # ancestors of a process that are looked at
 _PS = "/bin/ps"
 
 # Names of processes that stand between an agent and what it starts, or above all agents.
-_SHELLS = frozenset("sh bash dash ash zsh ksh mksh fish csh tcsh busybox pwsh".split())
-_LAUNCHERS = _SHELLS | frozenset("env uv uvx timeout nice nohup setsid sudo".split())
-_INITS = frozenset("systemd init launchd tini dumb-init docker-init s6-svscan catatonit".split())
+_SHELLS = frozenset(["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "pwsh"])
+_LAUNCHERS = _SHELLS | frozenset(["env", "uv", "uvx", "timeout", "nice", "nohup", "setsid", "sudo"])
+_INITS = frozenset(["systemd", "init", "launchd", "tini", "dumb-init", "docker-init", "s6-svscan", "catatonit"])
 
 
 class Who(NamedTuple):

@@ -8,7 +8,7 @@ VALUED = ("--store", "--plan", "--session", "--agent")  # options that stand bef
 
 
 def main() -> int:
-    """The entry of the `punchlist` script. Whatever an agent waits for is dispatched before anything else is imported."""
+    """The entry of the `punchlist` script. What an agent waits for is dispatched before anything else is imported."""
     argv = sys.argv[1:]
     command = command_of(argv)
     if command == "hook" and not {"-h", "--help"} & set(argv):
