@@ -80,8 +80,17 @@ def test_nobody_and_nothing_cannot_be_tied() -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{}", b"[]", b"null", b'["tool:toolu_1"]', b'["tool:toolu_1", "s", 3, ""]', b"\xff", b"[" * 10_000]
-    + [b'["tool:another", "s", "main", ""]', b'["tool:toolu_1", "s", "main", "", ""]'],
+    [
+        b"",
+        b"{}",
+        b"null",
+        b'["tool:toolu_1"]',
+        b'["tool:toolu_1", "s", 3, ""]',
+        b'["tool:another", "s", "main", ""]',
+        b'["tool:toolu_1", "s", "main", "", ""]',
+        b"\xff",
+        b"[" * 10_000,
+    ],
 )
 def test_a_file_that_is_no_tie_is_none(content: bytes) -> None:
     tie(of_tool_use("toolu_1"), WHO)
@@ -196,7 +205,7 @@ def test_an_agent_is_found_past_the_shells_between() -> None:
     direct = printed(sys.executable, "-c", ABOVE)
     assert (direct[0], direct[1]) == (here, here)
     one = '"$0" -c "$1"; true'
-    two = f"sh -c '{one}' \"$0\" \"$1\"; true"
+    two = f'sh -c \'{one}\' "$0" "$1"; true'
     for command in (one, two):
         seen = printed("sh", "-c", command, sys.executable, ABOVE)
         assert (seen[0], seen[1]) == (here, here)

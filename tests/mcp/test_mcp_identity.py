@@ -108,7 +108,7 @@ def test_a_named_session_still_keeps_its_sub_agents_apart(agent: Agent) -> None:
 
 # --- Claude Code -----------------------------------------------------------------------------------------------------
 
-CLAUDE = {"client": "claude-code", "env": {"CLAUDE_CODE_SESSION_ID": "first"}}
+CLAUDE: dict[str, Any] = {"client": "claude-code", "env": {"CLAUDE_CODE_SESSION_ID": "first"}}
 
 
 def use(id: str) -> dict[str, Any]:
@@ -199,9 +199,7 @@ NAMELESS = [("gemini-cli-mcp-client", "gemini"), ("opencode", "opencode"), ("omp
 
 @pytest.mark.parametrize(("client", "host"), NAMELESS, ids=[host for _, host in NAMELESS])
 @pytest.mark.parametrize("shell", [False, True], ids=["direct", "in a shell"])
-def test_an_agent_that_says_nothing_is_joined_by_its_process(
-    agent: Agent, client: str, host: str, shell: bool
-) -> None:
+def test_an_agent_that_says_nothing_is_joined_by_its_process(agent: Agent, client: str, host: str, shell: bool) -> None:
     agent.start(client=client, shell=not shell)
     agent.hook("process", "s1", host=host, shell=shell)
     agent.call(add=["Read"])
