@@ -21,6 +21,7 @@ from .protocol import Fault, Id, Message, Request
 from .who import Callers
 
 _SUBSCRIPTIONS = 64  # of one client
+_BATCH = 1000  # messages on one line
 _LOOKS = 1.0  # seconds between looks at what is offered, while somebody wants to hear of it
 _CHANGED = "notifications/tools/list_changed"
 _CAPABILITIES: Message = {"tools": {"listChanged": True}}
@@ -73,6 +74,8 @@ class Server:
             return [*self._replies(message), *self.look()]
         if not message:
             raise Fault(protocol.INVALID_REQUEST, "a batch must not be empty.")
+        if len(message) > _BATCH:
+            raise Fault(protocol.INVALID_REQUEST, f"a batch of {len(message)} is too long; {_BATCH} are the most.")
         replies = [reply for one in message for reply in self._replies(one)]
         return [*([replies] if replies else []), *self.look()]
 
