@@ -95,6 +95,7 @@ def test_the_imports_of_this_package_are_seen() -> None:
     found = {(here, there) for _, here, there in _inside()}
     assert {("dialects", "core"), ("dialects", "prompts"), ("stores", "core"), ("desk", "stores")} <= found
     assert {("calls", "dialects"), ("hosts", "desk"), ("cli", "hosts"), ("cli", "settings")} <= found
+    assert {("mcp", "desk"), ("mcp", "ties"), ("cli", "mcp"), ("ties", "settings")} <= found
 
 
 def test_every_module_belongs_to_a_layer() -> None:
