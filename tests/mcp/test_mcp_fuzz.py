@@ -78,7 +78,7 @@ often = settings(max_examples=150, deadline=None, suppress_health_check=[HealthC
 @cache
 def server(home: str) -> Server:
     """One server for many messages, as a client would have it."""
-    return Server(load({"store": "memory:"}, environ={"HOME": home}), Callers(Given(), {}), watch=True)
+    return Server(load({"store": "memory:"}, environ={"HOME": home}), Callers(Given(), {}))
 
 
 def wants_an_answer(message: Any) -> bool:

@@ -109,7 +109,7 @@ def test_a_fault_in_what_decides_of_tools_costs_a_request_and_not_the_server() -
         "from punchlist.mcp.who import Callers, Given\n"
         "from punchlist.settings import load\n"
         "def broken(dialect, desk): raise KeyError('oh')\n"
-        "sys.exit(serve(Server(load(), Callers(Given(), {}), offer=broken, watch=True)))\n"
+        "sys.exit(serve(Server(load(), Callers(Given(), {}), offer=broken)))\n"
     )
     with Raw(command=[sys.executable, "-c", program]) as client:
         client.greet()

@@ -16,7 +16,7 @@ from ..settings import Settings
 from . import protocol
 from .desks import Desks
 from .lines import Line, TooLong
-from .offers import Offer, can_change, offered_now
+from .offers import Offer, offered_now
 from .protocol import Fault, Id, Message, Request
 from .who import Callers
 
@@ -29,7 +29,7 @@ _NEVER_KEPT: Message = {"ttlMs": 0, "cacheScope": "private"}
 
 
 class Server:
-    """What one client is told. `offer` decides which tools there are; `watch`: whether that may change by itself."""
+    """What one client is told. `offer` decides which tools there are."""
 
     def __init__(
         self,
@@ -38,12 +38,11 @@ class Server:
         *,
         plan: str = "",
         offer: Offer = offered_now,
-        watch: bool = False,
     ) -> None:
         self._dialect = load(settings.dialect)
         self._desks = Desks(settings, callers, self._dialect, plan)
         self._offer = offer
-        self._watch = watch or can_change(self._dialect)
+        self._is_off = settings.off
         self._client = ""
         self._greeted = False  # by a handshake
         self._subscriptions: list[Id] = []
@@ -213,7 +212,7 @@ class Server:
             return faulted(desk, name, error)
 
     def _offered(self) -> tuple[Tool, ...]:
-        return self._offer(self._dialect, self._desk)
+        return () if self._is_off else self._offer(self._dialect, self._desk)
 
     def _desk(self) -> Desk:
         return self._desks.latest(self._client)
@@ -227,8 +226,8 @@ class Server:
 
     @property
     def _is_watched(self) -> bool:
-        """Whether tools may come and go, and somebody wants to hear of it."""
-        return self._watch and (self._greeted or bool(self._subscriptions))
+        """Whether somebody wants to hear that tools come and go."""
+        return self._greeted or bool(self._subscriptions)
 
 
 def _of_ours(error: Exception) -> Fault:

@@ -16,17 +16,13 @@ CANNOT = "shows the model nothing at a compaction itself; the plan comes back wi
 NEXT = "start codex and trust the hooks: /hooks. Until then Codex skips them."
 APPROVAL = "default_tools_approval_mode"
 
-_SECONDS, _LAST_SECONDS = 10, 3  # Codex gives SessionEnd no more
+_SECONDS = 10
 _EVENTS = {
     "SessionStart": "",
     "UserPromptSubmit": "",
     "PreToolUse": f"mcp__{NAME}__.*",
     "PostToolUse": "",
     "Stop": "",
-    "SubagentStart": "",
-    "SubagentStop": "",
-    "PreCompact": "",
-    "SessionEnd": "",
 }
 _UNMATCHED = ("UserPromptSubmit", "Stop")  # events of which Codex does not read a matcher
 # Codex gives a server only the variables that it is told to: without these it would look for plans somewhere else.
@@ -41,8 +37,7 @@ def parts(where: Where) -> tuple[Part, ...]:
     folder = os.path.join(where.project, ".codex") if where.scope == PROJECT else home(where)
     server = {"command": where.script, "args": ["mcp"], "env_vars": _VARIABLES, APPROVAL: "approve"}
     command = hook_command(where.script, "codex")
-    seconds = dict.fromkeys(_EVENTS, _SECONDS) | {"SessionEnd": _LAST_SECONDS}
-    hooks = {event: group(command, seconds[event], matcher) for event, matcher in _EVENTS.items()}
+    hooks = {event: group(command, _SECONDS, matcher) for event, matcher in _EVENTS.items()}
     return (
         Part("server", "entry", (os.path.join(folder, "config.toml"),), ("mcp_servers", NAME), server),
         Part("hooks", "hooks", (os.path.join(folder, "hooks.json"),), ("hooks",), hooks),
