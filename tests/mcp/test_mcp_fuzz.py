@@ -16,8 +16,7 @@ from punchlist.mcp.lines import Lines, TooLong
 from punchlist.mcp.server import Server
 from punchlist.mcp.who import Callers, Given
 from punchlist.settings import load
-from tests.mcp.raw import ENVELOPE, Raw, kilobytes
-from tests.mcp.test_mcp_survival import ON_LINUX
+from tests.mcp.raw import ENVELOPE, ON_LINUX, Raw, kilobytes
 
 METHODS = [
     "initialize",

@@ -17,10 +17,16 @@ from typing import Any
 import pytest
 
 import punchlist
-from tests.mcp.raw import ENVELOPE, PATIENCE, SCRIPT, Raw, kilobytes
+from punchlist import Plan
+from tests.mcp.raw import ENVELOPE, ON_LINUX, PATIENCE, SCRIPT, Raw, kilobytes
 
-ON_LINUX = sys.platform == "linux"
 MEGABYTE = 1024 * 1024
+
+
+def plan(session: str = "") -> Plan:
+    """What is on disk."""
+    with punchlist.open(session=session) as desk:
+        return desk.plan
 
 
 # --- what comes in ---------------------------------------------------------------------------------------------------
@@ -155,7 +161,7 @@ def test_told_to_end_it_ends_and_keeps_what_was_done(client: Raw) -> None:
     client.process.send_signal(signal.SIGTERM)
     assert client.process.wait(PATIENCE) == 0
     assert client.left() == ("", "")
-    assert [item.text for item in punchlist.open().plan.items] == ["Read"]
+    assert [item.text for item in plan().items] == ["Read"]
 
 
 def test_told_to_end_it_takes_leave_of_subscribers(client: Raw) -> None:
@@ -174,9 +180,26 @@ def test_an_interrupt_is_for_the_agent_and_not_for_its_server(client: Raw) -> No
     assert client.result("ping") == {}
 
 
-def test_without_standard_input_there_is_nobody_to_serve() -> None:
-    done = subprocess.run(["sh", "-c", f"{SCRIPT} mcp <&-"], capture_output=True, timeout=PATIENCE, check=False)
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_without_standard_streams_there_is_nobody_to_serve(closed: str) -> None:
+    command = ["sh", "-c", f"{SCRIPT} mcp {closed}"]
+    done = subprocess.run(command, input=b"", capture_output=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stdout) == (0, b"")
+
+
+def test_a_fault_of_our_own_ends_one_request_and_not_the_server() -> None:
+    program = (
+        "import sys\n"
+        "from punchlist import Desk\n"
+        "from punchlist.mcp import run\n"
+        "def broken(self, *more, **named): raise KeyError('oh')\n"
+        "Desk.call = broken\n"
+        "sys.exit(run({}))\n"
+    )
+    with Raw(command=[sys.executable, "-c", program]) as client:
+        error = client.error("tools/call", name="plan", arguments={"add": ["Read"]})
+        assert error == {"code": -32603, "message": "a fault of punchlist itself: KeyError: 'oh'"}
+        assert client.result("ping") == {}
 
 
 def test_nothing_but_messages_reaches_standard_output() -> None:
@@ -243,7 +266,7 @@ def test_told_to_end_it_does_not_wait_for_a_store_that_is_held(client: Raw, own_
         assert client.process.wait(PATIENCE) == 0
     other.close()
     assert client.left() == ("", "")
-    assert punchlist.open().plan.progress.completed == 0
+    assert plan().progress.completed == 0
 
 
 @pytest.mark.torture
@@ -340,7 +363,7 @@ def test_two_servers_at_once_lose_nothing_of_one_plan(monkeypatch: pytest.Monkey
             thread.start()
         for thread in threads:
             thread.join()
-    texts = {item.text for item in punchlist.open(session="shared").plan.items}
+    texts = {item.text for item in plan("shared").items}
     assert texts == {"first", *(f"{name} {number}" for name in "ab" for number in range(25))}
 
 
