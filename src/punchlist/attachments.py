@@ -21,18 +21,28 @@ from .prompts import say
 
 TURN = "turn"  # before any request to the model
 FAILED = "todo-write-error-reminder"
-REMINDERS = (REMINDER, FAILED)
 _AGAIN = ("start", "compact", "resume")  # contexts in which the model may have lost the plan
+_Maker = Callable[[Desk, str, Tally], Attachment | None]
 
 
 def attached(desk: Desk, context: str, heard: Tally | None = None) -> list[Attachment]:
     """Everything the model should hear in this moment; `heard` is what the conversation so far tells."""
+    return _made(desk, context, heard or Tally(), _listed, _edited, _reminded, _failed, _planned)
+
+
+def reminders(desk: Desk, heard: Tally) -> list[Attachment]:
+    """Of that, only what reminds: news stay untold, and plan mode uncounted."""
+    return _made(desk, TURN, heard, _reminded, _failed)
+
+
+def _made(desk: Desk, context: str, heard: Tally, *makers: _Maker) -> list[Attachment]:
+    """What each of them makes. One that fails is written down, and keeps the others from nothing."""
     if desk.is_off:
         return []
     found = []
-    for make in (_listed, _edited, _reminded, _failed, _planned):
+    for make in makers:
         try:
-            made = make(desk, context, heard or Tally())
+            made = make(desk, context, heard)
         except Exception as error:
             desk.note("fault", where=make.__name__.strip("_"), message=f"{type(error).__name__}: {error}")
             continue

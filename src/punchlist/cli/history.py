@@ -14,6 +14,7 @@ from ..settings import ago
 from . import screen
 
 _KNOWN = ("kind", "at", "plan", "session", "agent")
+_SENTENCES = ("reason", "changes", "message")
 
 
 def step(desk: Desk, args: Namespace, which: str) -> int:
@@ -54,7 +55,7 @@ def with_departed(desk: Desk) -> Plan:
     for record in desk.history() if plan.id else []:
         for change in record.changes:
             if change.kind == "removed" and record.by != USER:
-                gone[change.id] = change.before
+                gone[change.id] = change.after or change.before
             elif change.kind == "removed":
                 gone.pop(change.id, None)
     left = [_departed(item) for id, item in gone.items() if id not in here]
@@ -78,7 +79,7 @@ def _events(desk: Desk, args: Namespace) -> int:
         return 0
     for event in found:
         at = inline(str(event.get("at", "")))
-        told = ", ".join(f"{name} {_word(value)}" for name, value in event.items() if name not in _KNOWN)
+        told = ", ".join(_word(name, value) for name, value in event.items() if name not in _KNOWN)
         screen.say(f"{at[:10]} {at[11:19]}  {inline(str(event['kind']))}: {told}")
     return 0
 
@@ -95,8 +96,10 @@ def _happened(record: Record, plan: Plan) -> dict[str, object]:
     return {**said, "changes": _told(record, plan)}
 
 
-def _word(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else inline(str(value))
+def _word(name: str, value: object) -> str:
+    """What is said of an event: sentences speak for themselves, numbers need their name."""
+    words = " ".join(map(str, value)) if isinstance(value, list) else inline(str(value))
+    return words if name in _SENTENCES else f"{name} {words}"
 
 
 def compare(desk: Desk, args: Namespace) -> int:
