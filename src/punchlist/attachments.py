@@ -190,14 +190,15 @@ def _reminded(desk: Desk, context: str, heard: Tally) -> Attachment | None:
 
 def _failed(desk: Desk, context: str, heard: Tally) -> Attachment | None:
     """After a call of oh-my-pi's tool that failed: the user does not see how far the work is."""
-    if context != TURN or not heard.failed or desk.dialect.name != "oh-my-pi" or not desk.settings.reminders:
+    if context != TURN or not heard.failed or desk.dialect.name != "oh-my-pi":
+        return None
+    if remind.silence(desk.plan, limits_of(desk.settings)._replace(on_empty=True)):
         return None
     return Attachment(FAILED, wrapped(say("oh-my-pi.failed"), desk.dialect.name), context)
 
 
 def _planned(desk: Desk, context: str, heard: Tally) -> Attachment | None:
-    plan = desk.plan
-    text = planning(desk, plan, at_once=context != TURN) if plan.mode == "plan" else ""
+    text = planning(desk, desk.plan, at_once=context != TURN)
     return Attachment("plan_mode", wrapped(text, desk.dialect.name), context) if text else None
 
 

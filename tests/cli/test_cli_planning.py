@@ -38,11 +38,17 @@ def seeded(text: str) -> list[tuple[str, str, str]]:
 
 
 def test_the_folder_of_the_plan_file_is_there_when_plan_mode_begins() -> None:
-    file = Path(json.loads(run("mode", "plan", "--json"))["plan_file"])
+    file = Path(json.loads(run("mode", "plan", "--json"))["session"]["plan_file"])
     assert (file.parent.is_dir(), file.exists()) == (True, False)
     file.write_text("- [ ] Read\n- [x] Look\n", encoding="utf-8")
     assert run("mode", "act").splitlines()[:2] == ['added 1 "Read".', 'added 2 "Look", completed.']
     assert file.exists()
+
+
+def test_what_is_printed_of_a_plan_in_plan_mode_can_be_imported() -> None:
+    Path("plan.json").write_text(run("mode", "plan", "--json"), encoding="utf-8")
+    run("import", "--format", "json", "plan.json", "--session", "s2")
+    assert json.loads(run("show", "--json", "--session", "s2"))["mode"] == "plan"
 
 
 def test_plan_mode_shows_even_where_nothing_is_on_the_list() -> None:
@@ -88,7 +94,7 @@ def test_an_approved_text_that_is_named_is_used_whatever_the_settings_say() -> N
 
 def test_without_that_setting_a_plan_file_is_only_kept() -> None:
     Path("punchlist.toml").write_text("seed_plan = false\n", encoding="utf-8")
-    Path(json.loads(run("mode", "plan", "--json"))["plan_file"]).write_text("- [ ] Read\n", encoding="utf-8")
+    Path(json.loads(run("mode", "plan", "--json"))["session"]["plan_file"]).write_text("- [ ] Read\n", encoding="utf-8")
     assert run("mode", "act") == "switched to act mode.\n"
 
 

@@ -91,3 +91,13 @@ def test_an_event_is_told_in_words() -> None:
         "refusal: tool plan, dialect native, no item '7'; the ids are 1.",
         'edit: by user, revision 1, added 1 "Read".',
     ]
+
+
+def test_a_call_that_failed_is_reminded_of_unless_the_plan_is_not_to_be_written() -> None:
+    run("add", "Read", "--session", "s1")
+    entries = [{"role": "toolResult", "toolName": "todo_write", "isError": True, "content": []}]
+    Path("messages.json").write_text(json.dumps(entries), encoding="utf-8")
+    words = ("remind", "--dialect", "oh-my-pi", "--messages", "messages.json", "--session", "s1")
+    assert "todo_write` failed" in json.loads(run(*words))["text"]
+    run("mode", "plan", "--session", "s1")
+    assert json.loads(run(*words))["text"] == ""

@@ -34,7 +34,7 @@ def mode(desk: Desk, args: Namespace) -> int:
         after = desk.change(lambda plan: set_mode(plan, args.mode))
     file = planning.prepared(desk, after) if after.mode == "plan" else ""
     if getattr(args, "json", False):
-        screen.say_json({**to_json(after), **({"plan_file": file} if file else {})})
+        screen.say_json({**to_json(after), **({"session": {"plan_file": file}} if file else {})})
         return 0
     for line in describe(diff(before, after), after) or ["nothing changed."]:
         screen.say(line)
@@ -47,10 +47,11 @@ def _about_mode(file: str, args: Namespace, before: Plan, after: Plan) -> list[s
     """What one would otherwise wonder about."""
     if file:
         return [f"the plan goes to {file}; `punchlist mode act` approves it."]
-    if args.seed and before.items:
-        return [f"the plan has items already, so nothing of {inline(args.seed)} was added to it."]
-    if args.seed and not after.items:
-        return [f"{inline(args.seed)} has no checkbox, no numbered line and no bullet: nothing was added."]
+    name = "standard input" if args.seed == "-" else inline(args.seed or "")
+    if name and before.items:
+        return [f"the plan has items already, so nothing of {name} was added to it."]
+    if name and not after.items:
+        return [f"{name} has no checkbox, no numbered line and no bullet: nothing was added."]
     return []
 
 
