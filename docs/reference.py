@@ -23,7 +23,16 @@ from punchlist.dialects import PATHS, Dialect, Tool, load
 from punchlist.settings import ABOUT, DIALECTS, Settings
 
 DOCS = Path(__file__).parent
-_FLAGS = ("read_only", "concurrency_safe", "exclusive", "discoverable", "strict", "silent", "only_continuing")
+_FLAGS = (
+    "read_only",
+    "idempotent",
+    "concurrency_safe",
+    "exclusive",
+    "discoverable",
+    "strict",
+    "silent",
+    "only_continuing",
+)
 
 
 def commands() -> str:

@@ -23,7 +23,6 @@ _LONGEST = 1.0  # seconds to wait for a change before looking by ourselves
 _TRIES = 500  # races lost in a row before we give up
 _NEWS = 10  # sentences of news in one answer
 _NO_NEWS = ("import", "restore")
-_REBOUND = 1.0  # seconds until it is noticed that a session was bound to another plan
 _SWITCHED = 0.5  # seconds until it is noticed that it was turned off or on
 _DEFAULT = "native"  # a dialect that clears nothing need not be loaded to know it
 _UNNAMED = "default"  # the session of an agent that names none
@@ -55,13 +54,14 @@ class Desk:
         self.reader_key = _reader_key(session, agent)
         self._named = plan
         self._place = place
-        self._parent = ""  # the plan a new one is a copy of
-        self._latest = self._bound = ""
-        self._fresh = 0.0
+        self._parent = ""  # the plan that this one is made a copy of
+        self._seat = Home(session=session, agent=agent)
+        self._latest = ""  # the plan that was found without a session
         self._cached = Plan()
         self._listeners: list[Callable[[Pause], object]] = []
         self._events: list[dict[str, Any]] = []  # of a store that keeps nothing
         self._off, self._switched = False, 0.0
+        self._closed = False
 
     @property
     def dialect(self) -> Dialect:
@@ -75,6 +75,11 @@ class Desk:
     @property
     def dialect_name(self) -> str:
         return self._dialect if isinstance(self._dialect, str) else self._dialect.name
+
+    @property
+    def place(self) -> str:
+        """The git root or directory that plans of this desk belong to."""
+        return self._home().place
 
     # --- looking ---------------------------------------------------------------------------------------------------
 
@@ -124,13 +129,26 @@ class Desk:
         return plan
 
     def follow(self) -> Iterator[Plan]:
-        """The plan as it is, and again each time it changes, whoever changed it."""
-        plan = self.plan
-        while True:
+        """The plan as it is, and again each time it changes, whoever changed it, until the desk is closed."""
+        seen: tuple[str, int] | None = None
+        while (plan := self._other_than(seen)) is not None:
             yield plan
-            while (now := self.plan).revision == plan.revision and now.id == plan.id:
-                self.store.wait(now.id, now.revision, _LONGEST)
-            plan = now
+            seen = (plan.id, plan.revision)
+
+    def _other_than(self, seen: tuple[str, int] | None) -> Plan | None:
+        """The plan as soon as it is not the one that was seen; None when the desk is closed."""
+
+        def is_over() -> bool:
+            return self._closed or self._glance()[:2] != seen
+
+        try:
+            while not is_over():
+                self.store.wait(seen[0] if seen else "", is_over, _LONGEST)
+            return None if self._closed else self.plan
+        except StoreError:
+            if self._closed:
+                return None
+            raise
 
     # --- changing --------------------------------------------------------------------------------------------------
 
@@ -201,10 +219,11 @@ class Desk:
         """Give a session a copy of the plan of another session's main agent, with its lineage."""
         if not source or not target or source == target:
             raise Refused("carry needs two sessions.")
-        old = self.of(source).plan
+        old, copy = self.of(source).plan, self.of(target)
         if not old.items:
             raise Refused(f"session {cut(inline(source), 40)!r} has nothing to carry.")
-        copy = self.of(target)
+        if copy.plan.id == old.id:
+            raise Refused(f"session {cut(inline(target), 40)!r} works from that plan already.")
         copy._parent = old.id
         return copy.change(lambda now: _replaced(now, old, set()), kind="import")
 
@@ -219,6 +238,8 @@ class Desk:
         self._listeners.append(listener)
 
     def close(self) -> None:
+        """Let go of the store. Whoever follows the plan from this desk comes to the end."""
+        self._closed = True
         self.store.close()
 
     def __enter__(self) -> Desk:
@@ -293,7 +314,7 @@ class Desk:
 
     def note(self, kind: str, **values: Any) -> None:
         """Write down what happened."""
-        who = {"at": self.now(), "session": self.session, "agent": self.agent, "plan": self._find()}
+        who = {"at": self.now(), "session": self.session, "agent": self.agent, "plan": self._glance()[0]}
         if self.store.durable:
             from .events import write
 
@@ -305,7 +326,7 @@ class Desk:
         """What happened around this plan, oldest first."""
         from .events import is_about, read
 
-        about = (self._find(), self.session, self._home().place)
+        about = (self._glance()[0], self.session, self.place)
         found = read() if self.store.durable else iter(self._events)
         return [one for one in found if is_about(one, *about)]
 
@@ -313,10 +334,9 @@ class Desk:
 
     def _look(self) -> tuple[Plan, Reader]:
         """The plan as it is now, and what this reader has heard. A plan that has not changed is not read again."""
-        plan_id = self._find()
+        plan_id, revision, reader = self._glance()
         if not plan_id:
             return Plan(), Reader()
-        revision, reader = self.store.glance(plan_id, self.reader_key)
         plan = self._cached
         if plan.revision != revision or plan.id != plan_id:
             found = self.store.load(plan_id)
@@ -338,7 +358,6 @@ class Desk:
         race do not keep step."""
         for number in range(_TRIES):
             if number:
-                self._fresh = 0.0
                 time.sleep(os.urandom(1)[0] / 50_000 * min(number, 8))
             yield self._look()
 
@@ -365,17 +384,15 @@ class Desk:
         items = [(item.id, plainly(item.text)) for item in new.items]
         return {id for id, words in items if int(id) > now.last_id or (id, words) in known}
 
-    def _find(self) -> str:
-        """The plan's id. A session may be bound to another plan at any time; without one, a plan found is kept to."""
-        if self._named:
-            return self._named
-        if self.session:
-            if not self._bound or time.monotonic() > self._fresh:
-                self._bound = self.store.find(self._home())
-                self._fresh = time.monotonic() + _REBOUND
-            return self._bound
-        self._latest = self._latest or self.store.find(self._home())
-        return self._latest
+    def _glance(self) -> tuple[str, int, Reader]:
+        """The plan's id and revision, and what this reader has heard. A session may be bound to another plan at any
+        time; without one, a plan found is kept to."""
+        if self.session and not self._named:
+            return self.store.glance_from(self._seat, self.reader_key)
+        if not self._named and not self._latest:
+            self._latest = self.store.find(self._home())
+        plan = self._named or self._latest
+        return (plan, *self.store.glance(plan, self.reader_key)) if plan else ("", 0, Reader())
 
     def _home(self) -> Home:
         self._place = self._place or settings_of.place()
@@ -383,15 +400,15 @@ class Desk:
 
     def save(self, now: Plan, after: Plan, record: Record, reader: Reader | None) -> Plan:
         """Write what `now` has become, and have it told where a pause was asked for. Raises StaleRevision."""
-        home = None if now.id else self._home()
+        home = self._home() if self._parent or not now.id else None
         after = after._replace(id=now.id or _new_id(), revision=now.revision + 1)
         record = record._replace(revision=after.revision)
         heard = None if reader is None else reader._replace(seen=after.revision)
         self.store.save(now if now.id else None, after, record, heard, home)
-        if home is not None and self.settings.keep_history:
+        if not now.id and self.settings.keep_history:
             self.store.trim(settings_of.ago(self.settings.keep_history))
         self._cached = after
-        self._latest = self._bound = after.id
+        self._latest = after.id
         if after.paused and after.paused != now.paused:
             for listener in self._listeners:
                 listener(after.paused)
@@ -411,12 +428,22 @@ def open_desk(store: str = "", *, session: str = "", agent: str = MAIN, dialect:
 
 def desk_for(settings: Settings, *, session: str = "", agent: str = MAIN, plan: str = "", place: str = "") -> Desk:
     """A desk as the settings say."""
+    return Desk(
+        store_for(settings),
+        session=session,
+        agent=agent,
+        plan=plan,
+        dialect=settings.dialect,
+        settings=settings,
+        place=place,
+    )
+
+
+def store_for(settings: Settings) -> Store:
+    """The store that the settings name."""
     url = settings.store
     options = {"synchronous": settings.sqlite_synchronous} if url.startswith("sqlite:") else {}
-    store = open_store(url, **options)
-    return Desk(
-        store, session=session, agent=agent, plan=plan, dialect=settings.dialect, settings=settings, place=place
-    )
+    return open_store(url, **options)
 
 
 def _turns(now: Plan, records: Sequence[Record]) -> list[tuple[str, str, Plan, Plan]]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import punchlist.prompts
-from punchlist import Desk, MemoryStore, Reply, ops
+from punchlist import Desk, MemoryStore, Plan, Reply, ops
 from punchlist.core.errors import Refused
 from punchlist.core.shape import check
 from punchlist.dialects import PATHS, Call, Dialect, Tool, find_tool, load, offered
@@ -49,6 +49,7 @@ KINDS: dict[str, type] = {
     "version": str,
     "category": str,
     "read_only": bool,
+    "idempotent": bool,
     "concurrency_safe": bool,
     "exclusive": bool,
     "discoverable": bool,
@@ -168,6 +169,56 @@ def test_a_tool_for_continuations_is_offered_only_while_one_runs() -> None:
     assert [tool.name for tool in offered(dialect, continuing=True)] == ["todo_write", "todo_read", "todo_pause"]
     with pytest.raises(Refused, match="todo_pause can be used only while a continuation runs"):
         find_tool(dialect, "todo_pause", continuing=False)
+
+
+STEADY = [(dialect, tool) for dialect, tool in TOOLS if tool.idempotent or tool.read_only]
+
+
+def twice(dialect: Dialect, tool: Tool, args: object) -> tuple[Plan, Plan]:
+    """The plan after a call, and after the same call again."""
+    desk = desk_of(dialect)
+    desk.change(lambda plan: ops.add(ops.add(plan, "Read"), "Write"))
+    desk.news()
+    called(desk, tool, args)
+    once = desk.plan
+    called(desk, tool, args)
+    return once, desk.plan
+
+
+@pytest.mark.parametrize(("dialect", "tool"), STEADY, ids=[f"{dialect.name} {tool.name}" for dialect, tool in STEADY])
+def test_a_tool_that_says_so_changes_nothing_the_second_time(dialect: Dialect, tool: Tool) -> None:
+    @often(30)
+    @given(fitting(tool.schema))
+    def judged(args: object) -> None:
+        once, again = twice(dialect, tool, args)
+        assert again == once
+
+    judged()
+    for args in tool.examples:
+        once, again = twice(dialect, tool, args)
+        assert again == once
+
+
+@pytest.mark.parametrize("name", ["plan", "TaskCreate"])
+def test_a_tool_that_adds_again_does_not_call_itself_idempotent(name: str) -> None:
+    ((dialect, tool),) = [(dialect, tool) for dialect, tool in TOOLS if tool.name == name]
+    once, again = twice(dialect, tool, tool.examples[0])
+    assert len(again.items) > len(once.items)
+    assert WRITERS["mcp"](tool)["annotations"]["idempotentHint"] is False
+
+
+@all_tools
+def test_an_mcp_client_learns_what_a_tool_does_to_the_world(dialect: Dialect, tool: Tool) -> None:
+    shown = WRITERS["mcp"](tool)
+    assert shown["annotations"] == {
+        "readOnlyHint": tool.read_only,
+        "destructiveHint": False,
+        "idempotentHint": tool.read_only or tool.idempotent,
+        "openWorldHint": False,
+    }
+    assert shown["title"]
+    assert shown["_meta"] == {"anthropic/alwaysLoad": True}
+    assert shown["inputSchema"]["type"] == "object"
 
 
 # --- the schema that is shown is the schema that is checked -----------------------------------------------------------

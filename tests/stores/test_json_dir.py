@@ -263,7 +263,7 @@ def test_whoever_waits_sees_what_another_process_writes(folder: Path) -> None:
     plan = add(desk, "one")
     writer = threading.Timer(0.1, lambda: add(desk_in(folder), "two"))
     writer.start()
-    desk.store.wait(plan.id, 1, 60)
+    desk.store.wait(plan.id, lambda: desk.plan.revision > 1, 60)
     assert texts(desk.plan) == ["one", "two"]
     writer.join()
 

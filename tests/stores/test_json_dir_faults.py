@@ -235,6 +235,20 @@ def test_what_readers_heard_and_who_is_bound_survives_a_damaged_line(folder: Pat
     assert again.plans(1)[0].sessions == ("s1", "s2")
 
 
+def test_the_parent_of_a_plan_that_became_a_copy_survives_a_damaged_line(folder: Path, history_path: Path) -> None:
+    grown(folder)
+    old = add(desk_in(folder, "s0"), "old")
+    desk_in(folder).carry("s0", "s1")
+    data = bytearray(history_path.read_bytes())
+    data[data.index(b'"revision": 2')] = 0
+    history_path.write_bytes(data)
+    with pytest.raises(StoreError, match="was damaged"):
+        desk_in(folder).plan  # noqa: B018
+    copy = is_sound(folder)
+    found = {listing.id: listing.parent for listing in open_store(f"json:{folder}").plans(9)}
+    assert found == {old.id: "", copy.id: old.id}
+
+
 def test_a_line_of_a_reader_that_is_damaged_costs_no_record(folder: Path, history_path: Path) -> None:
     plan = grown(folder)
     desk = desk_in(folder, "s2")

@@ -16,6 +16,7 @@ import pytest
 import punchlist
 from punchlist.stores.sqlite import VERSION
 from tests import postgres_server
+from tests.stores.following import Follower
 from tests.torture import processes
 
 pytestmark = [pytest.mark.torture, pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")]
@@ -141,16 +142,53 @@ def test_twenty_clients_that_start_at_once_migrate_once(server: postgres_server.
         assert len(processes.check(desk).items) == 20
 
 
-def test_a_server_that_restarts_is_waited_for(server: postgres_server.Server) -> None:
+@pytest.mark.parametrize("anew", [False, True], ids=["the same store", "a new store"])
+def test_a_server_that_has_answered_once_is_waited_for_when_it_restarts(
+    server: postgres_server.Server, monkeypatch: pytest.MonkeyPatch, anew: bool
+) -> None:
+    monkeypatch.setattr("punchlist.stores.postgres._FIRST_PATIENCE", 0.0)
     url = postgres_server.fresh_database(server.url)
     with punchlist.open(url, session="s") as desk:
         add(desk, "before")
         server.stop("fast")
         starting = threading.Timer(0.5, server.start)
         starting.start()
-        assert [item.text for item in add(desk, "after").items] == ["before", "after"]
+        other = punchlist.open(url, session="s") if anew else desk
+        assert [item.text for item in add(other, "after").items] == ["before", "after"]
         starting.join()
         processes.check(desk)
+        other.close()
+
+
+def test_those_who_follow_go_on_when_the_server_is_back(
+    server: postgres_server.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("punchlist.desk._LONGEST", 600.0)  # whoever is not woken hangs
+    url = postgres_server.fresh_database(server.url)
+    with punchlist.open(url, session="s") as desk, punchlist.open(url, session="s") as other:
+        add(desk, "before")
+        followers = [Follower(desk) for _ in range(4)]
+        for follower in followers:
+            follower.until("before")
+        server.stop("fast")
+        server.start()
+        add(other, "after")
+        for follower in followers:
+            follower.until("before", "after")
+
+
+def test_a_store_can_be_closed_while_its_server_is_away(server: postgres_server.Server) -> None:
+    desk = punchlist.open(postgres_server.fresh_database(server.url), session="s")
+    add(desk, "before")
+    followers = [Follower(desk) for _ in range(2)]
+    for follower in followers:
+        follower.until("before")
+    server.stop("fast")
+    try:
+        desk.close()
+        assert [follower.next() for follower in followers] == [None, None]
+    finally:
+        server.start()
 
 
 def test_a_connection_that_is_dropped_is_made_anew(server: postgres_server.Server, dropping: Dropping) -> None:

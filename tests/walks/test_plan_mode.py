@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from punchlist import Desk, MemoryStore, attachments, moments, ops
 from punchlist.attachments import TURN
+from punchlist.moments import Work
 
 
 def planning() -> Desk:
@@ -15,7 +16,7 @@ def planning() -> Desk:
 
 def worked(desk: Desk) -> bool:
     """Whether a tool result is followed by the text of plan mode."""
-    return any(text.startswith("Plan mode.") for text in moments.worked(desk, call="Read"))
+    return any(text.startswith("Plan mode.") for text in moments.worked(desk, Work("Read")))
 
 
 def attached(desk: Desk) -> bool:

@@ -8,12 +8,18 @@ VALUED = ("--store", "--plan", "--session", "--agent")  # options that stand bef
 
 
 def main() -> int:
-    """The entry of the `punchlist` script. A hook is dispatched before anything else is imported."""
+    """The entry of the `punchlist` script. What an agent waits for is dispatched before anything else is imported."""
     argv = sys.argv[1:]
-    if command_of(argv) == "hook" and not {"-h", "--help"} & set(argv):
+    command = command_of(argv)
+    if command == "hook" and not {"-h", "--help"} & set(argv):
         from ..hosts import run
 
         return run(argv)
+    flags = flags_of(argv, "mcp") if command == "mcp" else None
+    if flags is not None:
+        from ..mcp import run as serve
+
+        return serve(flags)
     from .commands import run as run_command
 
     return run_command(argv)
@@ -28,3 +34,17 @@ def command_of(argv: list[str]) -> str:
         elif not word.startswith("-"):
             return word
     return ""
+
+
+def flags_of(argv: list[str], command: str) -> dict[str, str] | None:
+    """The options with their values, if there is nothing else beside the command; else it is for argparse to judge."""
+    flags: dict[str, str] = {}
+    named: list[str] = []
+    words = iter(argv)
+    for word in words:
+        option, equals, value = word.partition("=")
+        if option in (*VALUED, "--dialect"):
+            flags[option[2:]] = value if equals else next(words, "")
+        else:
+            named.append(word)
+    return flags if named == [command] and all(flags.values()) else None

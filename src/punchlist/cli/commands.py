@@ -17,7 +17,7 @@ from ..desk import Desk, desk_for
 from ..settings import ABOUT, DIALECTS, Settings, load, place
 from ..stores import masked
 from . import screen
-from .parser import Handler, parser
+from .parser import Handler, misuse, parser
 
 
 def run(argv: list[str]) -> int:
@@ -64,12 +64,13 @@ def _failed(args: Namespace, error: PunchlistError) -> int:
 
 
 def _desk(args: Namespace) -> Desk:
-    named = {
-        name: getattr(args, name, None) or os.environ.get(f"PUNCHLIST_{name.upper()}", "")
-        for name in ("plan", "session")
-    }
-    agent = getattr(args, "agent", None) or os.environ.get("PUNCHLIST_AGENT") or MAIN
-    return desk_for(_settings(args), agent=agent, **named)
+    plan, session, agent = (_named(args, name) for name in ("plan", "session", "agent"))
+    return desk_for(_settings(args), plan=plan, session=session, agent=agent or MAIN)
+
+
+def _named(args: Namespace, name: str) -> str:
+    """What an option says, or else the environment."""
+    return getattr(args, name, None) or os.environ.get(f"PUNCHLIST_{name.upper()}", "")
 
 
 def _settings(args: Namespace) -> Settings:
@@ -126,15 +127,23 @@ def _cost(spent: dict[str, int]) -> str:
 
 
 def _line(args: Namespace) -> int:
-    with _desk(args) as desk:
-        plan = desk.plan
-    text = render.line(plan, screen.glyphs(), min(screen.width(), 60))
+    if args.host:
+        from .status import join
+
+        return join(args, lambda: _in_one_line(args)[1])
+    plan, text = _in_one_line(args)
     if getattr(args, "json", False):
         progress = plan.progress
         screen.say_json({"line": text, "completed": progress.completed, "total": progress.total})
     else:
         screen.say(text)
     return 0
+
+
+def _in_one_line(args: Namespace) -> tuple[Plan, str]:
+    with _desk(args) as desk:
+        plan = desk.plan
+    return plan, render.line(plan, screen.glyphs(), min(screen.width(), 60))
 
 
 # --- editing ---------------------------------------------------------------------------------------------------------
@@ -260,6 +269,8 @@ def _plans(name: str) -> Handler:
     def handler(args: Namespace) -> int:
         from . import plans
 
+        if name == "bind" and not (_named(args, "session") and _named(args, "plan")):
+            misuse(name, "--session S and --plan ID are needed")
         with _desk(args) as desk:
             return {"plans": plans.show, "bind": plans.bind, "carry": plans.carry}[name](desk, args)
 
@@ -371,6 +382,23 @@ def _show_settings(args: Namespace) -> int:
     return 1 if settings.faults else 0
 
 
+def _attaching(name: str) -> Handler:
+    """A command about agents."""
+
+    def handler(args: Namespace) -> int:
+        from . import hosts
+
+        return {"install": hosts.install, "uninstall": hosts.uninstall}[name](args)
+
+    return handler
+
+
+def _doctor(args: Namespace) -> int:
+    from .doctor import examine
+
+    return examine(args, load({"store": getattr(args, "store", None)}))
+
+
 def _demo(args: Namespace) -> int:
     from .demo import play
 
@@ -381,6 +409,12 @@ def _hook(args: Namespace) -> int:
     from ..hosts import run
 
     return run(["hook", args.host])
+
+
+def _mcp(args: Namespace) -> int:
+    from ..mcp import run
+
+    return run({name: getattr(args, name, None) or "" for name in ("store", "dialect", "plan", "session", "agent")})
 
 
 _HANDLERS: dict[str, Handler] = {
@@ -410,6 +444,9 @@ _HANDLERS: dict[str, Handler] = {
     "tools": _tools,
     "prompt": _prompt,
     "settings": _show_settings,
+    **{name: _attaching(name) for name in ("install", "uninstall")},
+    "doctor": _doctor,
     "demo": _demo,
     "hook": _hook,
+    "mcp": _mcp,
 }

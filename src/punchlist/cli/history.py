@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from ..core.changes import Record, describe, diff
+from ..core.changes import CALLS, Record, describe, diff
 from ..core.codec import to_json
 from ..core.model import DROPPED, USER, Item, Plan
 from ..core.ops import grouped
@@ -34,7 +34,7 @@ def log(desk: Desk, args: Namespace) -> int:
     if args.events:
         return _events(desk, args)
     plan = desk.plan
-    records = list(reversed(desk.history() if plan.id else []))
+    records = _worth_reading(desk, plan)[::-1]
     if args.most:
         records = records[: args.most]
     if getattr(args, "json", False):
@@ -45,6 +45,11 @@ def log(desk: Desk, args: Namespace) -> int:
         for index, line in enumerate(_told(record, plan) or ["changed nothing that shows."]):
             screen.say(f"{head if not index else ' ' * len(head)}  {line}")
     return 0
+
+
+def _worth_reading(desk: Desk, plan: Plan) -> list[Record]:
+    """History without the tool calls that were noted on an item."""
+    return [record for record in desk.history() if record.kind != CALLS] if plan.id else []
 
 
 def with_departed(desk: Desk) -> Plan:
@@ -71,7 +76,7 @@ def _departed(item: Item) -> Item:
 def _events(desk: Desk, args: Namespace) -> int:
     """Everything that happened, the newest first: what history holds, and what the log of events does."""
     plan = desk.plan
-    found = [*desk.events(), *[_happened(record, plan) for record in (desk.history() if plan.id else [])]]
+    found = [*desk.events(), *[_happened(record, plan) for record in _worth_reading(desk, plan)]]
     found.sort(key=lambda event: str(event.get("at", "")), reverse=True)
     found = found[: args.most] if args.most else found
     if getattr(args, "json", False):

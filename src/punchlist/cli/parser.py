@@ -80,8 +80,12 @@ COMMANDS = {
     "attach": "what a model is told in a moment: attach --context start, changed, compact, resume",
     "remind": "whether a reminder is due in a conversation: remind --messages FILE",
     "settings": "every setting, its value and where it comes from",
+    "install": "attach to an agent: install HOST [--scope user, project] [--dry-run]",
+    "uninstall": "detach from an agent: uninstall HOST",
+    "doctor": "check everything, and say how to mend what is wrong",
     "demo": "a short plan played through the engine",
     "hook": "answer an agent's hook: hook HOST < event.json",
+    "mcp": "be an MCP server on standard input and output: mcp [--dialect D]",
 }
 
 Handler = Callable[[argparse.Namespace], int]
@@ -92,6 +96,11 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def misuse(command: str, message: str) -> NoReturn:
+    """What was typed can be read, and cannot be meant."""
+    _Parser(prog=f"punchlist {command}").error(message)
 
 
 class _Page(_Parser):
@@ -198,6 +207,29 @@ def _hook(to: argparse.ArgumentParser) -> None:
     to.add_argument("host", metavar="HOST", help=", ".join(PATHS))
 
 
+def _line(to: argparse.ArgumentParser) -> None:
+    to.add_argument("--host", choices=["claude-code"], metavar="HOST", help="as the status line of: claude-code")
+    to.add_argument("--after", metavar="COMMAND", help="with --host: another status line to put it behind")
+
+
+def _attached(to: argparse.ArgumentParser) -> None:
+    from ..hosts.install import PATHS
+
+    to.add_argument("host", choices=list(PATHS), metavar="HOST", help=", ".join(PATHS))
+    to.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
+
+
+def _install(to: argparse.ArgumentParser) -> None:
+    _attached(to)
+    to.add_argument("--scope", choices=["user", "project"], metavar="S", help="user (if not given), or project")
+    to.add_argument("--without", action="append", default=[], metavar="PART", help="leave a part out, or take it out")
+
+
+def _uninstall(to: argparse.ArgumentParser) -> None:
+    _attached(to)
+    to.add_argument("--scope", choices=["user", "project"], metavar="S", help="user or project; both if not given")
+
+
 def _show(to: argparse.ArgumentParser) -> None:
     to.add_argument("--markdown", action="store_true", help="everything the plan holds, as `edit` shows it")
     to.add_argument("--all", action="store_true", help="with what has left the list, other than by your hand")
@@ -286,6 +318,9 @@ def _demo(to: argparse.ArgumentParser) -> None:
 
 _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "show": _show,
+    "line": _line,
+    "install": _install,
+    "uninstall": _uninstall,
     "add": _add,
     "start": _ids,
     "done": _ids,
@@ -316,4 +351,5 @@ _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "tools": _tools,
     "prompt": _prompt,
     "demo": _demo,
+    "mcp": _dialect,
 }

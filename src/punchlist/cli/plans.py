@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Mapping, Sequence
 
-from ..core.errors import Refused
 from ..core.text import cut, inline
 from ..desk import Desk
 from ..stores import Listing
@@ -17,8 +17,9 @@ def show(desk: Desk, args: Namespace) -> int:
     if getattr(args, "json", False):
         screen.say_json([{**listing._asdict(), "sessions": list(listing.sessions)} for listing in found])
         return 0
+    parents = {listing.id: listing.parent for listing in found}
     for listing in found:
-        screen.say(_line(listing))
+        screen.say(_line(listing, _lineage(listing.id, parents)))
     if not found:
         screen.say("no plans yet.")
     return 0
@@ -26,11 +27,9 @@ def show(desk: Desk, args: Namespace) -> int:
 
 def bind(desk: Desk, args: Namespace) -> int:
     """Let a session work from a plan."""
-    session, plan = getattr(args, "session", ""), getattr(args, "plan", "")
-    if not session or not plan:
-        raise Refused("bind needs --session S and --plan ID.")
-    desk.bind(session, getattr(args, "agent", "") or desk.agent)
-    return _said(args, f"session {inline(session)} works from plan {desk.plan.id}.", {"session": session, "plan": plan})
+    desk.bind(desk.session, desk.agent)
+    words = f"session {inline(desk.session)} works from plan {desk.plan.id}."
+    return _said(args, words, {"session": desk.session, "plan": desk.plan.id})
 
 
 def carry(desk: Desk, args: Namespace) -> int:
@@ -48,12 +47,20 @@ def _said(args: Namespace, words: str, data: dict[str, object]) -> int:
     return 0
 
 
-def _line(listing: Listing) -> str:
+def _lineage(plan: str, parents: Mapping[str, str]) -> list[str]:
+    """The plan that a plan was copied from, the one that was copied from, and so on, as far as they are listed."""
+    line = [plan]
+    while (parent := parents.get(line[-1], "")) and parent not in line:
+        line.append(parent)
+    return line[1:]
+
+
+def _line(listing: Listing, lineage: Sequence[str]) -> str:
     count = f"{listing.completed}/{listing.total}"
     title = cut(inline(listing.title), 30) or "-"
     chain = " → ".join(cut(inline(session), 20) for session in listing.sessions) or "no session"
     agent = "" if listing.agent == "main" else f" @{cut(inline(listing.agent), 20)}"
-    parent = f" (copied from {inline(listing.parent)})" if listing.parent else ""
+    parent = f" (copied from {' ← '.join(map(inline, lineage))})" if lineage else ""
     touched = listing.touched[:16].replace("T", " ")
     return (
         f"{inline(listing.id)}  {inline(touched)}  {count:>7}  {title}  {inline(listing.place)}  {chain}{agent}{parent}"

@@ -1,7 +1,5 @@
 """What differs between two plans: to keep, to undo, and to tell."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, count
 from operator import is_not
@@ -12,6 +10,7 @@ from .text import cut, inline, plainly, quoted
 
 # What a plan consists of beside its items. The revision and the last id only ever grow: they are not undone.
 _HEAD = ("title", "mode", "paused", "phases", "removed")
+CALLS = "calls"  # the kind of a record that only notes tool calls
 FINAL = "; do not bring it back."  # how the news of a removal end
 _REMEMBERED = 1000  # how many removed texts a plan keeps
 
@@ -34,7 +33,7 @@ class Record(NamedTuple):
     by: str  # "user", or the agent
     reader: str = ""  # the reader who did it; it need not be told
     dialect: str = ""
-    kind: str = "edit"  # edit, undo, redo; import and restore are no news
+    kind: str = "edit"  # edit, undo, redo; calls: tool calls were noted; import and restore are no news
     changes: tuple[Change, ...] = ()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -10,6 +10,7 @@ from .errors import NoSuchItem, Refused
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, MODES, PENDING, Item, Pause, Plan, places
 from .text import cut, inline, plainly, quoted
 
+_CALLS = 20  # tool calls kept with an item
 _ID = itemgetter(Item._fields.index("id"))
 
 # --- finding -------------------------------------------------------------------------------------------------------
@@ -229,6 +230,12 @@ def set_mode(plan: Plan, mode: str) -> Plan:
     if mode not in MODES:
         raise Refused(f"mode must be one of {', '.join(map(repr, MODES))}, not {mode!r}.")
     return plan._replace(mode=mode)
+
+
+def called(plan: Plan, id: str, calls: tuple[Mapping[str, Any], ...]) -> Plan:
+    """Note tool calls with the item they were made for; of many, the last ones."""
+    item = next((item for item in plan.items if item.id == id), None)
+    return put(plan, item._replace(calls=(*item.calls, *calls)[-_CALLS:])) if item else plan
 
 
 def clear(plan: Plan, before: str) -> Plan:

@@ -28,11 +28,11 @@ def redacted(value: Any, name: str = "") -> Any:
         return [redacted(entry, name) for entry in value]
     secret = bool(_SECRET_NAME.fullmatch(name))
     if isinstance(value, str):
-        return _BLANK if value and secret else cut(_blanked(value), _MOST)
+        return _BLANK if value and secret else cut(blanked(value), _MOST)
     return _BLANK if secret and value is not None and not isinstance(value, bool) else value
 
 
-def _blanked(text: str) -> str:
+def blanked(text: str) -> str:
     """The text without what looks like a key, or is given as something secret: `TOKEN=...`, `--password ...`."""
     return _KEY.sub(_BLANK, _GIVEN.sub(_hidden, text))
 

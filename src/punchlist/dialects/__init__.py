@@ -61,6 +61,7 @@ class Tool(NamedTuple):
     version: str = "1.0.0"
     category: str = "plan"
     read_only: bool = False
+    idempotent: bool = False  # the same call again changes nothing
     concurrency_safe: bool = False
     exclusive: bool = False
     discoverable: bool = False

@@ -42,6 +42,7 @@ WRITE = Tool(
     category="todo",
     strict=True,
     silent=True,
+    idempotent=True,
     fill={"activeForm": lambda todo: todo.get("content")},
 )
 

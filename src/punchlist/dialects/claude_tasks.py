@@ -59,6 +59,7 @@ UPDATE = _tool(
         "metadata": {"type": "object"},
     },
     examples=({"taskId": "1", "status": DONE},),
+    idempotent=True,
 )
 LIST = _tool("TaskList", "list", [], {}, examples=({},), read_only=True, concurrency_safe=True)
 GET = _tool(

@@ -46,6 +46,7 @@ WRITE = Tool(
         },
     ),
     title="Todo",
+    idempotent=True,
     category="todo",
     fill={"activeForm": lambda todo: todo.get("content")},
 )

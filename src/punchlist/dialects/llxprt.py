@@ -65,6 +65,7 @@ WRITE = Tool(
         },
     ),
     title="Todo",
+    idempotent=True,
     category="todo",
 )
 READ = Tool(

@@ -11,10 +11,15 @@ from . import Tool
 def _mcp(tool: Tool) -> dict[str, Any]:
     return {
         "name": tool.name,
-        **({"title": tool.title} if tool.title else {}),
+        "title": tool.title or "Plan",
         "description": tool.description,
         "inputSchema": tool.schema,
-        "annotations": {"readOnlyHint": tool.read_only, "destructiveHint": False, "openWorldHint": False},
+        "annotations": {
+            "readOnlyHint": tool.read_only,
+            "destructiveHint": False,  # history keeps what was
+            "idempotentHint": tool.read_only or tool.idempotent,
+            "openWorldHint": False,
+        },
         "_meta": {"anthropic/alwaysLoad": True},
     }
 

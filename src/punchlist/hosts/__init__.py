@@ -6,7 +6,14 @@ import os
 import sys
 
 _VALUED = ("store", "plan", "session", "agent")  # options that stand before a value
-PATHS = {"claude-code": "punchlist.hosts.claude_code"}
+PATHS = {
+    "claude-code": "punchlist.hosts.claude_code",
+    "codex": "punchlist.hosts.codex",
+    "gemini": "punchlist.hosts.gemini",
+    "opencode": "punchlist.hosts.opencode",
+    "oh-my-pi": "punchlist.hosts.oh_my_pi",
+    "goose": "punchlist.hosts.goose",
+}
 
 
 def run(argv: list[str]) -> int:

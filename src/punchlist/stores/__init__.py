@@ -1,7 +1,6 @@
 """Where plans live. A store knows values and revisions, not dialects. A new one is a file and a line in `PATHS`."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from ..core.changes import Record
@@ -51,12 +50,16 @@ class Store(Protocol):
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
         """The revision of a plan, 0 if there is none, and what is remembered of a reader."""
 
+    def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
+        """The id of the plan a session's agent works from, nothing if there is none, and a glance at it."""
+
     def load(self, plan: str) -> Plan | None:
         """The plan with this id."""
 
     def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
         """Replace `before` by `after`, and write the record and what its reader has heard. Raises StaleRevision
-        if the stored revision is not that of `before`. With a home, the plan is new, and bound to its session."""
+        if the stored revision is not that of `before`. A new plan has a home, and is bound to its session; a plan that
+        was there before is given one when it has become a copy: then its parent is kept."""
 
     def remember(self, plan: str, key: str, reader: Reader) -> None:
         """Keep what a reader has heard."""
@@ -86,11 +89,12 @@ class Store(Protocol):
     def trim(self, before: str) -> int:
         """Forget the history, and what is remembered of readers, from before a time; how many records that were."""
 
-    def wait(self, plan: str, revision: int, seconds: float) -> None:
-        """Return when a plan is at another revision, or when the time is over."""
+    def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
+        """Return when it is over, or when the time is. Whether it is over, is asked whenever this plan may have
+        changed, or another one may have become the plan of a session; without a plan, when any may have changed."""
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Let go of files and connections, and have those who wait asked once more."""
 
 
 def masked(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import dropwhile
 from threading import Condition
 
@@ -34,6 +35,11 @@ class MemoryStore:
             known = self._plans.get(plan)
             return (known.revision if known else 0), self._readers.get((plan, reader), _NEW)
 
+    def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
+        with self._changed:
+            plan = self.find(home)
+            return (plan, *self.glance(plan, reader))
+
     def load(self, plan: str) -> Plan | None:
         return self._plans.get(plan)
 
@@ -42,7 +48,9 @@ class MemoryStore:
             stored = self._plans.get(after.id)
             if (stored.revision if stored else 0) != (before.revision if before else 0):
                 raise StaleRevision(f"plan {after.id} has moved on")
-            if home is not None:
+            if home is not None and stored is not None:
+                self._homes[after.id] = self._homes.get(after.id, Home())._replace(parent=home.parent)
+            elif home is not None:
                 self._settle(after.id, home)
             self._plans.pop(after.id, None)
             self._plans[after.id] = after
@@ -75,6 +83,7 @@ class MemoryStore:
         with self._changed:
             self._bound.pop((home.session, home.agent), None)
             self._bound[home.session, home.agent] = plan
+            self._changed.notify_all()
 
     def sessions(self, plan: str) -> list[tuple[str, str]]:
         with self._changed:
@@ -100,12 +109,14 @@ class MemoryStore:
                 self._history[plan] = list(dropwhile(lambda record: record.at < before, records))
             return count - sum(map(len, self._history.values()))
 
-    def wait(self, plan: str, revision: int, seconds: float) -> None:
+    def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: self.glance(plan, "")[0] != revision, seconds)
+            self._changed.wait_for(is_over, seconds)
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """There is nothing to close, but somebody may be waiting."""
+        with self._changed:
+            self._changed.notify_all()
 
     def _settle(self, plan: str, home: Home) -> None:
         if not home.session and home.agent == MAIN and home.place and self.find(home):

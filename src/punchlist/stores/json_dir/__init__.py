@@ -54,6 +54,10 @@ class JsonStore:
         pair = self._look(plan)
         return (pair.plan.revision, pair.readers.get(reader, Reader())) if pair else (0, Reader())
 
+    def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
+        plan = self.find(home)
+        return (plan, *self.glance(plan, reader))
+
     def load(self, plan: str) -> Plan | None:
         pair = self._look(plan)
         return pair.plan if pair else None
@@ -63,10 +67,11 @@ class JsonStore:
             pair = self._look(after.id)
             if (pair.plan.revision if pair else 0) != (before.revision if before else 0):
                 raise StaleRevision(f"plan {after.id} has moved on")
+            parent = home.parent if pair and home else None
             pair = pair or self._settled(after.id, home or Home())
             if pair.home.agent == MAIN:
                 self._point_here(pair.home.place, pair.id)
-            pair.commit(after, record, reader)
+            pair.commit(after, record, reader, parent)
             self._kept(pair)
 
         self._alone(work)
@@ -123,9 +128,9 @@ class JsonStore:
     def trim(self, before: str) -> int:
         return self._alone(lambda: sum([pair.trim(before) for plan in self._ids() if (pair := self._look(plan))]))
 
-    def wait(self, plan: str, revision: int, seconds: float) -> None:
+    def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
         end = monotonic() + seconds
-        while self.glance(plan, "")[0] == revision and monotonic() < end:
+        while not is_over() and monotonic() < end:
             sleep(min(_GLANCES, max(end - monotonic(), 0)))
 
     def close(self) -> None:

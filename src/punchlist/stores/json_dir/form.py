@@ -4,7 +4,8 @@ The list is what Claude Code could read: an array of `{content, status, activeFo
 key, `punchlist`. A line of the history is an object, and known by one of its keys:
 
     version    whose plan it is: the first line
-    changes    a record, with what the plan is beside its items, and the digest of the list it led to
+    changes    a record, with what the plan is beside its items, the digest of the list it led to, and the parent of a
+               plan that has become a copy
     items      the plan as it was where the history begins, if that is not at the beginning: it was trimmed, or damaged
     seen       what a reader has heard
     session    a session that works from the plan since then
@@ -207,6 +208,17 @@ def text_of(lines: Iterable[Line]) -> bytes:
 
 def identity(plan: str, home: Home) -> Line:
     return {"version": VERSION, "plan": plan, **home._asdict()}
+
+
+def whose(lines: Iterable[Line]) -> Line | None:
+    """The line that says whose plan it is, with the parent that records have given it since."""
+    own: Line | None = None
+    for line in lines:
+        if "version" in line:
+            own = line
+        elif own and "parent" in line:
+            own = {**own, "parent": line["parent"]}
+    return own
 
 
 def home_of(line: Line) -> Home:

@@ -51,6 +51,8 @@ class Pair:
                 self.readers[line["reader"]] = Reader(seen)
             if "version" in line:
                 self.home = form.home_of(line)
+            elif "parent" in line:
+                self.home = self.home._replace(parent=line["parent"])
             if line.get("session"):
                 self.bound.pop((line["session"], line["agent"]), None)
                 self.bound[line["session"], line["agent"]] = line.get("at", "")
@@ -185,8 +187,7 @@ class Pair:
                     f"Restore them from a backup, or move both away to begin anew."
                 ) from None
         aside = files.set_aside(self.history_path, data)
-        own = next((line for line in lines if "version" in line), form.identity(self.id, self.home))
-        self._write_history(form.rewritten(lines, run, own))
+        self._write_history(form.rewritten(lines, run, form.whose(lines) or form.identity(self.id, self.home)))
         lost = f"; nothing up to revision {run[0]['revision']} can be undone" if "items" in run[0] else ""
         raise StoreError(
             f"{self.history_path} was damaged: it is kept as {aside}, and was made anew from what can be read{lost}; "
@@ -195,11 +196,12 @@ class Pair:
 
     # --- writing ---------------------------------------------------------------------------------------------------
 
-    def commit(self, after: Plan, record: Record, heard: Reader | None) -> None:
+    def commit(self, after: Plan, record: Record, heard: Reader | None, parent: str | None = None) -> None:
         """The line, then the list. Nobody believes a line that does not lead to the list, but for whoever holds the
         lock: so if the list cannot be written, the line is taken back, and nothing has happened."""
         listed = self._writer.list_of(after)
         line = form.record_line(after, record, heard, digest(listed))
+        line |= {} if parent is None else {"parent": parent}
         if self.lines:
             lines = [line]
             story = files.append(self.history_path, self._end, form.text_of(lines))
@@ -230,7 +232,7 @@ class Pair:
             run.insert(0, form.beginning(plan, old[-1]["at"], old[-1]["digest"]))
         heard = [line for line in lines if not ("seen" in line and line["at"] < before)]
         if count or len(heard) < len(lines):
-            self._write_history(form.rewritten(heard, run, lines[0]))
+            self._write_history(form.rewritten(heard, run, form.identity(self.id, self.home)))
         return count
 
     def _write_history(self, lines: Iterable[Line]) -> Stamp:

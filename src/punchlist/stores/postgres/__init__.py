@@ -10,17 +10,20 @@ from time import gmtime, monotonic, sleep, strftime
 from typing import Any, NoReturn, TypeVar
 
 import psycopg
-from psycopg import errors, sql
+from psycopg import errors
 
-from ..core.changes import Record
-from ..core.errors import StaleRevision, StoreError
-from ..core.model import Pace, Plan, Reader
-from . import Home, Listing, masked
-from .rows import Cursor, Rows
+from ...core.changes import Record
+from ...core.errors import StaleRevision, StoreError
+from ...core.model import Pace, Plan, Reader
+from .. import Home, Listing, masked
+from ..rows import Cursor, Rows
+from .listener import CHANNEL, Listener
 
-_PATIENCE = 20.0  # seconds to go on trying while the server is away, restarting or full
+_PATIENCE = 20.0  # seconds to go on trying while a server that we know is away, restarting or full
+_FIRST_PATIENCE = 1.0  # with one that never answered in this process: the address may be wrong, and an agent waits
+_BUSY_PATIENCE = 5.0  # with one that is there, as it says itself, and takes nobody
+_KNOWN: set[str] = set()  # the addresses that have worked in this process
 _ONE_MOMENT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-_CHANNEL = "punchlist"
 _LOCK = 0x70756E63  # the advisory lock of whoever migrates
 _T = TypeVar("_T")
 
@@ -65,31 +68,38 @@ WITH head AS (
 ), line AS (
     INSERT INTO history SELECT id, %s::int, %s, %s, %s, %s, %s, %s FROM head RETURNING plan
 )
-SELECT pg_notify('{_CHANNEL}', plan) FROM line
+SELECT pg_notify('{CHANNEL}', plan) FROM line
 """
 
 
 class PostgresStore:
-    """A store on a server. One connection a process, and one more while it waits for changes: a fleet of many processes
-    does not use up the server's connections. One that breaks is made anew, and what was under way is done again."""
+    """A store on a server. One connection a process, and one more while anybody in it waits for changes: a fleet of
+    many processes does not use up the server's connections. One that breaks is made anew, and what was under way is
+    done again."""
 
     durable = True
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._lock = RLock()
         self._closed = False
-        self._pid = os.getpid()
         self._inherited: tuple[object, ...] = ()
         logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # what it would warn of, we raise or mend
-        self._db: psycopg.Connection[Any] | None = None
-        self._listening: psycopg.Connection[Any] | None = None
-        self._sync: Callable[[], None] = _nothing  # brings the answers that are on their way
         self._rows = Rows(self._execute, self._executemany)
+        self._begin()
         self._at_once(self._prepare, "BEGIN")
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        self._lock = RLock()
+        self._db: psycopg.Connection[Any] | None = None
+        self._sync: Callable[[], None] = _nothing  # brings the answers that are on their way
+        self._listener = Listener(self._connect)
 
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
         return self._at_once(lambda: self._rows.glance(plan, reader))
+
+    def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
+        return self._at_once(lambda: self._rows.glance_from(home, reader))
 
     def load(self, plan: str) -> Plan | None:
         return self._at_once(lambda: self._rows.load(plan), _ONE_MOMENT)
@@ -106,13 +116,13 @@ class PostgresStore:
                 return
             tried = True
             self._rows.save(before, after, record, reader, home)
-            self._execute("SELECT pg_notify(?, ?)", (_CHANNEL, after.id))
+            self._notify(after.id)
 
         self._at_once(work, "BEGIN")
 
     def _saved_at_once(self, values: tuple[Any, ...]) -> bool:
         """A small save in one statement: over a network, every answer that is waited for takes time."""
-        with self._lock:
+        with self._own_lock():
             try:
                 db = self._connected()
                 if db.execute(_SMALL.encode(), values).fetchone() is None:
@@ -134,7 +144,13 @@ class PostgresStore:
         return self._at_once(lambda: self._rows.find(home))
 
     def bind(self, home: Home, plan: str) -> None:
-        self._at_once(lambda: self._rows.bind(home, plan, _now()))
+        def work() -> None:
+            old = self._rows.find(home)
+            self._rows.bind(home, plan, _now())
+            for changed in {old or plan, plan}:  # whoever follows the session sees another plan
+                self._notify(changed)
+
+        self._at_once(work, "BEGIN")
 
     def sessions(self, plan: str) -> list[tuple[str, str]]:
         return self._at_once(lambda: self._rows.sessions(plan))
@@ -151,39 +167,32 @@ class PostgresStore:
     def trim(self, before: str) -> int:
         return self._at_once(lambda: self._rows.trim(before), "BEGIN")
 
-    def wait(self, plan: str, revision: int, seconds: float) -> None:
-        end = monotonic() + seconds
-        try:
-            listening = self._listen()
-            while self.glance(plan, "")[0] == revision and monotonic() < end:
-                for notice in listening.notifies(timeout=max(end - monotonic(), 0), stop_after=1):
-                    if notice.payload == plan:
-                        break
-        except psycopg.OperationalError:
-            self._listening = None
-            sleep(min(0.2, seconds))
+    def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
+        with self._own_lock():
+            listener = self._listener
+        listener.wait(plan, is_over, seconds)
 
     def close(self) -> None:
-        with self._lock:
-            for connection in (self._db, self._listening):
-                if connection is not None:
-                    connection.close()
-            self._db = self._listening = None
-            self._closed = True
+        self._closed = True  # first: whoever tries again and again gives up
+        with self._own_lock():
+            self._listener.close()
+            if self._db is not None:
+                self._db.close()
+            self._db = None
 
     # --- inside ----------------------------------------------------------------------------------------------------
 
     def _at_once(self, work: Callable[[], _T], begin: str = "") -> _T:
         """One thread at a time, in one transaction if it is more than one statement; done again while the server is
         only out of reach for a while."""
-        end = monotonic() + _PATIENCE
-        with self._lock:
+        begun = monotonic()
+        with self._own_lock():
             for number in range(1, 1_000):
                 try:
                     db = self._connected()
                     return self._transacted(db, begin, work) if begin else work()
                 except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-                    if not _passes(error) or monotonic() > end:
+                    if not _passes(error) or monotonic() > begun + self._patience(error):
                         self._fail(error)
                     self._drop()
                     sleep(os.urandom(1)[0] / 2_560 * min(number, 10) / 10)
@@ -210,29 +219,35 @@ class PostgresStore:
                 db.rollback()
 
     def _connected(self) -> psycopg.Connection[Any]:
-        self._refuse_closed()
+        if self._closed:
+            raise StoreError("the store was closed.")
         if self._db is None or self._db.closed:
-            self._db = psycopg.connect(self.url, autocommit=True, connect_timeout=5, application_name="punchlist")
+            self._db = self._connect()
             self._db.execute("SET search_path TO punchlist, pg_catalog")
             self._db.prepare_threshold = 2
         return self._db
 
-    def _listen(self) -> psycopg.Connection[Any]:
-        self._refuse_closed()
-        if self._listening is None or self._listening.closed:
-            self._listening = psycopg.connect(
-                self.url, autocommit=True, connect_timeout=5, application_name="punchlist"
-            )
-            self._listening.execute(sql.SQL("LISTEN {}").format(sql.Identifier(_CHANNEL)))
-        return self._listening
+    def _connect(self) -> psycopg.Connection[Any]:
+        seconds = 5 if self.url in _KNOWN else 3
+        made = psycopg.connect(
+            self.url, autocommit=True, connect_timeout=seconds, keepalives_idle=30, application_name="punchlist"
+        )
+        _KNOWN.add(self.url)
+        return made
 
-    def _refuse_closed(self) -> None:
-        if self._closed:
-            raise StoreError("the store was closed.")
-        if self._pid != os.getpid():  # we are a fork: the connections are our parent's, and not ours to close either
-            self._inherited = (self._db, self._listening)
-            self._db = self._listening = None
-            self._pid = os.getpid()
+    def _patience(self, error: psycopg.Error) -> float:
+        """For how many seconds a fault that may pass is waited for."""
+        if self.url in _KNOWN:
+            return _PATIENCE
+        return _BUSY_PATIENCE if "FATAL" in str(error) else _FIRST_PATIENCE
+
+    def _own_lock(self) -> RLock:
+        """The lock between threads. A fork has everything of its parent's: it leaves that alone, not even closes it,
+        and begins anew."""
+        if self._pid != os.getpid():
+            self._inherited = (self._inherited, self._db, self._listener)
+            self._begin()
+        return self._lock
 
     def _drop(self) -> None:
         if self._db is not None:
@@ -247,6 +262,9 @@ class PostgresStore:
         assert self._db is not None
         with self._db.cursor() as cursor:
             cursor.executemany(statement.replace("?", "%s").encode(), rows)
+
+    def _notify(self, plan: str) -> None:
+        self._execute("SELECT pg_notify(?, ?)", (CHANNEL, plan))
 
     def _is_saved(self, plan: str, record: Record) -> bool:
         kept = self._rows.history(plan, record.revision - 1)
@@ -284,7 +302,7 @@ class PostgresStore:
             ) from None
         if isinstance(error, errors.DiskFull):
             raise StoreError(f"{where}: the server's disk is full; make room there and try again.", "full") from None
-        raise StoreError(f"{where} cannot be used ({words}); check that the server runs and can be reached.") from None
+        raise StoreError(f"{where} cannot be used ({words}); check the address, and that the server runs.") from None
 
 
 class _Answer:

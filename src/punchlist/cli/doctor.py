@@ -1,0 +1,48 @@
+"""`punchlist doctor`: every check on the screen, and the exit code."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from .. import __version__
+from ..core.render import Line, Span
+from ..core.text import block, counted
+from ..hosts.doctor import FAULT, NOTE, WELL, Check
+from ..hosts.doctor import examine as examined
+from ..settings import Settings
+from . import screen
+
+_STYLES = {WELL: "good", NOTE: "now", FAULT: "bad"}
+
+
+def examine(args: Namespace, settings: Settings) -> int:
+    checks = list(examined(settings))
+    faults = sum(check.state == FAULT for check in checks)
+    if getattr(args, "json", False):
+        said = [{**check._asdict(), "mend": check.mend or None} for check in checks]
+        screen.say_json({"version": __version__, "python": sys.version.split()[0], "faults": faults, "checks": said})
+    else:
+        screen.show(_lines(checks))
+        screen.say(f"\n{counted(faults, 'fault')}." if faults else "\nall is well.")
+    return 1 if faults else 0
+
+
+def _lines(checks: Iterable[Check]) -> Iterator[Line]:
+    for about, group in groupby(checks, key=lambda check: check.about):
+        yield (Span(about, "bold"),)
+        for check in group:
+            yield from _check(check)
+
+
+def _check(check: Check) -> Iterator[Line]:
+    glyphs = screen.glyphs()
+    mark = {WELL: glyphs.completed, NOTE: "-", FAULT: "!"}[check.state]
+    first, *more = block(check.text).splitlines()
+    yield Span("  "), Span(mark, _STYLES[check.state]), Span(f" {glyphs.said(first)}")
+    for line in more:
+        yield (Span(f"      {glyphs.said(line)}", "dim"),)
+    if check.mend:
+        yield (Span(f"      mend: {glyphs.said(block(check.mend))}", ""),)

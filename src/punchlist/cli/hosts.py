@@ -1,0 +1,130 @@
+"""The commands that attach punchlist to an agent: install, uninstall."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..core.render import Line, Span
+from ..core.text import cut, inline
+from ..hosts.install import PROJECT, SCOPES, USER, Edit, attach, detach, files, here, host_of
+from ..hosts.install.script import is_passing, script
+from . import screen
+
+_ABOUT = {USER: "for you", PROJECT: "in this directory"}
+
+
+def install(args: Namespace) -> int:
+    """Attach to an agent."""
+    host = host_of(args.host)
+    where = here(args.scope or USER, script())
+    edits = attach(args.host, where, tuple(args.without), dry=args.dry_run)
+    changed = [edit for edit in edits if edit.is_change]
+    if getattr(args, "json", False):
+        screen.say_json(_data(args, edits, where.scope, host.NEXT))
+    elif args.dry_run:
+        _show_diff(changed)
+    elif not changed:
+        screen.say(f"{args.host} is attached {_ABOUT[where.scope]}; nothing had to be changed.")
+    else:
+        screen.say(f"{args.host} is attached {_ABOUT[where.scope]}:")
+        _show_files(edits)
+        for line in (*_warnings(where.script), *([f"next: {host.NEXT}"] if host.NEXT else [])):
+            screen.say(line)
+    return 0
+
+
+def uninstall(args: Namespace) -> int:
+    """Detach from an agent, for the user and in this directory, unless one of them is named."""
+    scopes = [args.scope] if args.scope else SCOPES
+    edits = [edit for scope in scopes for edit in detach(args.host, here(scope, "punchlist"), dry=args.dry_run)]
+    if getattr(args, "json", False):
+        screen.say_json(_data(args, edits, args.scope or "", ""))
+    elif args.dry_run:
+        _show_diff(edits)
+    elif not edits:
+        screen.say(f"{args.host} was not attached; nothing had to be changed.")
+    else:
+        screen.say(f"{args.host} is detached:")
+        _show_files(edits)
+    if not args.dry_run and not getattr(args, "json", False):
+        _tell_others(args.host, scopes)
+    return 0
+
+
+def short(path: str) -> str:
+    """A path as people write it, on one line."""
+    home = os.path.expanduser("~")
+    return inline("~" + path[len(home) :] if path.startswith(home + os.sep) else path)
+
+
+def _warnings(path: str) -> Iterator[str]:
+    if is_passing(path):
+        yield f"{short(path)} is in a cache; once that is emptied, hooks do nothing. Better: pipx install punchlist"
+
+
+def _tell_others(host: str, scopes: Sequence[str]) -> None:
+    """Other projects that are still attached."""
+    here_too = os.getcwd() + os.sep
+    left = [one for one in files.receipts() if one.host == host and not one.file.startswith(here_too)]
+    for one in left if PROJECT in scopes else ():
+        if one.scope == PROJECT and os.path.exists(one.file):
+            screen.say(f"still attached by {short(one.file)}; run the same there.")
+
+
+def _show_files(edits: Iterable[Edit]) -> None:
+    changed = [edit for edit in edits if edit.is_change]
+    wide = max(len(short(edit.file)) for edit in changed)
+    for edit in changed:
+        what = "removed" if edit.new is None else ", ".join(edit.parts)
+        screen.say(f"  {short(edit.file).ljust(wide)}  {what}")
+
+
+def _data(args: Namespace, edits: Iterable[Edit], scope: str, following: str) -> dict[str, object]:
+    files = [{"file": edit.file, "parts": list(edit.parts), "action": _action(edit)} for edit in edits]
+    return {
+        "host": args.host,
+        "scope": scope or None,
+        "dry_run": args.dry_run,
+        "files": files,
+        "next": following or None,
+    }
+
+
+def _action(edit: Edit) -> str:
+    if not edit.is_change:
+        return "none"
+    return "create" if edit.old is None else "remove" if edit.new is None else "change"
+
+
+# --- what would change -----------------------------------------------------------------------------------------------
+
+
+def _show_diff(edits: Sequence[Edit]) -> None:
+    for edit in edits:
+        screen.show(_diff(edit))
+    screen.say("nothing was written." if edits else "nothing would be changed.")
+
+
+def _diff(edit: Edit) -> Iterator[Line]:
+    from difflib import unified_diff
+
+    old, new = ((data or b"").decode("utf-8").splitlines() for data in (edit.old, edit.new))
+    before, after = ("/dev/null" if data is None else short(edit.file) for data in (edit.old, edit.new))
+    for line in unified_diff(old, new, before, after, lineterm="", n=2):
+        yield (Span(_harmless(line), _style(line)),)
+
+
+def _style(line: str) -> str:
+    if line.startswith(("---", "+++")):
+        return "bold"
+    return {"+": "good", "-": "bad", "@": "dim"}.get(line[:1], "")
+
+
+def _harmless(line: str) -> str:
+    """A line of somebody's settings: no secret and no control character reaches the screen."""
+    from ..core.redact import blanked
+
+    kept = line.replace("\t", "  ")
+    return cut(inline(blanked(kept)), 1000)

@@ -1,0 +1,55 @@
+"""The plan in an agent's status line, behind the one that was there."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+
+from ..core.errors import PunchlistError
+from . import screen
+
+_PATIENCE = 10.0  # seconds for the other status line
+_BETWEEN = " | "
+
+
+def join(args: Namespace, line: Callable[[], str]) -> int:
+    """Print the other status line, and ours behind it. Whatever is wrong with ours, theirs is printed."""
+    given = sys.stdin.buffer.read() if sys.stdin is not None else b""
+    theirs = _run(args.after, given) if args.after else ""
+    ours = ""
+    try:
+        if session := _session(given):
+            args.session = session
+            ours = line()
+    except PunchlistError:
+        pass
+    screen.say(_joined(theirs.rstrip("\r\n"), ours))
+    return 0
+
+
+def _joined(theirs: str, ours: str) -> str:
+    if not theirs or not ours:
+        return theirs or ours
+    return theirs + ("\x1b[0m" if "\x1b" in theirs else "") + _BETWEEN + ours
+
+
+def _session(given: bytes) -> str:
+    """The session that the agent says its status line is for."""
+    try:
+        said = json.loads(given)
+    except (ValueError, RecursionError):
+        return ""
+    session = said.get("session_id") if isinstance(said, dict) else ""
+    return session if isinstance(session, str) else ""
+
+
+def _run(command: str, given: bytes) -> str:
+    """What another status line prints. Its markup is its own: it was on the screen before us."""
+    try:
+        done = subprocess.run(command, shell=True, input=given, stdout=subprocess.PIPE, timeout=_PATIENCE, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode("utf-8", "replace")

@@ -1,0 +1,115 @@
+"""The store: does it open, is it ours, whole, private and on a disk of this machine?"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from collections.abc import Iterator
+
+from ...core.errors import StoreError
+from ...core.text import inline
+from ...stores import masked, open_store
+from . import FAULT, NOTE, STORE, WELL, Check
+
+_LARGE = 200 * 1024 * 1024
+_REMOTE = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "glusterfs", "fuse.sshfs", "davfs", "webdav")
+
+
+def checks(url: str) -> Iterator[Check]:
+    scheme, _, rest = url.partition(":")
+    if scheme == "memory":
+        yield Check(STORE, NOTE, "plans are kept in memory: gone with each command", "punchlist settings")
+    elif scheme == "sqlite" and rest:
+        yield from _file(os.path.abspath(os.path.expanduser(rest)))
+    else:
+        yield from _opened(url)
+        if scheme == "json":
+            yield from _private(os.path.abspath(os.path.expanduser(rest)))
+
+
+def _opened(url: str) -> Iterator[Check]:
+    try:
+        store = open_store(url)
+        store.plans(1)
+        store.close()
+    except StoreError as error:
+        yield Check(STORE, FAULT, inline(str(error)))
+    else:
+        yield Check(STORE, WELL, f"{inline(masked(url))} opens")
+
+
+def _file(path: str) -> Iterator[Check]:
+    if not os.path.exists(path):
+        yield Check(STORE, WELL, f"{path} will be made with the first plan")
+        yield from _place(os.path.dirname(path))
+        return
+    yield from _contents(path)
+    yield from _private(path)
+    yield from _place(path)
+    size = os.path.getsize(path)
+    if size > _LARGE:
+        words = f"{path} has grown to {size // 1024 // 1024} MB"
+        yield Check(STORE, NOTE, words, "punchlist trim --older-than 90d, or the setting keep_history")
+
+
+def _contents(path: str) -> Iterator[Check]:
+    """The file is looked at without being changed."""
+    from ...stores.sqlite import VERSION
+
+    try:
+        db = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, timeout=2)
+        try:
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
+        finally:
+            db.close()
+    except sqlite3.Error as error:
+        mend = f"move it aside, and restore a backup or start anew: mv {path} {path}.damaged"
+        yield Check(STORE, FAULT, f"{path} cannot be read: {error}", mend)
+        return
+    if version > VERSION:
+        mend = f"{sys.executable} -m pip install -U punchlist"
+        yield Check(STORE, FAULT, f"{path} was written by a newer punchlist (form {version}, not {VERSION})", mend)
+    elif state != "ok":
+        yield Check(STORE, FAULT, f"{path} is damaged: {inline(str(state))}", "restore a backup, or start anew")
+    else:
+        later = "" if version == VERSION else "; it is brought up to date when it is next written"
+        yield Check(STORE, WELL, f"{path}: form {version}, {_size(os.path.getsize(path))}, whole{later}")
+
+
+def _private(path: str) -> Iterator[Check]:
+    mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0
+    if mode & 0o077 and os.name != "nt":
+        right = "700" if os.path.isdir(path) else "600"
+        yield Check(STORE, FAULT, f"{path} can be read by others (mode {mode:o})", f"chmod {right} {path}")
+
+
+def _place(path: str) -> Iterator[Check]:
+    kind = filesystem(path)
+    if kind.startswith(_REMOTE):
+        words = f"{path} is on a network file system ({kind}), where SQLite may lose what two machines write"
+        yield Check(STORE, NOTE, words, "name a local file or a server: PUNCHLIST_STORE=postgresql://...")
+
+
+def filesystem(path: str) -> str:
+    """The kind of file system a path is on; nothing if that cannot be told here."""
+    try:
+        with open("/proc/self/mounts", encoding="utf-8", errors="replace") as file:
+            mounts = [line.split() for line in file]
+    except OSError:
+        return ""
+    real = os.path.realpath(path)
+    points = [(one[1].encode().decode("unicode_escape"), one[2]) for one in mounts if len(one) > 2]
+    above = [(point, kind) for point, kind in points if real == point or real.startswith(point.rstrip("/") + "/")]
+    return max(above, key=lambda one: len(one[0]))[1] if above else ""
+
+
+def _quoted(path: str) -> str:
+    from urllib.parse import quote
+
+    return quote(path)
+
+
+def _size(count: int) -> str:
+    return f"{count / 1024 / 1024:.1f} MB" if count >= 1024 * 1024 else f"{max(count // 1024, 1)} kB"

@@ -1,0 +1,119 @@
+"""Our own command run as agents run it: a hook, and the server asked for its tools."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+import time
+from typing import IO, Any, NamedTuple
+
+from ...core.text import cut, inline
+
+_PATIENCE = 10.0  # seconds
+_RUNS = 3
+_ASKED = 2  # the number of the question that is timed
+_QUESTIONS = (
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "punchlist-doctor", "version": "1"},
+        },
+    },
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": _ASKED, "method": "tools/list", "params": {}},
+)
+
+
+class Answer(NamedTuple):
+    """What the server said when it was asked for its tools."""
+
+    tools: tuple[str, ...] = ()
+    took: float = 0.0  # milliseconds from its start
+    fault: str = ""
+
+
+def hook_time(script: str) -> tuple[float, str]:
+    """How many milliseconds a hook takes that has nothing to do, the best of a few; and what went wrong."""
+    times = []
+    for _ in range(_RUNS):
+        start = time.perf_counter()
+        try:
+            done = subprocess.run(
+                [script, "hook", "claude-code"], input=b"{}", capture_output=True, timeout=_PATIENCE, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return 0.0, inline(str(error))
+        times.append((time.perf_counter() - start) * 1000)
+        if done.returncode or done.stderr:
+            return 0.0, f"exit code {done.returncode} {_last(done.stderr)}".rstrip()
+    return min(times), ""
+
+
+def server(script: str) -> Answer:
+    """Start the server and ask it for its tools."""
+    start = time.perf_counter()
+    pipe = subprocess.PIPE
+    try:
+        process = subprocess.Popen([script, "mcp"], stdin=pipe, stdout=pipe, stderr=pipe)
+    except OSError as error:
+        return Answer(fault=inline(str(error)))
+    clock = threading.Timer(_PATIENCE, process.kill)
+    clock.start()
+    try:
+        with process:
+            answer = _asked(process.stdin, process.stdout, start)
+            _close(process.stdin)
+            words = _last(process.stderr.read()) if process.stderr else ""
+    finally:
+        clock.cancel()
+    return answer or Answer(fault=words or f"it ended with exit code {process.returncode}")
+
+
+def _asked(given: IO[bytes] | None, told: IO[bytes] | None, start: float) -> Answer | None:
+    """Its answer, if it gives one."""
+    if given is None or told is None:
+        return None
+    try:
+        given.write(b"".join(json.dumps(question).encode() + b"\n" for question in _QUESTIONS))
+        given.flush()
+    except OSError:
+        return None
+    for line in told:
+        message = _message(line)
+        if message.get("id") == _ASKED:
+            return _answer(message, (time.perf_counter() - start) * 1000)
+    return None
+
+
+def _message(line: bytes) -> dict[str, Any]:
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _answer(message: dict[str, Any], took: float) -> Answer:
+    result = message.get("result")
+    tools = result.get("tools") if isinstance(result, dict) else None
+    if not isinstance(tools, list):
+        return Answer(fault=cut(inline(json.dumps(message.get("error"))), 200))
+    return Answer(tuple(inline(str(tool.get("name"))) for tool in tools if isinstance(tool, dict)), took)
+
+
+def _close(given: IO[bytes] | None) -> None:
+    try:
+        if given:
+            given.close()
+    except OSError:
+        pass
+
+
+def _last(words: bytes) -> str:
+    lines = words.decode("utf-8", "replace").strip().splitlines()
+    return cut(inline(lines[-1]), 200) if lines else ""

@@ -1,0 +1,170 @@
+"""What an event means, whatever agent it comes from: who it is about, what to remember, what to say."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from .. import moments
+from ..core.model import MAIN, NOTHING
+from ..desk import Desk, desk_for
+from ..settings import load, place
+
+OURS = "punchlist"  # what our MCP server is registered as
+START, PROMPT, BEFORE, AFTER, STOP = "start", "prompt", "before", "after", "stop"
+
+
+class Event(NamedTuple):
+    """One event of an agent."""
+
+    moment: str  # start, prompt, before and after a tool use, stop; others are not answered
+    session: str
+    agent: str = MAIN
+    cwd: str = ""
+    source: str = ""  # of a start: startup, resume, compact, clear
+    prompt: str = ""
+    tool: str = ""  # as the agent calls it
+    args: Any = None
+    result: Any = None
+    use: str = ""  # the id of the tool use
+    failed: bool = False
+    interrupted: bool = False
+    approved: str = ""  # the text of a plan the user has approved
+    said: str = ""  # the agent's last words
+    background: bool = False
+    planning: bool = False
+
+
+class Answer(NamedTuple):
+    """What the agent is told, or sent on with."""
+
+    context: str = ""
+    push: str = ""
+
+
+class Host(NamedTuple):
+    """What differs from agent to agent, beside the form of its events."""
+
+    name: str
+    mirrors: Mapping[str, str] = NOTHING  # its own plan tools, and the dialect each speaks
+    deaf: bool = False  # whether nothing reaches its model but what it is sent on with
+    names_uses: bool = False  # whether a call to a server has the id of the tool use
+
+
+def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
+    """Answer an event."""
+    if not event.session or not event.moment:
+        return Answer()
+    before = _tied(event, host)
+    if event.moment == BEFORE:
+        return Answer()
+    speaks = next(iter(host.mirrors.values()), "native")
+    settings = load({"dialect": speaks, "store": flags.get("store")}, cwd=event.cwd)
+    with desk_for(settings, session=event.session, agent=event.agent, place=place(event.cwd)) as desk:
+        if desk.is_off:
+            return Answer()
+        if event.moment == STOP:
+            return Answer(push=_stop(desk, event))
+        return Answer("\n".join(_told(desk, event, host, before)))
+
+
+def own_tool(name: str) -> str:
+    """The tool of ours that this is, under whatever name the agent gives it: `mcp__punchlist__plan` is `plan`."""
+    _, found, rest = name.partition(OURS)
+    return rest.strip("_-./:") if found else ""
+
+
+def text(event: Mapping[str, Any], key: str) -> str:
+    """A text of an event; empty if it is not there."""
+    value = event.get(key)
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{key} must be a string, not {value!r:.80}")
+    return value or ""
+
+
+# --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _tied(event: Event, host: Host) -> str:
+    """Leave word of who this is, for calls to our server that do not say. The session it was before this start."""
+    told_apart = event.agent == MAIN or (event.moment == BEFORE and not host.names_uses)
+    if event.moment not in (START, PROMPT, BEFORE):
+        return ""
+    from .. import ties
+
+    who = ties.Who(event.session, event.agent, host.name)
+    if event.moment == BEFORE and event.use:
+        ties.tie(ties.of_tool_use(event.use), who)
+    key = ties.of_agent() if told_apart else ""
+    before = ties.tied(key) if key and event.moment == START else None
+    if key:
+        ties.tie(key, who)
+    return before.session if before else ""
+
+
+def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
+    """What the model should hear now."""
+    if event.moment == START:
+        if event.source == "clear" and before not in ("", event.session):
+            _taken_over(desk, before)
+        return [] if host.deaf else moments.started(desk, event.source)
+    if event.moment == PROMPT:
+        return moments.was_prompted(desk, event.prompt, deaf=host.deaf)
+    if event.moment != AFTER:
+        return []
+    if event.approved:
+        _approved(desk, event.approved)
+    news = _mirrored(desk, event, host)
+    tool = event.tool if event.tool in host.mirrors else own_tool(event.tool)
+    work = moments.Work(_digest(event), tool, event.failed, event.interrupted, () if tool else _call(desk, event))
+    return [*news, *moments.worked(desk, work, deaf=host.deaf)]
+
+
+def _taken_over(desk: Desk, old: str) -> None:
+    """After a `/clear` the session has a new name; the plan stays."""
+    if not desk.plan.id and desk.of(old).plan.id:
+        desk.of(old).bind(desk.session)
+
+
+def _approved(desk: Desk, plan: str) -> None:
+    from ..planning import approved, write_plan_file
+
+    if approved(desk, plan).id:
+        write_plan_file(desk, plan)
+
+
+def _mirrored(desk: Desk, event: Event, host: Host) -> list[str]:
+    """The agent's own plan tool, carried out on our plan."""
+    dialect = host.mirrors.get(event.tool)
+    if dialect is None or event.failed:
+        return []
+    from .mirror import mirrored
+
+    return mirrored(desk, dialect, event.tool, event.args, event.result)
+
+
+def _stop(desk: Desk, event: Event) -> str:
+    """Sent on with a text, or left to rest. Only the main agent is sent on."""
+    if event.agent != MAIN:
+        return ""
+    stop = moments.Stop(said=event.said, background=event.background, planning=event.planning, agent=MAIN)
+    return moments.stopped(desk, stop).text
+
+
+def _digest(event: Event) -> str:
+    """What tells one tool call from another."""
+    from zlib import crc32
+
+    return f"{crc32(repr((event.tool, event.args)).encode('utf-8', 'replace')):x}"
+
+
+def _call(desk: Desk, event: Event) -> tuple[Mapping[str, Any], ...]:
+    """A tool call as it is kept with the item it was made for: short, and without secrets."""
+    from json import dumps
+
+    from ..core.redact import redacted
+
+    given: Any = event.args if isinstance(event.args, dict) else {"input": event.args}
+    shown = event.result if isinstance(event.result, str) else dumps(event.result, default=str, ensure_ascii=False)
+    if desk.settings.redact_calls:
+        given, shown = redacted(given), redacted(shown)
+    outcome = "failed" if event.failed else "ok"
+    return ({"id": event.use, "name": event.tool, "parameters": given, "outcome": outcome, "text": shown[:200]},)

@@ -1,0 +1,224 @@
+"""Attach punchlist to an agent, and detach it: its settings are edited, and not a byte that is not ours.
+
+Imported by the commands only: hooks have no use for it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol
+
+from ...core.errors import Refused
+from . import files
+from .apply import added, holds, is_nothing, stripped
+from .parts import PROJECT, SCOPES, USER, Part, Where
+
+__all__ = ["PATHS", "PROJECT", "SCOPES", "USER", "Edit", "Host", "Part", "Where", "attach", "detach", "host_of"]
+
+PATHS = {
+    "claude-code": "punchlist.hosts.install.claude_code",
+    "codex": "punchlist.hosts.install.codex",
+    "gemini": "punchlist.hosts.install.gemini",
+    "opencode": "punchlist.hosts.install.opencode",
+    "oh-my-pi": "punchlist.hosts.install.oh_my_pi",
+    "goose": "punchlist.hosts.install.goose",
+}
+_TRIES = 100  # times that somebody else may write while we do
+
+
+class Host(Protocol):
+    """What a host's module declares."""
+
+    TITLE: str  # what people call it
+    PROGRAM: str  # the command that starts it
+    CANNOT: str  # what it does not let us do, in one sentence
+    NEXT: str  # what is left to do by hand, or nothing
+
+    def parts(self, where: Where) -> tuple[Part, ...]:
+        """All that is installed."""
+
+    def home(self, where: Where) -> str:
+        """The folder with the user's settings of this host."""
+
+    def worries(self, where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """What keeps an attached host from working, and how to mend it. `there` is what stands in its files now."""
+
+
+class Edit(NamedTuple):
+    """What is done to a file."""
+
+    file: str
+    parts: tuple[str, ...]  # their names
+    old: bytes | None
+    new: bytes | None  # nothing: the file is removed
+    before: bytes | None = None  # how it was when we came
+    stays: bool = False  # whether something of ours is in it from now on
+
+    @property
+    def is_change(self) -> bool:
+        return self.old != self.new
+
+
+def host_of(name: str) -> Host:
+    if name not in PATHS:
+        raise Refused(f"no host {name!r}; the hosts are {', '.join(PATHS)}.")
+    host: Host = __import__(PATHS[name], fromlist=["parts"])
+    return host
+
+
+def here(scope: str, script: str) -> Where:
+    """The user who asks, in the directory they are in."""
+    return Where(scope, os.path.expanduser("~"), os.getcwd(), script, os.environ)
+
+
+def attach(name: str, where: Where, without: Sequence[str] = (), *, dry: bool = False) -> list[Edit]:
+    """Put all parts where they belong, except those that are not wanted, which are taken out."""
+    parts = host_of(name).parts(where)
+    _require_known(without, parts)
+
+    def work(file: str) -> Edit:
+        mine = [part for part in parts if located(part, name) == file]
+        return _attached(file, mine, [part for part in mine if part.name in without], name, where.script)
+
+    return _done([located(part, name) for part in parts], work, name, where.scope, dry=dry)
+
+
+def detach(name: str, where: Where, *, dry: bool = False) -> list[Edit]:
+    """Take all parts out again."""
+    parts = host_of(name).parts(where)
+
+    def work(file: str) -> Edit:
+        return _detached(file, [part for part in parts if file in part.files], name)
+
+    edits = _done([file for part in parts for file in part.files], work, name, where.scope, dry=dry)
+    return [edit for edit in edits if edit.is_change]
+
+
+def located(part: Part, name: str) -> str:
+    """The file a part is in, or will be."""
+    there = [file for file in part.files if os.path.exists(file)] if len(part.files) > 1 else []
+    mine = [file for file in there if seen(part, file, name)[1]]
+    return next(iter([*mine, *there, part.files[-1]]))
+
+
+def seen(part: Part, file: str, name: str) -> tuple[str, bool]:
+    """The text of a file, and whether it holds a part."""
+    with about(file):
+        text = content(file)
+        return text, holds(text, part, name)
+
+
+def content(file: str) -> str:
+    """The text of a file; nothing if there is none."""
+    return files.text(files.load(files.target(file)))
+
+
+# --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _require_known(without: Sequence[str], parts: Iterable[Part]) -> None:
+    names = _names(parts)
+    for name in without:
+        if name not in names:
+            raise Refused(f"no part {name!r}; the parts are {', '.join(map(repr, names))}.")
+
+
+def _attached(file: str, parts: list[Part], unwanted: list[Part], name: str, script: str) -> Edit:
+    old = files.load(files.target(file))
+    known = _known(file)
+    wanted = [part for part in parts if part not in unwanted]
+    text = stripped(files.text(old), unwanted, name, known)
+    new = added(text, wanted, name, script)
+    before = _detached(file, parts, name).new
+    gone = not wanted and before is None and is_nothing(new)
+    return Edit(file, _names(parts), old, None if gone else new.encode(), before, bool(wanted))
+
+
+def _detached(file: str, parts: list[Part], name: str) -> Edit:
+    old = files.load(files.target(file))
+    receipt = files.receipt(files.target(file))
+    if old is None:
+        return Edit(file, _names(parts), None, None)
+    if receipt and files.digest(old) == receipt.after:
+        return Edit(file, _names(parts), old, receipt.before)
+    text = stripped(files.text(old), parts, name, _known(file))
+    ours = bool(receipt and receipt.before is None) or all(part.kind == "file" for part in parts)
+    return Edit(file, _names(parts), old, None if ours and is_nothing(text) else text.encode())
+
+
+def _names(parts: Iterable[Part]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.name for part in parts))
+
+
+def _known(file: str) -> str | None:
+    """How a file was before us, if that is known."""
+    receipt = files.receipt(files.target(file))
+    return files.text(receipt.before) if receipt else None
+
+
+def _done(names: list[str], work: Callable[[str], Edit], host: str, scope: str, *, dry: bool) -> list[Edit]:
+    """Work out what is to be done to every file, and only then do it."""
+    each = list(dict.fromkeys(names))
+    edits = [_planned(file, work) for file in each]
+    if dry or not any(edit.is_change or _is_torn(edit) for edit in edits):
+        return edits
+    with files.alone():
+        done = [_written(file, work, host, scope) for file in each]
+    files.drop_folders(folder for _, folders in done for folder in folders)
+    return [edit for edit, _ in done]
+
+
+def _planned(file: str, work: Callable[[str], Edit]) -> Edit:
+    with about(file):
+        edit = work(file)
+        if edit.is_change:
+            files.require_writable(files.target(file))
+        return edit
+
+
+def _written(file: str, work: Callable[[str], Edit], host: str, scope: str) -> tuple[Edit, tuple[str, ...]]:
+    """Do what is to be done to a file, and the folders it leaves behind. Whoever else writes it meanwhile is not
+    overwritten."""
+    with about(file):
+        for _ in range(_TRIES):
+            edit = work(file)
+            try:
+                return edit, _write(edit, host, scope)
+            except files.Moved:
+                continue
+        raise Refused("somebody else keeps writing it; try again when they are done.")
+
+
+def _is_torn(edit: Edit) -> bool:
+    """Whether one of us was killed here: what it left behind is cleared away."""
+    path = files.target(edit.file)
+    return files.has_draft(path) or (not edit.stays and files.receipt(path) is not None)
+
+
+def _write(edit: Edit, host: str, scope: str) -> tuple[str, ...]:
+    """The receipt first: killed in between, we have kept a copy of a file that is as it was."""
+    path = files.target(edit.file)
+    files.drop_draft(path)
+    receipt = files.receipt(path)
+    folders = receipt.folders if receipt else ()
+    if edit.is_change and edit.new is not None:
+        folders += files.make_folders(path)
+        if edit.stays:
+            files.keep(files.Receipt(path, host, scope, edit.before, files.digest(edit.new), folders))
+    if edit.is_change:
+        files.swap(path, edit.old, edit.new, 0o600 if scope == USER else 0o666)
+    if edit.stays:
+        return ()
+    files.forget(path)
+    return folders
+
+
+@contextmanager
+def about(file: str) -> Iterator[None]:
+    """Say which file it is about."""
+    try:
+        yield
+    except Refused as error:
+        raise Refused(f"{file}: {error}") from None

@@ -1,0 +1,228 @@
+"""Parts put into the text of a file, and taken out again. Pure: text in, text out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from ...core.errors import Refused
+from . import edit_json, edit_toml, edit_yaml
+from .parts import NAME, Part, handlers, is_line, is_server, joined_line, line_command
+
+
+def added(text: str, parts: Sequence[Part], host: str, script: str) -> str:
+    """The text with all parts in it; the same text if they were in it."""
+    for part in parts:
+        text = _ADDED[part.kind](text, part, host, script)
+    return text
+
+
+def stripped(text: str, parts: Sequence[Part], host: str, before: str | None) -> str:
+    """The text without what is ours. `before` is how it was when we came, if that is known: objects and lists that are
+    empty again are written as they were then, and go if they were not there."""
+    for part in parts:
+        text = _STRIPPED[part.kind](text, part, host, before)
+    return text
+
+
+def holds(text: str, part: Part, host: str) -> bool:
+    """Whether a file has this part in some form."""
+    return stripped(text, [part], host, None) != text
+
+
+def is_nothing(text: str) -> bool:
+    """Whether nothing is left of a file that we made."""
+    return text.strip() in ("", "{}")
+
+
+def look(text: str, part: Part) -> Any:
+    """What stands at a part's place in a file; none if nothing does."""
+    form = _form(part)
+    if form == "yaml":
+        return edit_yaml.read(text, _pair(part))
+    found: Any = edit_toml.read(text) if form == "toml" else edit_json.read(text)
+    for step in part.path:
+        found = found.get(step) if isinstance(found, dict) else None
+    return found
+
+
+def _form(part: Part) -> str:
+    return {".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}.get(os.path.splitext(part.files[-1])[1], "json")
+
+
+def _pair(part: Part) -> tuple[str, str]:
+    first, second = part.path
+    return first, second
+
+
+# --- a key with our name ---------------------------------------------------------------------------------------------
+
+
+def _add_entry(text: str, part: Part, host: str, script: str) -> str:
+    there = look(text, part)
+    if there is not None and not is_server(there):
+        raise Refused(f"{'.'.join(part.path)!r} is there already and is not ours; give it another name first.")
+    form = _form(part)
+    if form == "yaml":
+        return edit_yaml.put(text, _pair(part), part.value)
+    return (edit_toml.put if form == "toml" else edit_json.put_all)(text, part.path, part.value)
+
+
+def _strip_entry(text: str, part: Part, host: str, before: str | None) -> str:
+    if not is_server(look(text, part)):
+        return text
+    form = _form(part)
+    if form == "yaml":
+        mine = before is None or not edit_yaml.has(before, part.path[0])
+        return _ended_like(edit_yaml.remove(text, _pair(part), and_block=mine), before)
+    if form == "toml":
+        return _ended_like(edit_toml.remove(text, part.path), before)
+    while is_server(look(text, part)):  # a key may stand there twice
+        text = edit_json.remove(text, part.path)
+    return _pruned(text, part.path[:-1], before)
+
+
+def _ended_like(text: str, before: str | None) -> str:
+    """With the line ends at its end that it had: ours begins on a line of its own."""
+    return before if before is not None and text.rstrip("\r\n") == before.rstrip("\r\n") else text
+
+
+# --- hooks -----------------------------------------------------------------------------------------------------------
+
+
+def _add_hooks(text: str, part: Part, host: str, script: str) -> str:
+    """Every event of ours exactly once, and none at an event that we no longer answer."""
+    now = _hooks(text, part)
+    ours = _ours(now, host)
+    for event, wanted in part.value.items():
+        if [_is_same(now[event][group], wanted) for group in ours.get(event, {})] != [True]:
+            text = edit_json.append(_without_event(text, part, host, event), (*part.path, event), wanted)
+    for event in ours.keys() - part.value.keys():
+        text = _without_event(text, part, host, event)
+    return text
+
+
+def _strip_hooks(text: str, part: Part, host: str, before: str | None) -> str:
+    for event in _ours(_hooks(text, part), host):
+        text = _pruned(_without_event(text, part, host, event), (*part.path, event), before)
+    return text
+
+
+def _ours(hooks: dict[str, Any], host: str) -> dict[str, dict[int, list[int]]]:
+    """Our hooks by event and group."""
+    found: dict[str, dict[int, list[int]]] = {}
+    for event, group, number in handlers(hooks, host):
+        found.setdefault(event, {}).setdefault(group, []).append(number)
+    return found
+
+
+def _hooks(text: str, part: Part) -> dict[str, Any]:
+    found = look(text, part)
+    return found if isinstance(found, dict) else {}
+
+
+def _is_same(there: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    """Whether a group does what it should; how long it may take is the user's to choose."""
+    commands = [handler.get("command") for handler in there["hooks"]]
+    return commands == [wanted["hooks"][0]["command"]] and there.get("matcher") == wanted.get("matcher")
+
+
+def _without_event(text: str, part: Part, host: str, event: str) -> str:
+    now = _hooks(text, part)
+    for group, numbers in reversed(_ours(now, host).get(event, {}).items()):
+        path: edit_json.Path = (*part.path, event, group)
+        alone = len(numbers) == len(now[event][group]["hooks"])
+        for way in [path] if alone else [(*path, "hooks", number) for number in reversed(numbers)]:
+            text = edit_json.remove(text, way)
+    return text
+
+
+# --- an element of a list --------------------------------------------------------------------------------------------
+
+
+def _add_element(text: str, part: Part, host: str, script: str) -> str:
+    there = look(text, part)
+    return text if isinstance(there, list) and part.value in there else edit_json.append(text, part.path, part.value)
+
+
+def _strip_element(text: str, part: Part, host: str, before: str | None) -> str:
+    there = look(text, part)
+    if not isinstance(there, list) or part.value not in there:
+        return text
+    for number in reversed([number for number, entry in enumerate(there) if entry == part.value]):
+        text = edit_json.remove(text, (*part.path, number))
+    return _pruned(text, part.path, before)
+
+
+# --- a status line ---------------------------------------------------------------------------------------------------
+
+
+def _add_line(text: str, part: Part, host: str, script: str) -> str:
+    """Ours alone, or behind the one that is there. One of a kind that we do not know is left alone."""
+    there = look(text, part)
+    if there is None:
+        return edit_json.put(text, part.path, {"type": "command", "command": line_command(script, host)})
+    if not isinstance(there, dict) or there.get("type") != "command" or not isinstance(there.get("command"), str):
+        return text
+    theirs = joined_line(there["command"]) if is_line(there, host) else there["command"]
+    wanted = line_command(script, host, theirs)
+    return text if there["command"] == wanted else edit_json.put(text, (*part.path, "command"), wanted)
+
+
+def _strip_line(text: str, part: Part, host: str, before: str | None) -> str:
+    there = look(text, part)
+    if not is_line(there, host):
+        return text
+    theirs = joined_line(there["command"])
+    if not theirs:
+        return _pruned(edit_json.remove(text, part.path), part.path[:-1], before)
+    path = (*part.path, "command")
+    node = edit_json.find(before, edit_json.parse(before), path) if before and not edit_json.is_blank(before) else None
+    if node and before and edit_json.value(before, node) == theirs:
+        return edit_json.replace(text, path, before[node.start : node.end])
+    return edit_json.put(text, path, theirs)
+
+
+# --- a whole file ----------------------------------------------------------------------------------------------------
+
+
+def _add_file(text: str, part: Part, host: str, script: str) -> str:
+    if text.strip() and NAME not in text:
+        raise Refused("it is there already and is not ours; move it away first.")
+    return str(part.value)
+
+
+def _strip_file(text: str, part: Part, host: str, before: str | None) -> str:
+    return "" if NAME in text else text
+
+
+def _pruned(text: str, path: tuple[str, ...], before: str | None) -> str:
+    """Without the objects and lists along a path that are empty and were not there before."""
+    root = edit_json.parse(before) if before is not None and not edit_json.is_blank(before) else None
+    for depth in range(len(path), -1, -1):
+        now = edit_json.find(text, edit_json.parse(text), path[:depth])
+        if now is None or now.children:
+            return text
+        then = edit_json.find(before, root, path[:depth]) if before and root else None
+        if before and then is not None:
+            return text if then.children else edit_json.replace(text, path[:depth], before[then.start : then.end])
+        if depth:
+            text = edit_json.remove(text, path[:depth])
+    return text
+
+
+_ADDED = {
+    "entry": _add_entry,
+    "hooks": _add_hooks,
+    "element": _add_element,
+    "line": _add_line,
+    "file": _add_file,
+}
+_STRIPPED = {
+    "entry": _strip_entry,
+    "hooks": _strip_hooks,
+    "element": _strip_element,
+    "line": _strip_line,
+    "file": _strip_file,
+}

@@ -1,0 +1,65 @@
+"""An agent's own plan tool, mirrored: what it did there becomes the plan, without a token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import ops
+from ..core.errors import Refused
+from ..core.model import Plan
+from ..desk import Desk
+from ..dialects import load
+
+_OHMYPI = ("init", "start", "done", "rm", "drop", "append")  # what oh-my-pi's `todo` shares with its `todo_write`
+
+
+def mirrored(desk: Desk, dialect: str, tool: str, args: Any, result: Any) -> list[str]:
+    """Carry out a call that the agent's own tool has carried out already; what the model should hear."""
+    own: dict[str, Any] = {"session": desk.session, "agent": desk.agent, "settings": desk.settings, "place": desk.place}
+    mirror = Desk(desk.store, dialect=load(dialect), **own)
+    if tool == "todo":
+        return _todo(mirror, args)
+    if tool not in [one.name for one in mirror.dialect.tools] or (tool, dialect) in _LOOKING:
+        return []
+    reply = mirror.call(tool, args)
+    if tool == "TaskCreate" and not reply.is_error:
+        _renamed(mirror, result)
+    return list(reply.news)
+
+
+_LOOKING = {("TaskList", "claude-tasks"), ("TaskGet", "claude-tasks")}
+
+
+def _renamed(desk: Desk, result: Any) -> None:
+    """A task is known by the id its own tool gave it."""
+    task = result.get("task") if isinstance(result, dict) else None
+    id = str(task.get("id", "")) if isinstance(task, dict) else _number(result)
+    last = desk.plan.items[-1] if desk.plan.items else None
+    made = max(desk.plan.items, key=lambda item: int(item.id)) if last else None
+    if made is not None and id and id != made.id:
+        desk.change(lambda plan: ops.put(plan, made._replace(extra={**made.extra, "id": id})), by=desk.agent)
+
+
+def _number(result: Any) -> str:
+    """The number in `Task #3 created successfully`."""
+    words = result.split() if isinstance(result, str) else []
+    return words[1].lstrip("#") if len(words) > 1 and words[1].startswith("#") else ""
+
+
+def _todo(desk: Desk, args: Any) -> list[str]:
+    """oh-my-pi's newer `todo`: one operation a call."""
+    op = args.get("op") if isinstance(args, dict) else None
+    if op in _OHMYPI:
+        kept = {name: args[name] for name in ("list", "task", "phase", "items") if args.get(name) is not None}
+        return list(desk.call("todo_write", {"ops": [{"op": op, **kept}]}).news)
+    task, why = str(args.get("task") or ""), str(args.get("reason") or "blocked")
+
+    def edit(plan: Plan) -> Plan:
+        ids = [item.id for item in plan.items if item.text == task]
+        if not ids:
+            raise Refused(f"no item {task!r:.80}.")
+        return ops.block(plan, ids[0], why=why) if op == "block" else ops.unblock(plan, ids[0])
+
+    if op in ("block", "unblock"):
+        desk.change(edit, by=desk.agent)
+    return []

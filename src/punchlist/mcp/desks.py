@@ -1,0 +1,76 @@
+"""The plans behind one connection: one store for as long as it lasts, and a desk for each session and agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.model import MAIN, NOTHING
+from ..desk import Desk, store_for
+from ..dialects import Dialect
+from ..settings import Settings
+from ..stores import Store
+from ..ties import Who
+from .who import Callers, place_of
+
+_MOST = 64  # desks that are kept at hand
+
+
+class Desks:
+    """Opens the store when the first plan is asked for; if that fails, it tries again with the next."""
+
+    def __init__(self, settings: Settings, callers: Callers, dialect: Dialect, plan: str = "") -> None:
+        self._settings = settings
+        self._callers = callers
+        self._dialect = dialect
+        self._plan = plan
+        self._store: Store | None = None
+        self._open: dict[tuple[str, str], Desk] = {}
+        self._latest: Desk | None = None
+
+    def of(self, meta: Mapping[str, Any], client: str) -> Desk:
+        """The desk of whoever makes a call with this `_meta`. Raises StoreError."""
+        who = self._callers.who(meta, client)
+        key = (who.session, who.agent)
+        desk = self._open.get(key)
+        if desk is None:
+            desk = self._open[key] = self._made(who, place_of(meta))
+            if len(self._open) > _MOST:
+                self._open.pop(next(iter(self._open)))
+        self._latest = desk
+        return desk
+
+    def latest(self, client: str) -> Desk:
+        """The desk of whoever called last; before the first call, of whoever would."""
+        return self._latest or self.of(NOTHING, client)
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+
+    def _made(self, who: Who, place: str) -> Desk:
+        if self._store is None:
+            self._store = store_for(self._settings)
+        desk = Desk(
+            self._store,
+            session=who.session,
+            agent=who.agent,
+            plan=self._plan,
+            dialect=self._dialect,
+            settings=self._settings,
+            place=place,
+        )
+        if who.agent == MAIN and who.session != self._callers.nameless and not self._plan:
+            self._hand_over(desk)
+        return desk
+
+    def _hand_over(self, desk: Desk) -> None:
+        """An agent that had no name until now keeps the plan that it made without one."""
+        nameless = self._open.get((self._callers.nameless, MAIN))
+        if nameless is None or not nameless.plan.id or desk.plan.id:
+            return
+        plan = nameless.plan
+        _, reader = desk.store.glance(plan.id, nameless.reader_key)
+        nameless.bind(desk.session)
+        desk.store.remember(plan.id, desk.reader_key, reader)
+        del self._open[self._callers.nameless, MAIN]

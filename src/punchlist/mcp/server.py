@@ -1,0 +1,257 @@
+"""One connection: what is asked, and what is answered. It reads and writes nothing itself but plans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core.errors import Refused, StoreError
+from ..core.model import NOTHING
+from ..core.text import cut, inline
+from ..desk import Desk
+from ..dialects import Reply, Tool, load, offered
+from ..dialects.wire import WRITERS
+from ..prompts import say
+from ..settings import Settings
+from . import protocol
+from .desks import Desks
+from .lines import Line, TooLong
+from .offers import Offer, can_change, offered_now
+from .protocol import Fault, Id, Message, Request
+from .who import Callers
+
+_SUBSCRIPTIONS = 64  # of one client
+_BATCH = 1000  # messages on one line
+_LOOKS = 1.0  # seconds between looks at what is offered, while somebody wants to hear of it
+_CHANGED = "notifications/tools/list_changed"
+_CAPABILITIES: Message = {"tools": {"listChanged": True}}
+_NEVER_KEPT: Message = {"ttlMs": 0, "cacheScope": "private"}
+
+
+class Server:
+    """What one client is told. `offer` decides which tools there are; `watch`: whether that may change by itself."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        callers: Callers,
+        *,
+        plan: str = "",
+        offer: Offer = offered_now,
+        watch: bool = False,
+    ) -> None:
+        self._dialect = load(settings.dialect)
+        self._desks = Desks(settings, callers, self._dialect, plan)
+        self._offer = offer
+        self._watch = watch or can_change(self._dialect)
+        self._client = ""
+        self._greeted = False  # by a handshake
+        self._subscriptions: list[Id] = []
+        self._known: list[str] | None = None  # the names of the tools, as the client knows them
+        self._methods: dict[str, Callable[[Request], Message | None]] = {
+            "initialize": self._initialize,
+            "ping": lambda request: {},
+            "tools/list": self._list,
+            "tools/call": self._call,
+            "server/discover": self._discover,
+            "subscriptions/listen": self._listen,
+        }
+
+    # --- messages ----------------------------------------------------------------------------------------------------
+
+    def answer(self, line: Line) -> list[Message | list[Message]]:
+        """What to say to a line, whatever is in it."""
+        try:
+            return self._answers(line)
+        except Fault as fault:
+            return [protocol.failed(protocol.id_within(line) if isinstance(line, TooLong) else None, fault)]
+        except Exception as error:
+            return [protocol.failed(None, _of_ours(error))]
+
+    def _answers(self, line: Line) -> list[Message | list[Message]]:
+        message = protocol.read(line)
+        if not isinstance(message, list):
+            return [*self._replies(message), *self.look()]
+        if not message:
+            raise Fault(protocol.INVALID_REQUEST, "a batch must not be empty.")
+        if len(message) > _BATCH:
+            raise Fault(protocol.INVALID_REQUEST, f"a batch of {len(message)} is too long; {_BATCH} are the most.")
+        replies = [reply for one in message for reply in self._replies(one)]
+        return [*([replies] if replies else []), *self.look()]
+
+    def look(self) -> list[Message]:
+        """What to say unasked: that other tools are offered now."""
+        if not self._is_watched:
+            return []
+        before, now = self._known, self._names()
+        if before is None or now is None or before == now:
+            return []
+        self._known = now
+        plain = [protocol.notification(_CHANGED)] if self._greeted else []
+        return plain + [protocol.notification(_CHANGED, id) for id in self._subscriptions]
+
+    @property
+    def patience(self) -> float | None:
+        """How many seconds to wait for the next line before having a look; for ever, if there is nothing to see."""
+        return _LOOKS if self._is_watched else None
+
+    def end(self) -> list[Message]:
+        """What to say at the end."""
+        self._desks.close()
+        said: list[Message] = []
+        for id in self._subscriptions:
+            over = {"_meta": {protocol.SUBSCRIPTION_KEY: id}}
+            said.append(protocol.succeeded(Request(id, "subscriptions/listen", {}, {}, True), over))
+            said.append(protocol.notification("notifications/cancelled", requestId=id))
+        return said
+
+    def _replies(self, message: Any) -> list[Message]:
+        """The answer to one message, if it wants one."""
+        is_asked = not isinstance(message, dict) or "id" in message or "method" not in message
+        try:
+            request = protocol.understood(message)
+            if request is None or request.id is None:
+                self._hear(request)
+                return []
+            result = self._method(request.method)(request)
+            return [self._begun(request) if result is None else protocol.succeeded(request, result)]
+        except Fault as error:
+            fault = error
+        except Exception as error:
+            fault = _of_ours(error)
+        return [protocol.failed(protocol.id_of(message), fault)] if is_asked else []
+
+    def _hear(self, said: Request | None) -> None:
+        if said is not None and said.method == "notifications/initialized":
+            self._greeted = True
+            self._known = self._known or self._names()
+        elif said is not None and said.method == "notifications/cancelled":
+            id = said.params.get("requestId")
+            self._subscriptions = [one for one in self._subscriptions if (type(one), one) != (type(id), id)]
+
+    def _method(self, name: str) -> Callable[[Request], Message | None]:
+        found = self._methods.get(name)
+        if found is None:
+            known = ", ".join(self._methods)
+            raise Fault(protocol.METHOD_NOT_FOUND, f"no method {cut(inline(name), 60)!r}; the methods are {known}.")
+        return found
+
+    # --- methods -----------------------------------------------------------------------------------------------------
+
+    def _initialize(self, request: Request) -> Message:
+        self._client = _name_of(request.params.get("clientInfo"))
+        return {
+            "protocolVersion": protocol.version_for(request.params.get("protocolVersion")),
+            "capabilities": _CAPABILITIES,
+            "serverInfo": protocol.server(),
+            "instructions": say("mcp"),
+        }
+
+    def _discover(self, request: Request) -> Message:
+        _must_be_stateless(request)
+        about = {"capabilities": _CAPABILITIES, "instructions": say("mcp")}
+        return {"supportedVersions": list(protocol.STATELESS), **about, **_NEVER_KEPT}
+
+    def _list(self, request: Request) -> Message:
+        if request.params.get("cursor") is not None:
+            raise Fault(protocol.INVALID_PARAMS, "there is no such cursor; all tools are on one page.")
+        try:
+            tools = list(self._offered())
+        except Exception:  # a client that gets no list asks for none again
+            tools = offered(self._dialect, continuing=False)
+        self._known = [tool.name for tool in tools]
+        return {"tools": [WRITERS["mcp"](tool) for tool in tools], **(_NEVER_KEPT if request.stateless else NOTHING)}
+
+    def _call(self, request: Request) -> Message:
+        name = request.params.get("name")
+        if not isinstance(name, str):
+            raise Fault(protocol.INVALID_PARAMS, "params.name must be a string: the name of a tool.")
+        names = [tool.name for tool in self._dialect.tools]
+        if name not in names:
+            known = ", ".join(names)
+            raise Fault(protocol.INVALID_PARAMS, f"no tool {cut(inline(name), 60)!r}; the tools are {known}.")
+        reply = self._carried_out(request, name)
+        return {"content": [{"type": "text", "text": reply.text}], "isError": reply.is_error}
+
+    def _listen(self, request: Request) -> None:
+        """Open a subscription. Its answer comes when it ends; what is said now is that it has begun."""
+        _must_be_stateless(request)
+        if not isinstance(request.params.get("notifications"), dict):
+            raise Fault(protocol.INVALID_PARAMS, "params.notifications must be an object.")
+        if request.id is None or request.id in self._subscriptions or len(self._subscriptions) >= _SUBSCRIPTIONS:
+            words = f"a subscription needs an id of its own, and {_SUBSCRIPTIONS} are the most."
+            raise Fault(protocol.INVALID_REQUEST, words)
+        if _wants_tools(request):
+            self._subscriptions.append(request.id)
+            self._known = self._known or self._names()
+
+    def _begun(self, request: Request) -> Message:
+        honoured = {"toolsListChanged": True} if _wants_tools(request) else {}
+        return protocol.notification("notifications/subscriptions/acknowledged", request.id, notifications=honoured)
+
+    # --- plans and tools ---------------------------------------------------------------------------------------------
+
+    def _carried_out(self, request: Request, name: str) -> Reply:
+        """One tool call. What the store has to complain of is an answer, too."""
+        args = request.params.get("arguments")
+        client = _name_of(request.meta.get(protocol.CLIENT_KEY)) or self._client
+        try:
+            desk = self._desks.of(request.meta, client)
+        except (StoreError, Refused) as error:
+            return Reply(str(error), is_error=True)
+        try:
+            tools = self._offered()
+            if _is_withdrawn(name, self._dialect.tools, tools):
+                return desk.decline(name, f"{name} is switched off at present.")
+            goes_on = any(tool.only_continuing for tool in tools)
+            return desk.call(name, {} if args is None else args, continuing=goes_on)
+        except Refused as refusal:
+            return desk.decline(name, str(refusal))
+        except StoreError as error:
+            from ..calls import faulted
+
+            return faulted(desk, name, error)
+
+    def _offered(self) -> tuple[Tool, ...]:
+        return self._offer(self._dialect, self._desk)
+
+    def _desk(self) -> Desk:
+        return self._desks.latest(self._client)
+
+    def _names(self) -> list[str] | None:
+        """The names of the tools that are offered now; nothing, if that cannot be said."""
+        try:
+            return [tool.name for tool in self._offered()]
+        except Exception:
+            return None
+
+    @property
+    def _is_watched(self) -> bool:
+        """Whether tools may come and go, and somebody wants to hear of it."""
+        return self._watch and (self._greeted or bool(self._subscriptions))
+
+
+def _of_ours(error: Exception) -> Fault:
+    """A fault of ours ends one request, not the server."""
+    words = f"{type(error).__name__}: {cut(inline(str(error)), 300)}"
+    return Fault(protocol.INTERNAL_ERROR, f"a fault of punchlist itself: {words}")
+
+
+def _name_of(client: Any) -> str:
+    name = client.get("name") if isinstance(client, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def _wants_tools(request: Request) -> bool:
+    return request.params["notifications"].get("toolsListChanged") is True
+
+
+def _must_be_stateless(request: Request) -> None:
+    if not request.stateless:
+        raise Fault(protocol.INVALID_PARAMS, f"params._meta[{protocol.VERSION_KEY!r}] is missing.")
+
+
+def _is_withdrawn(name: str, known: tuple[Tool, ...], offered: tuple[Tool, ...]) -> bool:
+    """Whether a tool is not offered now that otherwise always is. What needs a continuation, the desk refuses."""
+    always = any(tool.name == name and tool.enabled and not tool.only_continuing for tool in known)
+    return always and all(tool.name != name for tool in offered)

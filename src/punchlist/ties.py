@@ -1,0 +1,221 @@
+"""Ties: what a hook leaves behind, so that a call to the MCP server is known to be of the same session and agent.
+
+A hook is told which session and agent it runs in; a call to an MCP server mostly is not. Both know something else:
+the id of the tool use, or the process of the agent that started them. A hook leaves its session under that key, and
+the server looks there. A tie is worth something on this machine only, for as long as the agent runs, so ties are
+small files beside the store and not in it. Whatever fails, there is no tie, and nobody is disturbed.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from .core.model import MAIN
+from .settings import state_folder
+
+_KEPT = 86_400.0  # seconds until a tie is collected; every prompt ties the agent's process anew
+_SELDOM = 64  # seconds, of which one is for collecting
+_LARGEST = 16_384  # characters of a tie
+_PLAIN = 60  # bytes of a key that is a file's name as it is, in hexadecimal
+_HIGHEST = 64  # ancestors of a process that are looked at
+_PS = "/bin/ps"
+
+# Names of processes that stand between an agent and what it starts, or above all agents.
+_SHELLS = frozenset(["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "pwsh"])
+_LAUNCHERS = _SHELLS | frozenset(["env", "uv", "uvx", "timeout", "nice", "nohup", "setsid", "sudo"])
+_INITS = frozenset(["systemd", "init", "launchd", "tini", "dumb-init", "docker-init", "s6-svscan", "catatonit"])
+
+
+class Who(NamedTuple):
+    """Who makes a call."""
+
+    session: str
+    agent: str = MAIN
+    host: str = ""  # the agent program
+
+
+class Process(NamedTuple):
+    """A process of this machine. No two have the same id and start."""
+
+    pid: int
+    parent: int
+    started: str
+    name: str
+
+
+def tie(key: str, who: Who, *, at: float | None = None) -> bool:
+    """Leave word of who is behind a key; the latest word counts. Whether it could be left."""
+    import json
+
+    text = json.dumps([key, *who])
+    if not key or not who.session or len(text) > _LARGEST:
+        return False
+    now = time.time() if at is None else at
+    folder = home()
+    try:
+        _write(folder, _name(key), text.encode())
+        if int(now) % _SELDOM == 0:
+            _collect(folder, now - _KEPT)
+    except OSError:
+        return False
+    return True
+
+
+def tied(key: str, folder: str = "") -> Who | None:
+    """Who is behind a key, if a hook left word. Whoever asks often names the folder."""
+    try:
+        handle = os.open(f"{folder or home()}/{_name(key)}", os.O_RDONLY)
+    except OSError:
+        return None
+    import json
+
+    try:
+        found = json.loads(os.read(handle, _LARGEST))
+    except (OSError, ValueError, RecursionError):
+        return None
+    finally:
+        os.close(handle)
+    if not isinstance(found, list) or [type(one) for one in found] != [str] * 4 or found[0] != key:
+        return None
+    return Who(*found[1:])
+
+
+def of_tool_use(id: str) -> str:
+    """The key of one tool use."""
+    return f"tool:{id}" if id else ""
+
+
+def of_process(pid: int) -> str:
+    """The key of a process that runs; empty if none does."""
+    found = _reader()(pid)
+    return _key(found) if found else ""
+
+
+def of_agent() -> str:
+    """The key of the agent that started this process: the nearest one above it that is no shell. Empty if unknown."""
+    for process in ancestors():
+        if process.name in _INITS:
+            break
+        if process.name not in _LAUNCHERS:
+            return _key(process)
+    return ""
+
+
+def of_ancestors() -> tuple[str, ...]:
+    """The keys of the processes above this one that may be its agent, nearest first. A shell above them is where
+    somebody typed the command: what is higher up is another agent, or none."""
+    keys: list[str] = []
+    for process in ancestors():
+        is_shell = process.name in _SHELLS
+        if process.name in _INITS or (is_shell and keys):
+            break
+        if not is_shell:
+            keys.append(_key(process))
+    return tuple(keys)
+
+
+def ancestors(pid: int = 0) -> Iterator[Process]:
+    """The processes above one, nearest first; above this one, if none is named."""
+    read = _reader()
+    own = read(pid) if pid else None
+    parent = own.parent if own else 0 if pid else os.getppid()
+    for _ in range(_HIGHEST):
+        found = read(parent) if parent > 0 else None
+        if found is None:
+            return
+        yield found
+        parent = found.parent
+
+
+def home() -> str:
+    """The folder where ties are."""
+    return os.path.join(state_folder(os.environ), "ties")
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def _name(key: str) -> str:
+    """A name that any file system takes, whatever is in the key, and that differs by more than case."""
+    data = key.encode("utf-8", "surrogatepass")
+    if len(data) <= _PLAIN:
+        return data.hex()
+    from hashlib import sha256
+
+    return f"h{sha256(data).hexdigest()}"
+
+
+def _write(folder: str, name: str, data: bytes) -> None:
+    """All of it or nothing, for this user's eyes only."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    draft = os.path.join(folder, f"{name}.{os.urandom(4).hex()}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.write(handle, data)
+    finally:
+        os.close(handle)
+    os.replace(draft, os.path.join(folder, name))
+
+
+def _collect(folder: str, before: float) -> None:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            try:
+                if entry.stat(follow_symlinks=False).st_mtime < before:
+                    os.unlink(entry.path)
+            except OSError:  # somebody else was faster
+                continue
+
+
+# --- processes -------------------------------------------------------------------------------------------------------
+
+
+def _key(process: Process) -> str:
+    return f"process:{process.pid}:{process.started}"
+
+
+def _reader() -> Callable[[int], Process | None]:
+    return read_proc if os.path.exists("/proc/self/stat") else read_ps
+
+
+def read_proc(pid: int) -> Process | None:
+    """A process, as Linux tells of it."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            head, _, tail = file.read().rpartition(b")")
+        fields = tail.split()
+        name = head.partition(b"(")[2].decode("utf-8", "replace")
+        return Process(pid, int(fields[1]), fields[19].decode(), name)
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def read_ps(pid: int) -> Process | None:
+    """A process, as ps tells of it where there is no /proc."""
+    columns = [word for name in ("ppid", "lstart", "comm") for word in ("-o", f"{name}=")]
+    try:
+        words = _output([_PS, *columns, "-p", str(pid)]).decode("utf-8", "replace").split(None, 6)
+    except OSError:
+        return None
+    if len(words) < 7 or not words[0].isdigit():
+        return None
+    name = os.path.basename(words[6].strip()).lstrip("-")
+    return Process(pid, int(words[0]), "-".join(words[1:6]), name)
+
+
+def _output(command: list[str]) -> bytes:
+    """What a command prints, without the modules that this usually takes."""
+    reading, writing = os.pipe()
+    try:
+        actions = [(os.POSIX_SPAWN_DUP2, writing, 1)]
+        child = os.posix_spawn(command[0], command, {**os.environ, "LC_ALL": "C"}, file_actions=actions)
+    except OSError:
+        os.close(reading)
+        raise
+    finally:
+        os.close(writing)
+    with open(reading, "rb") as file:
+        printed = file.read()
+    os.waitpid(child, 0)
+    return printed

@@ -1,0 +1,308 @@
+"""What only a store on a server has: connections that are shared, that break, and that a fork inherits."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from queue import Queue
+from threading import Barrier, Thread
+
+import psycopg
+import pytest
+
+import punchlist
+from punchlist import Desk, ops
+from punchlist.stores.postgres import PostgresStore, listener
+from tests.core.plans import texts
+from tests.postgres_server import fresh_database
+from tests.stores.following import PATIENCE, Follower
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+
+
+@pytest.fixture
+def url(postgres: str) -> str:
+    return fresh_database(postgres)
+
+
+@pytest.fixture
+def desk(url: str) -> Iterator[Desk]:
+    with punchlist.open(url, session="s") as opened:
+        opened.change(lambda plan: ops.add(plan, "a"))
+        yield opened
+
+
+@pytest.fixture
+def only_notices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody looks by itself: whoever is not woken hangs."""
+    monkeypatch.setattr("punchlist.desk._LONGEST", 10.0 * PATIENCE)
+
+
+def add(desk: Desk, text: str) -> None:
+    desk.change(lambda plan: ops.add(plan, text))
+
+
+def connections(url: str) -> list[tuple[int, str]]:
+    """The connections of our stores to a database, each with its last statement."""
+    with psycopg.connect(url, application_name="a test") as db:
+        return db.execute(
+            "SELECT pid, query FROM pg_stat_activity WHERE datname = current_database() "
+            "AND application_name = 'punchlist'"
+        ).fetchall()
+
+
+def listening(url: str) -> list[int]:
+    return [pid for pid, query in connections(url) if query.startswith("LISTEN")]
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, "it never came to be"
+        time.sleep(0.01)
+
+
+def in_a_fork(work: Callable[[], None]) -> int:
+    """The exit code of a fork that does some work."""
+    child = os.fork()
+    if not child:
+        try:
+            work()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+# --- following -----------------------------------------------------------------------------------------------------
+
+
+def test_every_follower_is_woken_by_the_notice_and_not_by_the_time(desk: Desk, url: str, only_notices: None) -> None:
+    with punchlist.open(url, session="s") as following:
+        followers = [Follower(following) for _ in range(8)]
+        for follower in followers:
+            follower.until("a")
+        for number in range(10):
+            add(desk, str(number))
+            wanted = ["a", *map(str, range(number + 1))]
+            assert [texts(follower.until(*wanted)) for follower in followers] == [wanted] * 8
+
+
+def test_a_follower_hears_of_the_first_plan_and_of_another_one_by_notice(url: str, only_notices: None) -> None:
+    with punchlist.open(url, session="new") as desk, punchlist.open(url, session="other") as other:
+        follower = Follower(desk)
+        follower.until()
+        add(other, "theirs")
+        with punchlist.open(url, session="new") as writing:
+            add(writing, "mine")
+        follower.until("mine")
+        other.bind("new")
+        follower.until("theirs")
+
+
+def test_all_who_follow_share_one_connection_and_let_it_go(
+    desk: Desk, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listener, "_LINGER", 0.05)
+    before = len(connections(url))
+    followers = [Follower(desk, enough="b") for _ in range(5)]
+    for follower in followers:
+        follower.until("a")
+    eventually(lambda: len(listening(url)) == 1)
+    assert len(connections(url)) == before + 1
+    add(desk, "b")
+    for follower in followers:
+        follower.until("a", "b")
+        assert follower.next() is None
+    eventually(lambda: listening(url) == [])
+    late = Follower(desk)
+    late.until("a", "b")
+    add(desk, "c")
+    late.until("a", "b", "c")
+
+
+def test_a_listener_whose_connection_is_cut_listens_again(desk: Desk, url: str, only_notices: None) -> None:
+    follower = Follower(desk)
+    follower.until("a")
+    for number in range(3):
+        eventually(lambda: len(listening(url)) == 1)
+        cut = listening(url)[0]
+        with psycopg.connect(url) as db:
+            db.execute("SELECT pg_terminate_backend(%s)", (cut,))
+        eventually(lambda cut=cut: listening(url) not in ([], [cut]))  # type: ignore[misc]
+        with punchlist.open(url, session="s") as other:
+            add(other, str(number))
+        follower.until("a", *map(str, range(number + 1)))
+
+
+def test_a_store_that_is_closed_ends_those_who_follow_and_leaves_no_connection(url: str, only_notices: None) -> None:
+    with punchlist.open(url, session="s") as desk:
+        add(desk, "a")
+        followers = [Follower(desk) for _ in range(4)]
+        for follower in followers:
+            follower.until("a")
+        eventually(lambda: len(listening(url)) == 1)
+    assert [follower.next() for follower in followers] == [None] * 4
+    eventually(lambda: connections(url) == [])
+
+
+def test_a_closed_store_says_so(url: str) -> None:
+    desk = punchlist.open(url, session="s")
+    desk.close()
+    desk.close()
+    with pytest.raises(punchlist.StoreError, match=r"the store was closed\."):
+        add(desk, "too late")
+
+
+# --- a server that is not there ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def refusing() -> Iterator[str]:
+    """An address at which nobody listens, and nobody else can."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"postgresql://u:secret@127.0.0.1:{taken.getsockname()[1]}/db"
+
+
+@pytest.fixture
+def silent() -> Iterator[socket.socket]:
+    """A server that lets everybody in, and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0)
+        yield server
+
+
+def address(server: socket.socket) -> str:
+    return f"postgresql://u:secret@127.0.0.1:{server.getsockname()[1]}/db"
+
+
+def callers(server: socket.socket) -> int:
+    """How many have come since this was last asked."""
+    for count in itertools.count():
+        try:
+            server.accept()[0].close()
+        except BlockingIOError:
+            return count
+    raise AssertionError("counting never ends")
+
+
+def refusal(url: str) -> str:
+    """What opening a store says. It must not take as long as one is waited for who has answered before."""
+    found: Queue[BaseException] = Queue()
+
+    def opens() -> None:
+        try:
+            punchlist.open(url).close()
+        except BaseException as error:
+            found.put(error)
+
+    Thread(target=opens, daemon=True).start()
+    error = found.get(timeout=PATIENCE)
+    assert isinstance(error, punchlist.StoreError)
+    return str(error)
+
+
+def test_a_server_that_never_answered_is_not_waited_for(refusing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("punchlist.stores.postgres._PATIENCE", 10.0 * PATIENCE)
+    said = refusal(refusing)
+    assert said.startswith(refusing.replace("secret", "***") + " cannot be used (")
+    assert said.endswith("); check the address, and that the server runs.")
+    assert "secret" not in said
+
+
+def test_a_server_that_says_nothing_is_asked_once(silent: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("punchlist.stores.postgres._PATIENCE", 10.0 * PATIENCE)
+    assert "***@127.0.0.1" in refusal(address(silent))
+    assert callers(silent) == 1
+
+
+@pytest.mark.parametrize("kind", ["refusing", "silent"])
+def test_a_hook_whose_server_is_not_there_is_silent_and_says_why_in_its_log(
+    kind: str, own_home: Path, refusing: str, silent: socket.socket
+) -> None:
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(own_home), "prompt": "go on"}
+    url = refusing if kind == "refusing" else address(silent)
+    done = subprocess.run(
+        [sys.executable, "-m", "punchlist", "hook", "claude-code", "--store", url],
+        input=json.dumps(event),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    (line,) = (own_home / "punchlist" / "hook.log").read_text().splitlines()
+    assert url.replace("secret", "***") in line
+    assert callers(silent) == (1 if kind == "silent" else 0)
+
+
+# --- threads and forks ---------------------------------------------------------------------------------------------
+
+
+def test_a_fork_has_connections_of_its_own_and_leaves_its_parent_s_alone(desk: Desk, url: str) -> None:
+    def adds(name: str) -> None:
+        for number in range(20):
+            add(desk, f"{name} {number}")
+
+    child = os.fork()
+    if not child:
+        try:
+            adds("child")
+            desk.close()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    adds("parent")
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    add(desk, "the parent goes on")
+    found = texts(desk.plan)
+    for name in ("child", "parent"):
+        assert [text for text in found if text.startswith(f"{name} ")] == [f"{name} {n}" for n in range(20)]
+    assert len(found) == 42
+
+
+def test_a_fork_of_one_who_follows_can_follow_by_itself(desk: Desk, url: str, only_notices: None) -> None:
+    follower = Follower(desk)
+    follower.until("a")
+
+    def follows() -> None:
+        own = Follower(desk)
+        own.until("a")
+        with punchlist.open(url, session="s") as other:
+            add(other, "b")
+        own.until("a", "b")
+        desk.close()
+
+    assert in_a_fork(follows) == 0
+    follower.until("a", "b")
+    add(desk, "c")
+    follower.until("a", "b", "c")
+
+
+def test_a_fork_while_another_thread_is_at_work_does_not_wait_for_that_thread(desk: Desk) -> None:
+    assert isinstance(desk.store, PostgresStore)
+    held, free = Barrier(2), Barrier(2)
+
+    def holds() -> None:
+        assert isinstance(desk.store, PostgresStore)
+        with desk.store._own_lock():
+            held.wait(PATIENCE)
+            free.wait(PATIENCE)
+
+    thread = Thread(target=holds)
+    thread.start()
+    held.wait(PATIENCE)
+    try:
+        assert in_a_fork(lambda: add(desk, "b")) == 0
+    finally:
+        free.wait(PATIENCE)
+        thread.join()
+    assert texts(desk.plan) == ["a", "b"]
