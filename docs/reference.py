@@ -20,7 +20,7 @@ from typing import Any
 from punchlist.cli.parser import COMMANDS
 from punchlist.core.rules import Rules
 from punchlist.dialects import PATHS, Dialect, Tool, load
-from punchlist.settings import ABOUT, Settings
+from punchlist.settings import ABOUT, DIALECTS, Settings
 
 DOCS = Path(__file__).parent
 _FLAGS = (
@@ -105,6 +105,8 @@ def _default(name: str) -> str:
     value: Any = Settings._field_defaults[name]
     if name == "store":
         return "`sqlite:` and `punchlist.db` in the state directory"
+    if value == DIALECTS:
+        return "as the dialect has it"
     return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`" if value else "nothing"
 
 
@@ -114,6 +116,8 @@ _KINDS = {"dialect": "a dialect", "store": "a URL", "keep_history": "an age"}
 def _values(name: str) -> str:
     if isinstance(Settings._field_defaults[name], bool):
         return "true, false"
+    if isinstance(Settings._field_defaults[name], int):
+        return "a number" if ABOUT[name].least < 0 else "a number, 0 or more"
     if name in _KINDS:
         return _KINDS[name]
     return ", ".join(f"`{choice}`" for choice in ABOUT[name].choices) or "a text"
