@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ..core.model import ACTIVE, CLOSED, PENDING, Item, Pace, Plan
 from ..core.ops import open_needs
+from .asking import asks
 from .limits import Limits
-from .listen import asks
 
 
 class Stop(NamedTuple):
