@@ -65,7 +65,7 @@ def prompted(pace: Pace, waiting: str) -> Pace:
 
 def noticed(pace: Pace, call: str) -> Pace:
     """The pace after a tool call. One that was made lately is no progress, nor are several in turns."""
-    known = pace.lately.split()
+    known, call = pace.lately.split(), "".join(call.split())
     if call in known:
         return pace
     return pace._replace(work=pace.work + 1, lately=" ".join([*known, call][-_LATELY:]))
