@@ -32,8 +32,8 @@ _IMPURE = """
     logging warnings argparse getpass getopt platform locale importlib pkgutil contextvars zoneinfo tomllib ctypes mmap
 """
 IMPURE = set(_IMPURE.split())
-# A hook fails open; a check that breaks is not a refusal; each attachment fails alone.
-CATCH_ALL = {"hosts/__init__.py", "dialects/llxprt.py", "attachments.py"}
+# A hook fails open; a check that breaks is not a refusal; attachments and requests to a server fail one by one.
+CATCH_ALL = {"hosts/__init__.py", "dialects/llxprt.py", "attachments.py", "mcp/server.py"}
 
 
 class Import(NamedTuple):

@@ -1,8 +1,6 @@
 """The moments of an agent's work, as its hooks or its loop report them: it starts, it is prompted, it works, it stops.
 What it should hear then, decided by `policy`, and what is remembered for the next one."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -11,7 +9,6 @@ from .core.changes import CALLS, FINAL
 from .core.model import MAIN, Item, Pace, Plan
 from .core.ops import called, resume
 from .desk import Desk
-from .planning import plan_file
 from .policy import brief, remind
 from .policy.asking import says_wait
 from .policy.limits import OF_DIALECT, OURS, Limits
@@ -177,8 +174,11 @@ def planning(desk: Desk, plan: Plan, *, at_once: bool = False) -> str:
     """The text of plan mode: at once, and again every few turns."""
     every = max(desk.settings.plan_mode_every, 1)
     pace = desk.paced(lambda pace: pace._replace(planning=pace.planning + 1))
-    due = at_once or (pace.planning - 1) % every == 0
-    return brief.planning(plan_file(desk, plan)) if due else ""
+    if not at_once and (pace.planning - 1) % every:
+        return ""
+    from .planning import plan_file
+
+    return brief.planning(plan_file(desk, plan))
 
 
 def _push(desk: Desk, plan: Plan, item: Item, pace: Pace) -> str:

@@ -1,11 +1,9 @@
 """What an event means, whatever agent it comes from: who it is about, what to remember, what to say."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .. import moments, ties
+from .. import moments
 from ..core.model import MAIN, NOTHING
 from ..desk import Desk, desk_for
 from ..settings import load, place
@@ -85,27 +83,28 @@ def text(event: Mapping[str, Any], key: str) -> str:
 # --- inside ----------------------------------------------------------------------------------------------------------
 
 
-def _tied(event: Event, host: Host) -> ties.Who | None:
-    """Leave word of who this is, for calls to our server that do not say; who it was before."""
+def _tied(event: Event, host: Host) -> str:
+    """Leave word of who this is, for calls to our server that do not say. The session it was before this start."""
+    told_apart = event.agent == MAIN or (event.moment == BEFORE and not host.names_uses)
+    if event.moment not in (START, PROMPT, BEFORE):
+        return ""
+    from .. import ties
+
     who = ties.Who(event.session, event.agent, host.name)
     if event.moment == BEFORE and event.use:
         ties.tie(ties.of_tool_use(event.use), who)
-    if event.moment not in (START, PROMPT, BEFORE) or (
-        event.agent != MAIN and (host.names_uses or event.moment != BEFORE)
-    ):
-        return None
-    key = ties.of_agent()
+    key = ties.of_agent() if told_apart else ""
     before = ties.tied(key) if key and event.moment == START else None
     if key:
         ties.tie(key, who)
-    return before
+    return before.session if before else ""
 
 
-def _told(desk: Desk, event: Event, host: Host, before: ties.Who | None) -> list[str]:
+def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
     """What the model should hear now."""
     if event.moment == START:
-        if event.source == "clear" and before is not None and before.session != event.session:
-            _taken_over(desk, before.session)
+        if event.source == "clear" and before not in ("", event.session):
+            _taken_over(desk, before)
         return [] if host.deaf else moments.started(desk, event.source)
     if event.moment == PROMPT:
         return moments.was_prompted(desk, event.prompt, deaf=host.deaf)

@@ -3,8 +3,6 @@
 It is guessed from the words, and where that is doubtful the guess is yes: an agent that rests too early costs a word,
 one that is sent on over a question or a "stop" costs trust."""
 
-from __future__ import annotations
-
 _LONG = 20_000  # characters of a message that are looked at, at its end and at its beginning
 _TAIL = 12  # lines at the end of a message in which a question counts
 _NEAR = 200  # characters at the end of a line in which a question may be followed by its options

@@ -1,7 +1,5 @@
 """Where plans live. A store knows values and revisions, not dialects. A new one is a file and a line in `PATHS`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
