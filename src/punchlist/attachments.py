@@ -13,9 +13,10 @@ from .core.ops import clear
 from .desk import Desk
 from .moments import limits_of, paid, planning
 from .policy import brief, remind
+from .policy.asking import asks
 from .policy.brief import CONTEXTS, POST_COMPACT, wrapped
 from .policy.limits import Limits
-from .policy.listen import REMINDER, Tally, asks
+from .policy.listen import REMINDER, Tally
 from .policy.resume import next_item
 from .prompts import say
 

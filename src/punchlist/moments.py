@@ -10,8 +10,8 @@ from .core.model import MAIN, Item, Pace, Plan
 from .core.ops import called, resume
 from .desk import Desk
 from .policy import brief, remind
+from .policy.asking import says_wait
 from .policy.limits import OF_DIALECT, OURS, Limits
-from .policy.listen import says_wait
 from .policy.resume import Stop as Stop
 from .policy.resume import go_on, next_item, noticed, prompted
 from .prompts import say
