@@ -560,3 +560,17 @@ def test_the_active_item_is_what_the_plan_says(tmp_path: Path) -> None:
     assert made.site.desk.plan.items[0].status == ACTIVE
     assert isinstance(made.messages[2], Result)
     made.close()
+
+
+def test_a_store_that_fails_ends_the_turn_and_the_conversation_stays_whole(tmp_path: Path) -> None:
+    def break_it(site: Site, event: Event) -> None:
+        if isinstance(event, Answered) and event.call.tool == "glob":
+            site.desk.store.close()
+
+    script = [turn(call("plan", add=["Read"])), turn(call("glob", pattern="*"), call("shell", command="true")), turn()]
+    made = agent(tmp_path, script, store=f"sqlite:{tmp_path / 'p.db'}", hear=break_it)
+    rested = made.work()
+    assert rested.why == "failed"
+    assert "p.db" in rested.text
+    assert [(result.tool, result.is_error) for result in made.results[1:]] == [("glob", False), ("shell", True)]
+    made.said.close()

@@ -29,7 +29,7 @@ def talk(tmp_path: Path) -> Iterator[Any]:
     def begin(*turns: dict[str, Any], words: tuple[str, ...] = (), env: dict[str, str] | None = None) -> Terminal:
         terminal = Terminal(SCRIPT, "run", "--model", script(tmp_path, *turns), *words, env=env)
         opened.append(terminal)
-        terminal.wait_for("/help has the rest.")
+        terminal.wait_for("/help has the rest.\n>")
         return terminal
 
     yield begin
@@ -177,7 +177,7 @@ def test_ctrl_c_stops_the_turn_and_the_conversation_goes_on(talk: Any, project: 
 def test_ctrl_c_twice_at_the_prompt_leaves(talk: Any) -> None:
     terminal = talk(turn(text="x"))
     terminal.interrupt()
-    terminal.wait_for("Ctrl+C again leaves, and so does /quit.")
+    terminal.wait_for("Ctrl+C again leaves, and so does /quit.\n>")
     terminal.interrupt()
     terminal.wait_for("to come back: punchlist run --resume")
     assert terminal.wait_for_end() == 0

@@ -6,6 +6,7 @@ each step goes on, so whatever ends the process loses nothing.
 
 from __future__ import annotations
 
+from ..core.errors import StoreError
 from ..desk import Desk
 from ..moments import Stop as Standing
 from ..moments import is_continuing, stopped, was_prompted
@@ -31,7 +32,8 @@ def work(site: Site, said: Transcript, prompt: str = "") -> Rested:
         said.close_calls(INTERRUPTED)
         said.add(Attachment("interrupted", say("agent.interrupted")))
         rested = Rested(site.agent, "stopped", str(error))
-    except ModelError as error:
+    except (ModelError, StoreError) as error:
+        said.close_calls(INTERRUPTED)
         rested = Rested(site.agent, "failed", str(error))
     site.tell(rested)
     return rested

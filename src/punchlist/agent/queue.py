@@ -60,8 +60,8 @@ def _run(site: Site, tools: Sequence[Tool], batch: list[Call]) -> Iterator[Resul
     else:
         with ThreadPoolExecutor(min(len(batch), _AT_ONCE)) as pool:
             found = list(pool.map(one, batch))
-    write_down(site.desk, [call for call in batch if not _named(tools, call).is_plan])
     yield from found
+    write_down(site.desk, [call for call in batch if not _named(tools, call).is_plan])
 
 
 def _one(site: Site, plan: Plan, tools: Sequence[Tool], call: Call) -> Result:

@@ -35,7 +35,9 @@ class Transcript:
     def add(self, message: Message) -> None:
         """Add a message. A summary takes the place of everything before it, for the model, not in the file."""
         self._write(to_json(message))
-        self.messages = [message] if isinstance(message, Summary) else [*self.messages, message]
+        if isinstance(message, Summary):
+            self.messages = []
+        self.messages.append(message)
 
     def close_calls(self, why: str) -> None:
         """Answer the calls that nothing came of: a conversation with an open call cannot go on."""
@@ -96,7 +98,9 @@ def _read(file: int, path: str) -> tuple[dict[str, Any], list[Message]]:
             message = from_json(entry)
         except Refused as refusal:
             raise Refused(f"{path}:{number}: {refusal}") from None
-        messages = [message] if isinstance(message, Summary) else [*messages, message]
+        if isinstance(message, Summary):
+            messages = []
+        messages.append(message)
     if not head:
         raise Refused(f"{path} is no transcript: its first line names no session.")
     return head, messages

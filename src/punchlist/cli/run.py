@@ -16,11 +16,12 @@ from ..agent import sessions
 from ..agent.crew import Crew
 from ..agent.events import Event, Planned, Question, Rested, Stop
 from ..agent.loop import work
+from ..agent.messages import Assistant
 from ..agent.models import Model, open_model
 from ..agent.site import Allowed, Bounds, Site
 from ..agent.transcript import Transcript
 from ..core.codec import to_json
-from ..core.errors import Refused
+from ..core.errors import PunchlistError, Refused
 from ..core.model import MAIN
 from ..desk import Desk, desk_for
 from ..settings import Settings, load, place, state_folder
@@ -119,7 +120,8 @@ def _once(session: Session, prompt: str, as_json: bool) -> int:
     plan = session.site.desk.plan
     id = session.site.desk.session
     if as_json:
-        text = next((one.text for one in reversed(session.said.messages) if one.text), "")
+        said = (one.text for one in reversed(session.said.messages) if isinstance(one, Assistant))
+        text = next(said, "")
         screen.say_json({"session": id, "why": rested.why, "reason": rested.text, "text": text, "plan": to_json(plan)})
     elif rested.why != "done":
         screen.say(f"to go on: punchlist run --resume {id} '...'")
@@ -159,26 +161,30 @@ def _talk(session: Session) -> int:
     except ImportError:
         pass
     screen.say(f"session {session.site.desk.session}. Say what to do; /help has the rest.")
-    warned = False
-    while True:
-        try:
-            line = input("> ").strip()
-        except EOFError:
-            screen.say("")
-            break
-        except KeyboardInterrupt:
-            if warned:
-                break
-            warned = True
-            screen.say(f"\n{_LEAVE}")
-            continue
-        warned = False
-        if line in ("/quit", "/exit"):
-            break
-        if line:
-            _take(session, line)
+    try:
+        while _turn(session) or _turn(session, warned=True):
+            pass
+    except (EOFError, KeyboardInterrupt):
+        screen.say("")
     screen.say(f"to come back: punchlist run --resume {session.site.desk.session}")
     return 0
+
+
+def _turn(session: Session, *, warned: bool = False) -> bool:
+    """One line of the user; false for a Ctrl+C at the prompt. A second one in a row leaves, and that is said."""
+    if warned:
+        screen.say(f"\n{_LEAVE}")
+    try:
+        line = input("> ").strip()
+    except KeyboardInterrupt:
+        if warned:
+            raise
+        return False
+    if line in ("/quit", "/exit"):
+        raise EOFError
+    if line:
+        _take(session, line)
+    return True
 
 
 def _take(session: Session, line: str) -> None:
@@ -187,9 +193,9 @@ def _take(session: Session, line: str) -> None:
     if slash.is_command(line):
         try:
             session.stage.say(slash.obey(desk, line, screen.width(), screen.glyphs()))
-        except Refused as refusal:
-            screen.complain(str(refusal))
-        session.site.tell(Planned(MAIN, desk.plan))
+            session.site.tell(Planned(MAIN, desk.plan))
+        except PunchlistError as error:
+            screen.complain(str(error))
     elif line.startswith("/") and " " not in line and line.count("/") == 1:
         screen.complain(f"no command {line!r}; /help lists them.")
     else:
