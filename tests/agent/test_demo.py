@@ -136,3 +136,10 @@ def test_in_a_terminal_it_ends_the_same_way() -> None:
     assert terminal.wait_for_end() == 0
     assert "red before, green now" in terminal.text
     terminal.close()
+
+
+def test_the_plan_of_the_directory_you_are_in_is_left_alone() -> None:
+    punchlist("add", "mine")
+    assert punchlist("demo", "--fast").returncode == 0
+    with package.open() as desk:
+        assert [item.text for item in desk.plan.items] == ["mine"]
