@@ -79,13 +79,20 @@ def agents() -> str:
 
 def parts(name: str) -> str:
     """What is installed for an agent, and in which files."""
-    project = {(part.name, part.path): part for part in _parts(name, "project")}
+    project = _parts(name, "project")
     rows = []
     for part in _parts(name, "user"):
-        there = project.get((part.name, part.path))
+        there = _counterpart(part, project)
         key = f"`{'.'.join(part.path)}`" if part.path else "the whole file"
         rows.append((f"`{part.name}`", _file(part), _file(there) if there else "(not there)", key))
     return _table(("part", "for you", "in a project", "key"), rows)
+
+
+def _counterpart(part: Part, others: tuple[Part, ...]) -> Part | None:
+    """The same part in another scope: in a file of the same name, if there are several."""
+    found = [one for one in others if (one.name, one.path) == (part.name, part.path)]
+    same = [one for one in found if os.path.basename(one.files[-1]) == os.path.basename(part.files[-1])]
+    return next(iter([*same, *found]), None)
 
 
 def _parts(name: str, scope: str) -> tuple[Part, ...]:

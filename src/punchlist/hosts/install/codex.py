@@ -50,10 +50,12 @@ def parts(where: Where) -> tuple[Part, ...]:
 
 
 def worries(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
-    from . import content
+    from . import about, content
     from .edit_toml import read
 
-    config = read(content(os.path.join(home(where), "config.toml")))
+    path = os.path.join(home(where), "config.toml")
+    with about(path):
+        config = read(content(path))
     hooks = next(part for part in parts(where) if part.name == "hooks").files[0]
     found = []
     if "server" in there and there["server"].get(APPROVAL) != "approve":
