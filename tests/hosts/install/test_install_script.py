@@ -88,6 +88,8 @@ def test_only_a_script_of_ours_is_ours(tmp_path: Path) -> None:
     ("path", "passing"),
     [
         ("/home/ann/.cache/uv/archive-v0/x/bin/punchlist", True),
+        ("/home/ann/.local/pipx/.cache/x/bin/punchlist", True),
+        ("/home/ann/.cache/pypoetry/virtualenvs/x/bin/punchlist", False),
         ("/home/ann/.local/share/uv/tools/punchlist/bin/punchlist", False),
         ("/home/ann/.venv/bin/punchlist", False),
     ],
