@@ -210,5 +210,5 @@ def test_thousands_of_broken_messages_leave_the_server_alive_and_small(client: R
             pass
     assert client.process.poll() is None
     if ON_LINUX:
-        assert kilobytes(client) < 30 * 1024
+        assert kilobytes(client) < 60 * 1024
     assert client.close() == 0
