@@ -4,10 +4,10 @@ resume; reminders; the text of plan mode. Each is made by a function of its own,
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .core.changes import FINAL
+from .core.errors import StoreError
 from .core.model import Plan
 from .core.ops import clear
 from .desk import Desk
@@ -22,7 +22,6 @@ from .prompts import say
 
 TURN = "turn"  # before any request to the model
 FAILED = "todo-write-error-reminder"
-REMINDERS = (REMINDER, FAILED)
 _AGAIN = ("start", "compact", "resume")  # contexts in which the model may have lost the plan
 
 
@@ -36,20 +35,38 @@ class Attachment(NamedTuple):
     content: Any = None  # the list itself, where the dialect hands it over
 
 
+Maker = Callable[[Desk, str, Tally], Attachment | None]
+
+
 def attached(desk: Desk, context: str, heard: Tally | None = None) -> list[Attachment]:
     """Everything the model should hear in this moment; `heard` is what the conversation so far tells."""
-    if desk.is_off:
-        return []
+    return _made(desk, context, heard or Tally(), (_listed, _edited, _reminded, _failed, _planned))
+
+
+def reminders(desk: Desk, heard: Tally) -> list[Attachment]:
+    """Only what reminds, before a request to the model. News, and the text of plan mode, are not used up."""
+    return _made(desk, TURN, heard, (_reminded, _failed))
+
+
+def _made(desk: Desk, context: str, heard: Tally, makers: Sequence[Maker]) -> list[Attachment]:
     found = []
-    for make in (_listed, _edited, _reminded, _failed, _planned):
+    for make in () if desk.is_off else makers:
         try:
-            made = make(desk, context, heard or Tally())
+            made = make(desk, context, heard)
         except Exception as error:
-            desk.note("fault", where=make.__name__.strip("_"), message=f"{type(error).__name__}: {error}")
+            _complain(desk, make.__name__.strip("_"), error)
             continue
         if made is not None:
             found.append(made)
     return found
+
+
+def _complain(desk: Desk, where: str, error: Exception) -> None:
+    """Write a fault down, if even that can be done."""
+    try:
+        desk.note("fault", where=where, message=f"{type(error).__name__}: {error}")
+    except StoreError:
+        pass
 
 
 def reminder(desk: Desk, heard: Tally) -> Attachment | None:
@@ -173,10 +190,8 @@ _LISTS: dict[str, Callable[[Desk, Plan, str], Attachment | None]] = {
 
 
 def _edited(desk: Desk, context: str, heard: Tally) -> Attachment | None:
-    """What the user and others changed, once. After the list itself, only what must not be undone is worth a word."""
+    """What the user and others changed, once: a list alone tells neither of notes nor of what must not come back."""
     news = desk.news(ids=desk.dialect.rules.shows_ids)
-    if context in _AGAIN or (context == "changed" and desk.dialect.name in _LISTS):
-        news = [line for line in news if line.endswith(FINAL)]
     if not news:
         return None
     return Attachment("edit", wrapped(brief.edited(news), desk.dialect.name), context, len(desk.plan.items))
