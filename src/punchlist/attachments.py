@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from .core.errors import StoreError
 from .core.model import Plan
 from .core.ops import clear
+from .core.text import inline
 from .desk import Desk
 from .moments import limits_of, paid, planning
 from .policy import brief, remind
@@ -136,7 +137,7 @@ def _claude_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
     again = context in ("compact", "resume")
     if not content:
         return None if again else _todo(desk, plan, say("claude-code.empty"), context, content)
-    listed = brief.harmless(json.dumps(content, ensure_ascii=False))
+    listed = inline(json.dumps(content, ensure_ascii=False))
     text = say("claude-code.restored", list=listed) if again else say("claude-code.changed", list=listed)
     return _todo(desk, plan, text, context, content)
 
