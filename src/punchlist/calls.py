@@ -25,6 +25,7 @@ class Worked(NamedTuple):
     plan: Plan
     errors: tuple[str, ...] = ()  # what of a batch went wrong
     kept: tuple[str, ...] = ()  # wishes that were not granted, a sentence each
+    is_over: bool = False  # whether the list has had its day, and goes
 
 
 def answer(desk: Desk, tool: str, args: object, interactive: bool | None, continuing: bool) -> Reply:
@@ -76,9 +77,10 @@ def worked_out(dialect: Dialect, call: Call, seen: Plan, now: Plan, *, closed_is
     merged = merge(seen, draft, now)
     guarded = protect(now, merged.plan, closed_is_final=closed_is_final)
     plan = guarded.plan
-    if rules.clear_when_done and not draft.open_items and not plan.open_items:
+    is_over = rules.clear_when_done and not draft.open_items and not plan.open_items
+    if is_over and not now.items:  # it was never on the list
         plan = plan._replace(items=())
-    return Worked(plan, tuple(errors), (*merged.kept, *guarded.kept))
+    return Worked(plan, tuple(errors), (*merged.kept, *guarded.kept), is_over)
 
 
 def _refuse_off(desk: Desk) -> None:
@@ -144,9 +146,21 @@ def _carry_out(desk: Desk, call: Call, notes: list[str], now: Plan, reader: Read
         after = current
         desk.remember(now, reader)
         desk.note("call", tool=call.tool.name, dialect=dialect.name, revision=now.revision)
+    if worked.is_over and after.items:
+        after = _put_away(desk, call, after, reader)
     news = desk.told(now, unheard, ids=dialect.rules.shows_ids) if unheard else []
     reply = dialect.reply(Turn(call, now, after, changes, worked.errors, news))
     return _with(reply, [*news, *worked.kept], notes)
+
+
+def _put_away(desk: Desk, call: Call, plan: Plan, reader: Reader) -> Plan:
+    """A finished list goes in a step of its own, so that history has it as it was finished."""
+    empty, changes = noted(plan, plan._replace(items=()), desk.agent, call.at)
+    record = Record(0, call.at, desk.agent, desk.reader_key, desk.dialect.name, "clear", changes)
+    try:
+        return desk.save(plan, empty, record, reader)
+    except StaleRevision:  # somebody has changed it meanwhile: then it has not had its day
+        return plan
 
 
 def _with_attempts(desk: Desk, now: Plan, plan: Plan) -> Plan:
