@@ -115,12 +115,11 @@ def attach(desk: Desk, args: Namespace) -> int:
 def remind(desk: Desk, args: Namespace) -> int:
     """The decision about a reminder, for a conversation."""
     heard = tally(entries(log(args.messages)), [tool.name for tool in desk.dialect.tools])
-    found = attachments.reminders(desk, heard)
     said: dict[str, Any] = {
         "turns_since_write": heard.since_write,
         "turns_since_reminder": heard.since_reminder,
         "due": attachments.is_due(desk, heard),
-        "text": "\n".join(one.text for one in found),
+        "text": "\n".join(one.text for one in attachments.reminders(desk, heard)),
     }
     screen.say_json(said)
     return 0
