@@ -338,9 +338,8 @@ class Desk:
         """What happened around this plan, oldest first."""
         from .events import read
 
-        plan, session = self._find(), self.session
-        found = read() if self.store.durable else iter(self._events)
-        return [one for one in found if one.get("plan") == plan or (session and one.get("session") == session)]
+        plan, found = self._find(), read() if self.store.durable else iter(self._events)
+        return [one for one in found if _is_about(one, plan, self.session, self.place)]
 
     # --- the store -------------------------------------------------------------------------------------------------
 
@@ -460,6 +459,13 @@ def store_for(settings: Settings) -> Store:
     url = settings.store
     options = {"synchronous": settings.sqlite_synchronous} if url.startswith("sqlite:") else {}
     return open_store(url, **options)
+
+
+def _is_about(event: dict[str, Any], plan: str, session: str, place: str) -> bool:
+    """Whether an event concerns a plan, a session, or where they are: off and on are for a place, or everywhere."""
+    if event.get("kind") == "toggle" and not event.get("session"):
+        return event.get("place") in ("", place)
+    return bool((plan and event.get("plan") == plan) or (session and event.get("session") == session))
 
 
 def _turns(now: Plan, records: Sequence[Record]) -> list[tuple[str, str, Plan, Plan]]:

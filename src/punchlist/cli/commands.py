@@ -336,8 +336,10 @@ def _tools(args: Namespace) -> int:
     from ..dialects import offered
     from ..dialects.wire import WRITERS
 
-    dialect = load_dialect(_settings(args).dialect)
-    screen.say_json([WRITERS[args.format](tool) for tool in offered(dialect, continuing=args.continuing)])
+    settings = _settings(args)
+    dialect = load_dialect(settings.dialect)
+    tools = [] if _is_off(args, settings) else offered(dialect, continuing=args.continuing)
+    screen.say_json([WRITERS[args.format](tool) for tool in tools])
     return 0
 
 
@@ -345,13 +347,24 @@ def _prompt(args: Namespace) -> int:
     from ..dialects import load as load_dialect
     from ..prompts import say
 
-    dialect = load_dialect(_settings(args).dialect)
-    text = say(dialect.system, tool=dialect.tools[0].name, shell=args.shell)
+    settings = _settings(args)
+    dialect = load_dialect(settings.dialect)
+    off = _is_off(args, settings)
+    text = "" if off else say(dialect.system, tool=dialect.tools[0].name, shell=args.shell)
     if getattr(args, "json", False):
         screen.say_json({"dialect": dialect.name, "text": text})
     else:
         screen.say(text)
     return 0
+
+
+def _is_off(args: Namespace, settings: Settings) -> bool:
+    """Off means absent: no tool, and no word about one."""
+    from ..settings import place
+    from ..switch import is_off
+
+    session = getattr(args, "session", None) or os.environ.get("PUNCHLIST_SESSION", "")
+    return settings.off or is_off(place(), session)
 
 
 # --- the rest --------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import os
 from argparse import Namespace
 from typing import Any
 
-from .. import attachments, planning, switch
+from .. import attachments, events, planning, switch
 from ..core.changes import describe, diff
 from ..core.codec import to_json
 from ..core.errors import Refused
@@ -58,9 +58,12 @@ def stop(desk: Desk, args: Namespace) -> int:
 def turn(args: Namespace) -> int:
     """Off and on: for a session, for this project, for everything."""
     off = args.command == "off"
-    session = getattr(args, "session", None) or os.environ.get("PUNCHLIST_SESSION", "")
+    named = getattr(args, "session", None) or os.environ.get("PUNCHLIST_SESSION", "")
+    session = "" if args.everywhere else named
     here = "" if args.everywhere or session else place()
     changed = switch.turn(off, place=here, session=session)
+    if changed:
+        events.write("toggle", at=Desk.now(), place=here, session=session, off=off, before=not off)
     where = f"session {cut(inline(session), 40)}" if session else inline(here) or "every project"
     if getattr(args, "json", False):
         screen.say_json({"off": off, "where": where, "changed": changed})
