@@ -76,11 +76,15 @@ def test_off_and_on_are_written_down_with_what_was_before(tmp_path: Path) -> Non
     run("off")
     run("on")
     here = os.path.realpath(".")
-    told = [(one["kind"], one["before"], one["place"]) for one in events()]
-    assert told == [("on", "off", here), ("off", "on", here)]
+    told = [(one["kind"], one["off"], one["before"], one["place"]) for one in events()]
+    assert told == [("toggle", False, True, here), ("toggle", True, False, here)]
+    assert [line[21:] for line in run("log", "--events").splitlines()] == [
+        f"toggle: on for {here}, before off",
+        f"toggle: off for {here}, before on",
+    ]
     assert events(cwd=str(tmp_path / "other")) == []
     run("off", "--everywhere")
-    assert [one["kind"] for one in events(cwd=str(tmp_path / "other"))] == ["off"]
+    assert [one["kind"] for one in events(cwd=str(tmp_path / "other"))] == ["toggle"]
 
 
 def test_what_happens_to_a_session_without_a_plan_is_not_told_elsewhere(tmp_path: Path) -> None:

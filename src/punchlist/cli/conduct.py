@@ -74,11 +74,12 @@ def stop(desk: Desk, args: Namespace) -> int:
 def turn(args: Namespace) -> int:
     """Off and on: for a session, for this project, for everything."""
     off = args.command == "off"
-    session = getattr(args, "session", None) or os.environ.get("PUNCHLIST_SESSION", "")
+    named = getattr(args, "session", None) or os.environ.get("PUNCHLIST_SESSION", "")
+    session = "" if args.everywhere else named
     here = "" if args.everywhere or session else place()
     changed = switch.turn(off, place=here, session=session)
     if changed:
-        events.switched(args.command, at=Desk.now(), session=session, place=here, before="on" if off else "off")
+        events.write("toggle", at=Desk.now(), place=here, session=session, off=off, before=not off)
     where = f"session {cut(inline(session), 40)}" if session else inline(here) or "every project"
     still = [] if off else _still_off(session)
     if getattr(args, "json", False):
