@@ -26,6 +26,11 @@ class Settings(NamedTuple):
     redact_calls: bool = True
     sqlite_synchronous: str = "normal"
     keep_history: str = ""
+    model: str = ""
+    base_url: str = ""
+    context: int = 100_000
+    turns: int = 200
+    confirm_shell: bool = False
     off: bool = False
     reminders: bool = True
     remind_after: int = DIALECTS
@@ -75,6 +80,11 @@ ABOUT = {
         "seconds after which closed items leave oh-my-pi's list; 0 at once, below 0 never", least=-_LARGEST
     ),
     "sqlite_synchronous": About("full: the last commits survive a power cut, too", ("normal", "full")),
+    "model": About("the model that `run` asks: anthropic:NAME, openai:NAME, ollama:NAME, script:FILE", project=False),
+    "base_url": About("where that model is, if not at its usual place", project=False),
+    "context": About("tokens of a conversation before `run` sums it up", least=1000),
+    "turns": About("how often `run` asks the model before it waits for your next word", least=1),
+    "confirm_shell": About("whether `run` asks you before every shell command", project=False),
 }
 
 

@@ -382,6 +382,12 @@ def _show_settings(args: Namespace) -> int:
     return 1 if settings.faults else 0
 
 
+def _run_agent(args: Namespace) -> int:
+    from .run import run as run_agent
+
+    return run_agent(args)
+
+
 def _attaching(name: str) -> Handler:
     """A command about agents."""
 
@@ -402,7 +408,7 @@ def _doctor(args: Namespace) -> int:
 def _demo(args: Namespace) -> int:
     from .demo import play
 
-    return play(fast=args.fast)
+    return play(args)
 
 
 def _hook(args: Namespace) -> int:
@@ -444,6 +450,7 @@ _HANDLERS: dict[str, Handler] = {
     "tools": _tools,
     "prompt": _prompt,
     "settings": _show_settings,
+    "run": _run_agent,
     **{name: _attaching(name) for name in ("install", "uninstall")},
     "doctor": _doctor,
     "demo": _demo,
