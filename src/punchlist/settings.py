@@ -9,6 +9,7 @@ from .core.errors import Refused, SettingsError
 from .core.model import NOTHING
 
 FILE = "punchlist.toml"
+_MOST = 10**9  # of any number
 DIALECTS = -1  # a number that each dialect has its own default for
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -207,8 +208,9 @@ def _checked(name: str, value: Any, origin: str, is_project: bool) -> Any:
     if type(value) is not type(_default(name)):
         wanted = {bool: "true or false", int: "a whole number"}.get(type(_default(name)), "a string")
         raise SettingsError(f"{origin}: {name!r} must be {wanted}, not {shown(value)}.")
-    if isinstance(value, int) and not about.least <= value < 10**9:
-        raise SettingsError(f"{origin}: {name!r} must be {about.least} or more, not {shown(value)}.")
+    if isinstance(value, int) and not about.least <= value <= _MOST:
+        bound = f"{about.least} or more" if value < about.least else f"{_MOST} or less"
+        raise SettingsError(f"{origin}: {name!r} must be {bound}, not {shown(value)}.")
     if name == "keep_history" and value:
         try:
             ago(value)
