@@ -7,6 +7,12 @@ from pathlib import Path
 
 import pytest
 
+# Variables that tell where the files of an agent are.
+FOLDERS = """
+    CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME GOOSE_PATH_ROOT
+    PI_CODING_AGENT_DIR PI_CONFIG_DIR PI_PROFILE OMP_PROFILE
+"""
+
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -16,4 +22,6 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(name, str(home))
     for name in [name for name in os.environ if name.startswith("PUNCHLIST_") and "_TEST_" not in name]:
         monkeypatch.delenv(name)
+    for name in FOLDERS.split():
+        monkeypatch.delenv(name, raising=False)
     return home

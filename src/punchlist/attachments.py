@@ -4,7 +4,7 @@ resume; reminders; the text of plan mode. Each is made by a function of its own,
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .core.errors import StoreError
@@ -36,22 +36,25 @@ class Attachment(NamedTuple):
     content: Any = None  # the list itself, where the dialect hands it over
 
 
-Maker = Callable[[Desk, str, Tally], Attachment | None]
+_Maker = Callable[[Desk, str, Tally], Attachment | None]
 
 
 def attached(desk: Desk, context: str, heard: Tally | None = None) -> list[Attachment]:
     """Everything the model should hear in this moment; `heard` is what the conversation so far tells."""
-    return _made(desk, context, heard or Tally(), (_listed, _edited, _reminded, _failed, _planned))
+    return _made(desk, context, heard or Tally(), _listed, _edited, _reminded, _failed, _planned)
 
 
 def reminders(desk: Desk, heard: Tally) -> list[Attachment]:
-    """Only what reminds, before a request to the model. News, and the text of plan mode, are not used up."""
-    return _made(desk, TURN, heard, (_reminded, _failed))
+    """Of that, only what reminds: news stay untold, and plan mode uncounted."""
+    return _made(desk, TURN, heard, _reminded, _failed)
 
 
-def _made(desk: Desk, context: str, heard: Tally, makers: Sequence[Maker]) -> list[Attachment]:
+def _made(desk: Desk, context: str, heard: Tally, *makers: _Maker) -> list[Attachment]:
+    """What each of them makes. One that fails is written down, and keeps the others from nothing."""
+    if desk.is_off:
+        return []
     found = []
-    for make in () if desk.is_off else makers:
+    for make in makers:
         try:
             made = make(desk, context, heard)
         except Exception as error:
@@ -207,14 +210,15 @@ def _reminded(desk: Desk, context: str, heard: Tally) -> Attachment | None:
 
 def _failed(desk: Desk, context: str, heard: Tally) -> Attachment | None:
     """After a call of oh-my-pi's tool that failed: the user does not see how far the work is."""
-    if context != TURN or not heard.failed or desk.dialect.name != "oh-my-pi" or not desk.settings.reminders:
+    if context != TURN or not heard.failed or desk.dialect.name != "oh-my-pi":
+        return None
+    if remind.silence(desk.plan, limits_of(desk.settings)._replace(on_empty=True)):
         return None
     return Attachment(FAILED, wrapped(say("oh-my-pi.failed"), desk.dialect.name), context)
 
 
 def _planned(desk: Desk, context: str, heard: Tally) -> Attachment | None:
-    plan = desk.plan
-    text = planning(desk, plan, at_once=context != TURN) if plan.mode == "plan" else ""
+    text = planning(desk, desk.plan, at_once=context != TURN)
     return Attachment("plan_mode", wrapped(text, desk.dialect.name), context) if text else None
 
 

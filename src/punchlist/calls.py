@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .core.changes import Record, noted
+from .core.changes import Record, noted, parted
 from .core.errors import Partial, Refused, StaleRevision, StoreError
 from .core.merge import merge, protect
-from .core.model import Plan, Reader
+from .core.model import Item, Plan, Reader
 from .core.rules import obeyed
 from .core.shape import Lenience, mend
 from .dialects import STATUS_WORDS, Call, Dialect, Reply, Tool, Turn, find_tool
@@ -25,7 +25,7 @@ class Worked(NamedTuple):
     plan: Plan
     errors: tuple[str, ...] = ()  # what of a batch went wrong
     kept: tuple[str, ...] = ()  # wishes that were not granted, a sentence each
-    is_over: bool = False  # whether the list has had its day, and goes
+    cleared: tuple[Item, ...] = ()  # what was done, all of it, and so has left the list
 
 
 def answer(desk: Desk, tool: str, args: object, interactive: bool | None, continuing: bool) -> Reply:
@@ -77,10 +77,10 @@ def worked_out(dialect: Dialect, call: Call, seen: Plan, now: Plan, *, closed_is
     merged = merge(seen, draft, now)
     guarded = protect(now, merged.plan, closed_is_final=closed_is_final)
     plan = guarded.plan
-    is_over = rules.clear_when_done and not draft.open_items and not plan.open_items
-    if is_over and not now.items:  # it was never on the list
-        plan = plan._replace(items=())
-    return Worked(plan, tuple(errors), (*merged.kept, *guarded.kept), is_over)
+    found = Worked(plan, tuple(errors), (*merged.kept, *guarded.kept))
+    if rules.clear_when_done and not draft.open_items and not plan.open_items:
+        return found._replace(plan=plan._replace(items=()), cleared=plan.items)
+    return found
 
 
 def _refuse_off(desk: Desk) -> None:
@@ -139,6 +139,8 @@ def _carry_out(desk: Desk, call: Call, notes: list[str], now: Plan, reader: Read
         current = now
     worked = worked_out(dialect, call, seen, current, closed_is_final=desk.settings.user_closed_is_final)
     after, changes = noted(now, _with_attempts(desk, now, worked.plan), desk.agent, call.at)
+    if worked.cleared:
+        changes = parted(changes, worked.cleared, desk.agent, call.at)
     if changes:
         record = Record(0, call.at, desk.agent, desk.reader_key, dialect.name, "edit", changes)
         after = desk.save(now, after, record, reader)
@@ -146,21 +148,9 @@ def _carry_out(desk: Desk, call: Call, notes: list[str], now: Plan, reader: Read
         after = current
         desk.remember(now, reader)
         desk.note("call", tool=call.tool.name, dialect=dialect.name, revision=now.revision)
-    if worked.is_over and after.items:
-        after = _put_away(desk, call, after, reader)
     news = desk.told(now, unheard, ids=dialect.rules.shows_ids) if unheard else []
     reply = dialect.reply(Turn(call, now, after, changes, worked.errors, news))
     return _with(reply, [*news, *worked.kept], notes)
-
-
-def _put_away(desk: Desk, call: Call, plan: Plan, reader: Reader) -> Plan:
-    """A finished list goes in a step of its own, so that history has it as it was finished."""
-    empty, changes = noted(plan, plan._replace(items=()), desk.agent, call.at)
-    record = Record(0, call.at, desk.agent, desk.reader_key, desk.dialect.name, "clear", changes)
-    try:
-        return desk.save(plan, empty, record, reader)
-    except StaleRevision:  # somebody has changed it meanwhile: then it has not had its day
-        return plan
 
 
 def _with_attempts(desk: Desk, now: Plan, plan: Plan) -> Plan:

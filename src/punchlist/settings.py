@@ -9,8 +9,8 @@ from .core.errors import Refused, SettingsError
 from .core.model import NOTHING
 
 FILE = "punchlist.toml"
-_MOST = 10**9  # of any number
 DIALECTS = -1  # a number that each dialect has its own default for
+_LARGEST = 999_999_999  # number that can be set
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -26,6 +26,11 @@ class Settings(NamedTuple):
     redact_calls: bool = True
     sqlite_synchronous: str = "normal"
     keep_history: str = ""
+    model: str = ""
+    base_url: str = ""
+    context: int = 100_000
+    turns: int = 200
+    confirm_shell: bool = False
     off: bool = False
     reminders: bool = True
     remind_after: int = DIALECTS
@@ -50,7 +55,7 @@ class About(NamedTuple):
 
 
 ABOUT = {
-    "store": About("where plans are kept: sqlite:PATH, memory:", project=False),
+    "store": About("where plans are kept: sqlite:PATH, json:DIR, postgresql://..., memory:", project=False),
     "dialect": About("the tools a model is given"),
     "tolerant": About("whether every dialect understands calls that are nearly right"),
     "user_closed_is_final": About("whether what the user closed stays closed, whatever an agent sends"),
@@ -72,9 +77,14 @@ ABOUT = {
     "plan_mode_every": About("turns between two tellings of the text of plan mode"),
     "seed_plan": About("whether an approved plan's headings and checkboxes become the plan, if there is none yet"),
     "clear_delay": About(
-        "seconds after which closed items leave oh-my-pi's list; 0 at once, below 0 never", least=-(10**9)
+        "seconds after which closed items leave oh-my-pi's list; 0 at once, below 0 never", least=-_LARGEST
     ),
     "sqlite_synchronous": About("full: the last commits survive a power cut, too", ("normal", "full")),
+    "model": About("the model that `run` asks: anthropic:NAME, openai:NAME, ollama:NAME, script:FILE", project=False),
+    "base_url": About("where that model is, if not at its usual place", project=False),
+    "context": About("tokens of a conversation before `run` sums it up", least=1000),
+    "turns": About("how often `run` asks the model before it waits for your next word", least=1),
+    "confirm_shell": About("whether `run` asks you before every shell command", project=False),
 }
 
 
@@ -208,9 +218,8 @@ def _checked(name: str, value: Any, origin: str, is_project: bool) -> Any:
     if type(value) is not type(_default(name)):
         wanted = {bool: "true or false", int: "a whole number"}.get(type(_default(name)), "a string")
         raise SettingsError(f"{origin}: {name!r} must be {wanted}, not {shown(value)}.")
-    if isinstance(value, int) and not about.least <= value <= _MOST:
-        bound = f"{about.least} or more" if value < about.least else f"{_MOST} or less"
-        raise SettingsError(f"{origin}: {name!r} must be {bound}, not {shown(value)}.")
+    if isinstance(value, int) and not about.least <= value <= _LARGEST:
+        raise SettingsError(f"{origin}: {name!r} must be {about.least} to {_LARGEST}, not {shown(value)}.")
     if name == "keep_history" and value:
         try:
             ago(value)
@@ -243,7 +252,7 @@ def _read(name: str, text: str) -> Any:
         )
     if isinstance(_default(name), int):
         digits = text.removeprefix("-")
-        return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 10 else text
+        return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 20 else text
     return text
 
 

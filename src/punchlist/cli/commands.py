@@ -14,7 +14,7 @@ from ..core.errors import PunchlistError, Refused, SettingsError, StoreError
 from ..core.model import MAIN, Pace, Plan
 from ..core.text import counted, quoted
 from ..desk import Desk, desk_for
-from ..settings import ABOUT, DIALECTS, Settings, load
+from ..settings import ABOUT, DIALECTS, Settings, load, place
 from ..stores import masked
 from . import screen
 from .parser import Handler, misuse, parser
@@ -337,8 +337,7 @@ def _tools(args: Namespace) -> int:
     from ..dialects.wire import WRITERS
 
     settings = _settings(args)
-    dialect = load_dialect(settings.dialect)
-    tools = [] if _is_off(args, settings) else offered(dialect, continuing=args.continuing)
+    tools = [] if _is_off(args, settings) else offered(load_dialect(settings.dialect), continuing=args.continuing)
     screen.say_json([WRITERS[args.format](tool) for tool in tools])
     return 0
 
@@ -349,8 +348,7 @@ def _prompt(args: Namespace) -> int:
 
     settings = _settings(args)
     dialect = load_dialect(settings.dialect)
-    off = _is_off(args, settings)
-    text = "" if off else say(dialect.system, tool=dialect.tools[0].name, shell=args.shell)
+    text = "" if _is_off(args, settings) else say(dialect.system, tool=dialect.tools[0].name, shell=args.shell)
     if getattr(args, "json", False):
         screen.say_json({"dialect": dialect.name, "text": text})
     else:
@@ -359,12 +357,10 @@ def _prompt(args: Namespace) -> int:
 
 
 def _is_off(args: Namespace, settings: Settings) -> bool:
-    """Off means absent: no tool, and no word about one."""
-    from ..settings import place
+    """Whether agents are left alone here: then there is no tool, and no word about one."""
     from ..switch import is_off
 
-    session = getattr(args, "session", None) or os.environ.get("PUNCHLIST_SESSION", "")
-    return settings.off or is_off(place(), session)
+    return settings.off or is_off(place(), getattr(args, "session", None) or os.environ.get("PUNCHLIST_SESSION", ""))
 
 
 # --- the rest --------------------------------------------------------------------------------------------------------
@@ -384,6 +380,12 @@ def _show_settings(args: Namespace) -> int:
             shown = "as the dialect has it" if value == DIALECTS and settings.origins[name] == "default" else shown
             screen.say(f"{name.ljust(wide)}  {shown}  ({settings.origins[name]})")
     return 1 if settings.faults else 0
+
+
+def _run_agent(args: Namespace) -> int:
+    from .run import run as run_agent
+
+    return run_agent(args)
 
 
 def _attaching(name: str) -> Handler:
@@ -406,7 +408,7 @@ def _doctor(args: Namespace) -> int:
 def _demo(args: Namespace) -> int:
     from .demo import play
 
-    return play(fast=args.fast)
+    return play(args)
 
 
 def _hook(args: Namespace) -> int:
@@ -448,6 +450,7 @@ _HANDLERS: dict[str, Handler] = {
     "tools": _tools,
     "prompt": _prompt,
     "settings": _show_settings,
+    "run": _run_agent,
     **{name: _attaching(name) for name in ("install", "uninstall")},
     "doctor": _doctor,
     "demo": _demo,

@@ -21,6 +21,11 @@ punchlist keeps the plan a coding agent works from: the same plan in any agent, 
   punchlist edit                             change all of it in your editor
   punchlist line                             the plan in one line, for tmux and prompts
 
+In the agent you have:
+
+  punchlist install claude-code              attach to it; --dry-run shows what would change
+  punchlist doctor                           check everything
+
 As a model would call it, and what it is told:
 
   echo '{"add": ["Read the code", "Fix the bug"]}' | punchlist call plan
@@ -83,7 +88,8 @@ COMMANDS = {
     "install": "attach to an agent: install HOST [--scope user, project] [--dry-run]",
     "uninstall": "detach from an agent: uninstall HOST",
     "doctor": "check everything, and say how to mend what is wrong",
-    "demo": "a short plan played through the engine",
+    "run": "let the agent work: run PROMPT; without one, talk with it",
+    "demo": "the agent at work, played by a script: no key, no network",
     "hook": "answer an agent's hook: hook HOST < event.json",
     "mcp": "be an MCP server on standard input and output: mcp [--dialect D]",
 }
@@ -312,6 +318,16 @@ def _prompt(to: argparse.ArgumentParser) -> None:
     to.add_argument("--shell", default="Bash", metavar="NAME", help="what the agent's shell tool is called")
 
 
+def _run(to: argparse.ArgumentParser) -> None:
+    to.add_argument("prompt", nargs="*", metavar="PROMPT", help="what to do; or a command such as /todos")
+    to.add_argument("--model", metavar="M", help="anthropic:NAME, openai:NAME, ollama:NAME, script:FILE")
+    to.add_argument("--base-url", metavar="URL", help="where the model is, if not at its usual place")
+    _dialect(to)
+    before = to.add_mutually_exclusive_group()
+    before.add_argument("--continue", action="store_true", help="go on with the last session of this directory")
+    before.add_argument("--resume", metavar="ID", help="go on with this session; the beginning of its id is enough")
+
+
 def _demo(to: argparse.ArgumentParser) -> None:
     to.add_argument("--fast", action="store_true", help="without waiting between the steps")
 
@@ -350,6 +366,7 @@ _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "call": _call,
     "tools": _tools,
     "prompt": _prompt,
+    "run": _run,
     "demo": _demo,
     "mcp": _dialect,
 }

@@ -9,18 +9,19 @@ from ..core.errors import Refused, StoreError
 from ..core.model import NOTHING
 from ..core.text import cut, inline
 from ..desk import Desk
-from ..dialects import Reply, Tool, load
+from ..dialects import Reply, Tool, load, offered
 from ..dialects.wire import WRITERS
 from ..prompts import say
 from ..settings import Settings
 from . import protocol
 from .desks import Desks
 from .lines import Line, TooLong
-from .offers import Offer, can_change, offered_now
+from .offers import Offer, offered_now
 from .protocol import Fault, Id, Message, Request
 from .who import Callers
 
 _SUBSCRIPTIONS = 64  # of one client
+_BATCH = 1000  # messages on one line
 _LOOKS = 1.0  # seconds between looks at what is offered, while somebody wants to hear of it
 _CHANGED = "notifications/tools/list_changed"
 _CAPABILITIES: Message = {"tools": {"listChanged": True}}
@@ -28,7 +29,7 @@ _NEVER_KEPT: Message = {"ttlMs": 0, "cacheScope": "private"}
 
 
 class Server:
-    """What one client is told. `offer` decides which tools there are; `watch`: whether that may change by itself."""
+    """What one client is told. `offer` decides which tools there are."""
 
     def __init__(
         self,
@@ -37,12 +38,11 @@ class Server:
         *,
         plan: str = "",
         offer: Offer = offered_now,
-        watch: bool = False,
     ) -> None:
         self._dialect = load(settings.dialect)
         self._desks = Desks(settings, callers, self._dialect, plan)
         self._offer = offer
-        self._watch = watch or can_change(self._dialect)
+        self._is_off = settings.off
         self._client = ""
         self._greeted = False  # by a handshake
         self._subscriptions: list[Id] = []
@@ -61,13 +61,20 @@ class Server:
     def answer(self, line: Line) -> list[Message | list[Message]]:
         """What to say to a line, whatever is in it."""
         try:
-            message = protocol.read(line)
+            return self._answers(line)
         except Fault as fault:
             return [protocol.failed(protocol.id_within(line) if isinstance(line, TooLong) else None, fault)]
+        except Exception as error:
+            return [protocol.failed(None, _of_ours(error))]
+
+    def _answers(self, line: Line) -> list[Message | list[Message]]:
+        message = protocol.read(line)
         if not isinstance(message, list):
             return [*self._replies(message), *self.look()]
         if not message:
-            return [protocol.failed(None, Fault(protocol.INVALID_REQUEST, "a batch must not be empty."))]
+            raise Fault(protocol.INVALID_REQUEST, "a batch must not be empty.")
+        if len(message) > _BATCH:
+            raise Fault(protocol.INVALID_REQUEST, f"a batch of {len(message)} is too long; {_BATCH} are the most.")
         replies = [reply for one in message for reply in self._replies(one)]
         return [*([replies] if replies else []), *self.look()]
 
@@ -75,10 +82,10 @@ class Server:
         """What to say unasked: that other tools are offered now."""
         if not self._is_watched:
             return []
-        before, now = self._known, self._names()
-        if before is None or now is None or before == now:
+        before, tools = self._known, self._decided()
+        if before is None or tools is None or before == [tool.name for tool in tools]:
             return []
-        self._known = now
+        self._known = [tool.name for tool in tools]
         plain = [protocol.notification(_CHANGED)] if self._greeted else []
         return plain + [protocol.notification(_CHANGED, id) for id in self._subscriptions]
 
@@ -109,15 +116,14 @@ class Server:
             return [self._begun(request) if result is None else protocol.succeeded(request, result)]
         except Fault as error:
             fault = error
-        except Exception as error:  # a fault of ours ends one request, not the server
-            words = f"{type(error).__name__}: {cut(inline(str(error)), 300)}"
-            fault = Fault(protocol.INTERNAL_ERROR, f"a fault of punchlist itself: {words}")
+        except Exception as error:
+            fault = _of_ours(error)
         return [protocol.failed(protocol.id_of(message), fault)] if is_asked else []
 
     def _hear(self, said: Request | None) -> None:
         if said is not None and said.method == "notifications/initialized":
             self._greeted = True
-            self._known = self._known or self._names()
+            self._remember()
         elif said is not None and said.method == "notifications/cancelled":
             id = said.params.get("requestId")
             self._subscriptions = [one for one in self._subscriptions if (type(one), one) != (type(id), id)]
@@ -148,10 +154,7 @@ class Server:
     def _list(self, request: Request) -> Message:
         if request.params.get("cursor") is not None:
             raise Fault(protocol.INVALID_PARAMS, "there is no such cursor; all tools are on one page.")
-        try:
-            tools = self._offered()
-        except (StoreError, Refused):  # a client that gets no list asks for none again
-            tools = offered_now(self._dialect, self._desk)
+        tools = self._offered()
         self._known = [tool.name for tool in tools]
         return {"tools": [WRITERS["mcp"](tool) for tool in tools], **(_NEVER_KEPT if request.stateless else NOTHING)}
 
@@ -176,7 +179,7 @@ class Server:
             raise Fault(protocol.INVALID_REQUEST, words)
         if _wants_tools(request):
             self._subscriptions.append(request.id)
-            self._known = self._known or self._names()
+            self._remember()
 
     def _begun(self, request: Request) -> Message:
         honoured = {"toolsListChanged": True} if _wants_tools(request) else {}
@@ -206,22 +209,34 @@ class Server:
             return faulted(desk, name, error)
 
     def _offered(self) -> tuple[Tool, ...]:
-        return self._offer(self._dialect, self._desk)
+        """The tools that are offered now; the usual ones, if that cannot be said: a client asks only once."""
+        tools = self._decided()
+        return tuple(offered(self._dialect, continuing=False)) if tools is None else tools
+
+    def _decided(self) -> tuple[Tool, ...] | None:
+        try:
+            return () if self._is_off else self._offer(self._dialect, self._desk)
+        except Exception:  # a store that is out of reach, or a fault of ours
+            return None
 
     def _desk(self) -> Desk:
         return self._desks.latest(self._client)
 
-    def _names(self) -> list[str] | None:
-        """The names of the tools that are offered now; nothing, if the store does not say."""
-        try:
-            return [tool.name for tool in self._offered()]
-        except (StoreError, Refused):
-            return None
+    def _remember(self) -> None:
+        """Whoever is to be told of changes is taken to know the tools that there are now."""
+        if self._known is None and (tools := self._decided()) is not None:
+            self._known = [tool.name for tool in tools]
 
     @property
     def _is_watched(self) -> bool:
-        """Whether tools may come and go, and somebody wants to hear of it."""
-        return self._watch and (self._greeted or bool(self._subscriptions))
+        """Whether somebody wants to hear that tools come and go."""
+        return self._greeted or bool(self._subscriptions)
+
+
+def _of_ours(error: Exception) -> Fault:
+    """A fault of ours ends one request, not the server."""
+    words = f"{type(error).__name__}: {cut(inline(str(error)), 300)}"
+    return Fault(protocol.INTERNAL_ERROR, f"a fault of punchlist itself: {words}")
 
 
 def _name_of(client: Any) -> str:

@@ -23,7 +23,6 @@ _EVENTS = {
     "BeforeTool": f"mcp_{NAME}_.*",
     "AfterTool": "",
     "AfterAgent": "",
-    "SessionEnd": "",
 }
 
 
