@@ -12,6 +12,7 @@ from .core.text import cut, inline
 from .settings import state_folder
 
 NAME = "events.jsonl"
+_EVERYWHERE = "everywhere"
 _FULL = 8_000_000  # bytes; then the file is put aside as the older one, and what was older goes
 _LONG = 200  # characters of a value
 
@@ -34,11 +35,16 @@ def write(kind: str, **values: Any) -> None:
         pass
 
 
+def switched(to: str, *, place: str, **values: Any) -> None:
+    """Add that it was turned off or on: for a session, for a project, or everywhere, where neither is named."""
+    write("toggle", to=to, **({} if values.get("session") else {"place": place or _EVERYWHERE}), **values)
+
+
 def is_about(event: Mapping[str, Any], plan: str, session: str, place: str) -> bool:
-    """Whether an event concerns a plan, a session, or where they are: off and on are for a place, or everywhere."""
-    if event.get("kind") == "toggle" and not event.get("session"):
-        return event.get("place") in ("", _short(place))
-    return bool((plan and event.get("plan") == plan) or (session and event.get("session") == session))
+    """Whether an event happened to a plan, in a session, or in the project that the plan is in."""
+    if (plan and event.get("plan") == plan) or (session and event.get("session") == session):
+        return True
+    return event.get("place") in (_EVERYWHERE, _short(place))
 
 
 def read() -> Iterator[dict[str, Any]]:

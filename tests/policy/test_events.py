@@ -82,8 +82,8 @@ def test_everything_that_happens_to_a_session_is_written_down() -> None:
     assert (by_kind["push"]["number"], by_kind["push"]["item"]) == (1, "1")
     assert by_kind["rest"]["reason"] == "it asks the user something"
     assert by_kind["pause"]["changes"] == ["paused the work: the deploy key has expired."]
-    toggles = [(one["off"], one["before"]) for one in found if one["kind"] == "toggle"]
-    assert toggles == [(True, False), (False, True)]
+    toggles = [(one["to"], one["before"]) for one in found if one["kind"] == "toggle"]
+    assert toggles == [("off", "on"), ("on", "off")]
     assert [one["at"] for one in found] == sorted(one["at"] for one in found)
 
 

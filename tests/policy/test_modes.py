@@ -396,7 +396,7 @@ def test_a_variable_turns_it_off_too() -> None:
 
 
 def offers(session: str) -> bool:
-    return json.loads(run("tools", "--session", session).stdout) != []
+    return bool(json.loads(run("tools", "--session", session).stdout))
 
 
 def test_off_for_one_session_or_project_is_not_off_for_another(tmp_path: Path) -> None:

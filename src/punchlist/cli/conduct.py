@@ -79,7 +79,7 @@ def turn(args: Namespace) -> int:
     here = "" if args.everywhere or session else place()
     changed = switch.turn(off, place=here, session=session)
     if changed:
-        events.write("toggle", at=Desk.now(), place=here, session=session, off=off, before=not off)
+        events.switched(args.command, at=Desk.now(), session=session, place=here, before="on" if off else "off")
     where = f"session {cut(inline(session), 40)}" if session else inline(here) or "every project"
     still = [] if off else _still_off(session)
     if getattr(args, "json", False):

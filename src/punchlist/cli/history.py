@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
 
 from ..core.changes import CALLS, Record, describe, diff
 from ..core.codec import to_json
@@ -16,7 +15,6 @@ from . import screen
 
 _KNOWN = ("kind", "at", "plan", "session", "agent")
 _SENTENCES = ("reason", "changes", "message")
-_OFF = {True: "off", False: "on"}
 
 
 def step(desk: Desk, args: Namespace, which: str) -> int:
@@ -86,7 +84,8 @@ def _events(desk: Desk, args: Namespace) -> int:
         return 0
     for event in found:
         at = inline(str(event.get("at", "")))
-        screen.say(f"{at[:10]} {at[11:19]}  {inline(str(event['kind']))}: {_words(event)}")
+        told = ", ".join(_word(name, value) for name, value in event.items() if name not in _KNOWN)
+        screen.say(f"{at[:10]} {at[11:19]}  {inline(str(event['kind']))}: {told}")
     return 0
 
 
@@ -102,16 +101,8 @@ def _happened(record: Record, plan: Plan) -> dict[str, object]:
     return {**said, "changes": _told(record, plan)}
 
 
-def _words(event: Mapping[str, object]) -> str:
-    """What is said of an event."""
-    if event["kind"] == "toggle":
-        where = event.get("session") or event.get("place") or "every project"
-        return f"{_OFF[event.get('off') is True]} for {inline(str(where))}, before {_OFF[event.get('before') is True]}"
-    return ", ".join(_word(name, value) for name, value in event.items() if name not in _KNOWN)
-
-
 def _word(name: str, value: object) -> str:
-    """Sentences speak for themselves, numbers need their name."""
+    """What is said of an event: sentences speak for themselves, numbers need their name."""
     words = " ".join(map(str, value)) if isinstance(value, list) else inline(str(value))
     return words if name in _SENTENCES else f"{name} {words}"
 

@@ -70,16 +70,17 @@ def _bullet_width(words: str) -> int:
 
 
 def _plain(text: str) -> str:
-    """Without emphasis, the marks that close a heading, and a colon at the end. Code and names stay as they are."""
-    parts = text.strip().split("`")  # every other one is code
+    """Without stars of emphasis and the colon behind it. Code stays as it is, and so do underscores, as in names."""
+    text = text.strip()
+    if text.endswith("#") and text.rstrip("#").endswith(" "):  # what closes a heading
+        text = text.rstrip("#")
+    parts = text.split("`")  # every other one is code
     if sum(part.count("**") for part in parts[::2]) % 2 == 0:
         parts[::2] = [part.replace("**", "") for part in parts[::2]]
-    words = "`".join(parts).strip()
-    if words.endswith("#") and words.rstrip("#").endswith(" "):
-        words = words.rstrip("#").rstrip()
-    if words.count("*") == 2 and words[0] == words[-1] == "*":
-        words = words[1:-1]
-    return words.strip().removesuffix(":").strip()
+    text = "`".join(parts).strip()
+    if text[:1] == text[-1:] == "*" and text.count("*") == 2:
+        text = text[1:-1]
+    return text.strip().removesuffix(":").strip()
 
 
 def _lines(text: str) -> list[str]:
