@@ -150,6 +150,15 @@ class Desk:
                 return None
             raise
 
+    def wait(self, plan: Plan, seconds: float) -> None:
+        """Return when the plan is no longer this one, or when the time is over."""
+        seen = (plan.id, plan.revision)
+        self.store.wait(plan.id, lambda: self._closed or self._glance()[:2] != seen, seconds)
+
+    def refind(self) -> None:
+        """Forget which plan was found: the next look finds the one that was touched last."""
+        self._latest = ""
+
     # --- changing --------------------------------------------------------------------------------------------------
 
     def change(self, edit: Callable[[Plan], Plan], *, by: str = USER, kind: str = "edit") -> Plan:

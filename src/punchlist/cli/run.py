@@ -70,7 +70,8 @@ def opened(
     bounds: Bounds | None = None,
 ) -> Iterator[Session]:
     """Everything that a session needs; let go of at the end."""
-    stage = Stage(Plain(screen.show, screen.glyphs()), screen.width, screen.glyphs())
+    glyphs = screen.glyphs(settings)
+    stage = Stage(Plain(screen.show, glyphs), screen.width, glyphs)
     desk = desk_for(settings, session=str(said.head["id"]), place=place(folder))
     site = Site(
         folder=folder,

@@ -36,8 +36,3 @@ def examine(settings: Settings) -> Iterator[Check]:
     yield from plans.checks(settings.store)
     if path:
         yield from agents.checks(path)
-
-
-def is_off() -> bool:
-    """Whether the user has switched everything off."""
-    return os.environ.get("PUNCHLIST_OFF", "") not in ("", "0", "false", "no")
