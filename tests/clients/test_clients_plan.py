@@ -1,0 +1,51 @@
+"""A plan in the real programs: the tool is there from the start, and a plan is made, advanced and finished with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from punchlist.prompts import say
+from tests.clients.agents import PATHS, Setup, load
+from tests.clients.stage import attached
+from tests.clients.model import our_tool
+from tests.clients.script import does, plan, says, shell
+
+EVERY_MODEL = [(name, model) for name in PATHS for model in load(name).MODELS]
+
+
+@pytest.mark.parametrize(("name", "model"), EVERY_MODEL, ids=lambda value: value)
+def test_a_plan_of_three_steps_is_made_advanced_and_finished(name: str, model: str, tmp_path: Path) -> None:
+    with attached(name, tmp_path) as stage:
+        stage.run(
+            "Mend the parser.",
+            does(plan(add=["Read the parser", "Mend it", "Run the tests"])),
+            does(shell("echo it is read --token=hunter2hunter2")),
+            does(plan(done=[1])),
+            does(plan(done=[2])),
+            does(plan(done=[3])),
+            says("All of it is done."),
+            setup=Setup(model),
+        )
+        first = stage.requests[0]
+        assert our_tool(first.offers), first.names
+        assert say("mcp") in str(first.body)
+        assert [_answer(request.latest) for request in stage.requests[1:]] == [
+            "added 1-3; now 1 Read the parser (0/3)",
+            "",
+            "now 2 Mend it (1/3)",
+            "now 3 Run the tests (2/3)",
+            "all done (3/3)",
+        ]
+        assert stage.items == [(text, "completed") for text in ("Read the parser", "Mend it", "Run the tests")]
+        assert (stage.events, stage.faults) == (["rest"], [])
+        [call] = stage.plan["items"][0]["calls"]
+        assert call["outcome"] == "ok"
+        assert "it is read" in call["text"]
+        assert "hunter2" not in str(stage.plan)
+
+
+def _answer(text: str) -> str:
+    """Our own line in what a model hears."""
+    return next((line for line in text.splitlines() if line.endswith(")") and "/" in line), "")
