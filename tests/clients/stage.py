@@ -95,6 +95,12 @@ class Stage:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    def configure(self, text: str) -> None:
+        """The user's own settings."""
+        path = self.home / "config" / "punchlist" / "punchlist.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n", encoding="utf-8")
+
     @property
     def plan(self) -> Any:
         return json.loads(self.punchlist("show", "--json"))

@@ -239,11 +239,14 @@ def _gemini_offers(body: Body) -> list[Offer]:
 def _gemini_pieces(body: Body) -> list[Piece]:
     system = body.get("systemInstruction") or {}
     found = [Piece("system", _texts(system.get("parts") or []))]
+    answered: list[str] = []  # a resumed conversation brings every answer twice
     for content in body["contents"]:
         role = "assistant" if content.get("role") == "model" else "user"
         for part in content["parts"]:
             if "functionResponse" in part:
-                found.append(Piece("tool", _texts(part["functionResponse"].get("response"))))
+                answer = part["functionResponse"]
+                found += [] if answer.get("id") in answered else [Piece("tool", _texts(answer.get("response")))]
+                answered += filter(None, [answer.get("id")])
             elif "functionCall" in part:
                 found.append(Piece("assistant", json.dumps(part["functionCall"].get("args"), ensure_ascii=False)))
             else:

@@ -11,8 +11,9 @@ FOLDER = "claude"
 PACKAGES = ("@anthropic-ai/claude-code@2.1.325",)
 TOOL = "mcp__punchlist__plan"
 NEWEST, OLDER = MODELS = "claude-opus-5-5", "claude-sonnet-4-5"
-OWN = Setup(environ={"CLAUDE_CODE_ENABLE_TASKS": "0", "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"})
-TASKS = Setup(OLDER)
+LOADED = {"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1", "ENABLE_TOOL_SEARCH": "false"}
+OWN = Setup(environ={**LOADED, "CLAUDE_CODE_ENABLE_TASKS": "0"})
+TASKS = Setup(environ=LOADED)
 FULL = 98_000
 COMPACTS = Setup(environ={"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"})
 

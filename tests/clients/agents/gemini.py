@@ -12,7 +12,7 @@ FOLDER = "gemini"
 PACKAGES = ("@google/gemini-cli@0.61.0",)
 TOOL = "mcp_punchlist_plan"
 NEWEST, OLDER = MODELS = "gemini-3-pro-preview", "gemini-2.5-pro"
-OWN = Setup(OLDER)
+OWN = Setup(OLDER, args=("--approval-mode", "yolo"))
 FULL = 900_000
 COMPACTS = Setup(settings={"model": {"compressionThreshold": 0.0015}})
 _QUIET = {
