@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import punchlist
+from punchlist.prompts import say
 
 from .frame import Row
 from .installed import SCRIPT
@@ -23,6 +24,7 @@ def rows() -> list[Row]:
     for size in (5, 10, 20, 50, 100):
         dearest = max(_steps(NATIVE, size, count)[1:])
         found.append(Row(f"native: one step of {size}", 30, dearest, "tokens", "the dearest; arguments + answer"))
+    found.append(Row("mcp: instructions", 60, count(say("mcp")), "tokens", "beside the definition, in every request"))
     return found + [_whole_plan(dialect, count) for dialect in EVERY]
 
 

@@ -6,6 +6,12 @@ from pathlib import Path
 
 import pytest
 
+# Variables that tell where the files of an agent are.
+FOLDERS = """
+    CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME GOOSE_PATH_ROOT
+    PI_CODING_AGENT_DIR PI_CONFIG_DIR PI_PROFILE OMP_PROFILE
+"""
+
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -13,6 +19,8 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home.mkdir()
     for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(home))
-    for name in ("STORE", "PLAN", "SESSION", "AGENT", "DIALECT", "TOLERANT"):
+    for name in ("STORE", "PLAN", "SESSION", "AGENT", "DIALECT", "TOLERANT", "OFF"):
         monkeypatch.delenv(f"PUNCHLIST_{name}", raising=False)
+    for name in FOLDERS.split():
+        monkeypatch.delenv(name, raising=False)
     return home

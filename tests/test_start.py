@@ -121,6 +121,39 @@ def test_a_hook_that_mirrors_a_list_loads_the_one_dialect_it_speaks() -> None:
     assert found & HEAVY == set()
 
 
+def asked(*methods: str) -> str:
+    """Requests to the MCP server, a line each."""
+    params = {"tools/call": {"name": "plan", "arguments": {"add": ["Read"]}}}
+    messages = [{"jsonrpc": "2.0", "id": 1, "method": name, "params": params.get(name, {})} for name in methods]
+    return "".join(json.dumps(message) + "\n" for message in messages)
+
+
+def test_an_mcp_server_loads_no_store_until_a_tool_is_called() -> None:
+    found = command("mcp", stdin=asked("initialize", "tools/list"))
+    assert "punchlist.mcp.server" in found
+    assert found & (HEAVY | {"sqlite3", "_sqlite3", "hashlib"}) == set()
+    assert {name for name in ours(found) if name.startswith("punchlist.dialects.")} == {
+        "punchlist.dialects.native",
+        "punchlist.dialects.wire",
+    }
+    assert not {
+        name for name in ours(found) if name.startswith(("punchlist.stores.", "punchlist.cli.", "punchlist.hosts"))
+    }
+
+
+def test_an_mcp_server_that_is_at_work_loads_little() -> None:
+    found = command("mcp", stdin=asked("initialize", "tools/list", "tools/call"))
+    assert {"punchlist.stores.sqlite", "punchlist.ties"} <= found
+    assert found & HEAVY == set()
+
+
+def test_ties_are_light_enough_for_a_hook() -> None:
+    leaving = "from punchlist import ties; assert ties.tie(ties.of_agent(), ties.Who('s')); ties.tied(ties.of_agent())"
+    found = loaded(leaving)
+    assert found & (HEAVY | {"hashlib", "signal"}) == set()
+    assert found & {"re", "enum", "functools", "contextlib"} <= loaded("import json, typing")
+
+
 def test_showing_the_plan_loads_nothing_that_only_other_commands_need() -> None:
     given_a_plan_with_news()
     found = command("show")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from .core.changes import FINAL
 from .core.model import Plan
@@ -13,7 +13,7 @@ from .core.ops import clear
 from .desk import Desk
 from .moments import limits_of, paid, planning
 from .policy import brief, remind
-from .policy.brief import CONTEXTS, POST_COMPACT, Attachment, wrapped
+from .policy.brief import CONTEXTS, POST_COMPACT, wrapped
 from .policy.limits import Limits
 from .policy.listen import REMINDER, Tally, asks
 from .policy.resume import next_item
@@ -23,6 +23,16 @@ TURN = "turn"  # before any request to the model
 FAILED = "todo-write-error-reminder"
 REMINDERS = (REMINDER, FAILED)
 _AGAIN = ("start", "compact", "resume")  # contexts in which the model may have lost the plan
+
+
+class Attachment(NamedTuple):
+    """A message to the model that the user is not shown."""
+
+    type: str  # todo, todo_reminder, plan_mode, edit, error_reminder
+    text: str  # wrapped
+    context: str = ""
+    items: int = 0  # on the list
+    content: Any = None  # the list itself, where the dialect hands it over
 
 
 def attached(desk: Desk, context: str, heard: Tally | None = None) -> list[Attachment]:

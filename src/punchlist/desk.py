@@ -23,7 +23,6 @@ _LONGEST = 1.0  # seconds to wait for a change before looking by ourselves
 _TRIES = 500  # races lost in a row before we give up
 _NEWS = 10  # sentences of news in one answer
 _NO_NEWS = ("import", "restore")
-_REBOUND = 1.0  # seconds until it is noticed that a session was bound to another plan
 _SWITCHED = 0.5  # seconds until it is noticed that it was turned off or on
 _DEFAULT = "native"  # a dialect that clears nothing need not be loaded to know it
 _UNNAMED = "default"  # the session of an agent that names none
@@ -56,8 +55,8 @@ class Desk:
         self._named = plan
         self._place = place
         self._parent = ""  # the plan that this one is made a copy of
-        self._latest = self._bound = ""
-        self._fresh = 0.0
+        self._seat = Home(session=session, agent=agent)
+        self._latest = ""  # the plan that was found without a session
         self._cached = Plan()
         self._listeners: list[Callable[[Pause], object]] = []
         self._events: list[dict[str, Any]] = []  # of a store that keeps nothing
@@ -140,7 +139,7 @@ class Desk:
         """The plan as soon as it is not the one that was seen; None when the desk is closed."""
 
         def is_over() -> bool:
-            return self._closed or self._glance() != seen
+            return self._closed or self._glance()[:2] != seen
 
         try:
             while not is_over():
@@ -150,12 +149,6 @@ class Desk:
             if self._closed:
                 return None
             raise
-
-    def _glance(self) -> tuple[str, int]:
-        """Which plan it is now, and at which revision."""
-        self._fresh = 0.0
-        plan = self._find()
-        return plan, self.store.glance(plan, "")[0] if plan else 0
 
     # --- changing --------------------------------------------------------------------------------------------------
 
@@ -341,10 +334,9 @@ class Desk:
 
     def _look(self) -> tuple[Plan, Reader]:
         """The plan as it is now, and what this reader has heard. A plan that has not changed is not read again."""
-        plan_id = self._find()
+        plan_id, revision, reader = self._glance()
         if not plan_id:
             return Plan(), Reader()
-        revision, reader = self.store.glance(plan_id, self.reader_key)
         plan = self._cached
         if plan.revision != revision or plan.id != plan_id:
             found = self.store.load(plan_id)
@@ -366,7 +358,6 @@ class Desk:
         race do not keep step."""
         for number in range(_TRIES):
             if number:
-                self._fresh = 0.0
                 time.sleep(os.urandom(1)[0] / 50_000 * min(number, 8))
             yield self._look()
 
@@ -393,17 +384,15 @@ class Desk:
         items = [(item.id, plainly(item.text)) for item in new.items]
         return {id for id, words in items if int(id) > now.last_id or (id, words) in known}
 
-    def _find(self) -> str:
-        """The plan's id. A session may be bound to another plan at any time; without one, a plan found is kept to."""
-        if self._named:
-            return self._named
-        if self.session:
-            if not self._bound or time.monotonic() > self._fresh:
-                self._bound = self.store.find(self._home())
-                self._fresh = time.monotonic() + _REBOUND
-            return self._bound
-        self._latest = self._latest or self.store.find(self._home())
-        return self._latest
+    def _glance(self) -> tuple[str, int, Reader]:
+        """The plan's id and revision, and what this reader has heard. A session may be bound to another plan at any
+        time; without one, a plan found is kept to."""
+        if self.session and not self._named:
+            return self.store.glance_from(self._seat, self.reader_key)
+        if not self._named and not self._latest:
+            self._latest = self.store.find(self._home())
+        plan = self._named or self._latest
+        return (plan, *self.store.glance(plan, self.reader_key)) if plan else ("", 0, Reader())
 
     def _home(self) -> Home:
         self._place = self._place or settings_of.place()
@@ -419,7 +408,7 @@ class Desk:
         if not now.id and self.settings.keep_history:
             self.store.trim(settings_of.ago(self.settings.keep_history))
         self._cached = after
-        self._latest = self._bound = after.id
+        self._latest = after.id
         if after.paused and after.paused != now.paused:
             for listener in self._listeners:
                 listener(after.paused)

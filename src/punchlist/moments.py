@@ -1,8 +1,6 @@
 """The moments of an agent's work, as its hooks or its loop report them: it starts, it is prompted, it works, it stops.
 What it should hear then, decided by `policy`, and what is remembered for the next one."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -11,7 +9,6 @@ from .core.changes import CALLS, FINAL
 from .core.model import MAIN, Item, Pace, Plan
 from .core.ops import called, resume
 from .desk import Desk
-from .planning import plan_file
 from .policy import brief, remind
 from .policy.limits import OF_DIALECT, OURS, Limits
 from .policy.listen import says_wait
@@ -69,18 +66,20 @@ def started(desk: Desk, source: str) -> list[str]:
     return [*told, *[line for line in news if line.endswith(FINAL) or not text]]
 
 
-def was_prompted(desk: Desk, prompt: str) -> list[str]:
-    """The user has spoken: a pause ends, what was counted in a row begins anew."""
+def was_prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[str]:
+    """The user has spoken: a pause ends, what was counted in a row begins anew. `deaf`: nothing can be told now."""
     plan = desk.plan
     if plan.paused:
         plan = desk.change(resume)
     waiting = "the user said to wait" if says_wait(prompt) else ""
     pace = desk.paced(lambda pace: prompted(pace, waiting))
+    if deaf:
+        return []
     return [*desk.news(ids=_knows_ids(desk, pace)), *_planned(desk, plan)]
 
 
-def worked(desk: Desk, work: Work) -> list[str]:
-    """A tool was used. What it was used for is kept with the item that is active."""
+def worked(desk: Desk, work: Work, *, deaf: bool = False) -> list[str]:
+    """A tool was used. What it was used for is kept with the item that is active. `deaf`: nothing can be told now."""
     before = desk.plan
     if not before.id:
         return []
@@ -95,6 +94,8 @@ def worked(desk: Desk, work: Work) -> list[str]:
         return pace._replace(tool=work.tool or pace.tool, failed=work.failed if work.tool else pace.failed)
 
     pace = desk.paced(step)
+    if deaf:
+        return []
     return [*desk.news(ids=_knows_ids(desk, pace)), *_reminded(desk, plan, pace), *_planned(desk, plan)]
 
 
@@ -126,7 +127,7 @@ def stopped(desk: Desk, stop: Stop) -> Sent:
         desk.note("rest", reason=reason, open=len(plan.open_items))
         return Sent("", reason)
     desk.note("push", item=item.id, number=pace.pushes, idle=pace.idle)
-    return Sent(_push(desk, plan, item, pace), reason)
+    return Sent("\n".join([_push(desk, plan, item, pace), *desk.news(ids=_knows_ids(desk, pace))]), reason)
 
 
 def is_continuing(desk: Desk) -> bool:
@@ -173,8 +174,11 @@ def planning(desk: Desk, plan: Plan, *, at_once: bool = False) -> str:
     """The text of plan mode: at once, and again every few turns."""
     every = max(desk.settings.plan_mode_every, 1)
     pace = desk.paced(lambda pace: pace._replace(planning=pace.planning + 1))
-    due = at_once or (pace.planning - 1) % every == 0
-    return brief.planning(plan_file(desk, plan)) if due else ""
+    if not at_once and (pace.planning - 1) % every:
+        return ""
+    from .planning import plan_file
+
+    return brief.planning(plan_file(desk, plan))
 
 
 def _push(desk: Desk, plan: Plan, item: Item, pace: Pace) -> str:

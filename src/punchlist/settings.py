@@ -1,7 +1,5 @@
 """Settings: defaults, the user's file, the project's file, the environment, flags; the later wins."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -9,7 +7,6 @@ from typing import Any, NamedTuple
 
 from .core.errors import Refused, SettingsError
 from .core.model import NOTHING
-from .core.shape import shown
 
 FILE = "punchlist.toml"
 DIALECTS = -1  # a number that each dialect has its own default for
@@ -221,6 +218,13 @@ def _checked(name: str, value: Any, origin: str, is_project: bool) -> Any:
     if choices and value not in choices and repr(value) not in choices:
         raise SettingsError(f"{origin}: {name!r} must be one of {', '.join(choices)}, not {shown(value)}.")
     return value
+
+
+def shown(value: Any) -> str:
+    """A value as a message names it."""
+    from .core.shape import shown
+
+    return shown(value)
 
 
 def _dialects() -> tuple[str, ...]:

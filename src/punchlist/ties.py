@@ -6,8 +6,6 @@ the server looks there. A tie is worth something on this machine only, for as lo
 small files beside the store and not in it. Whatever fails, there is no tie, and nobody is disturbed.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator

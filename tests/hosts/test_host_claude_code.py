@@ -196,7 +196,7 @@ def test_news_cannot_close_the_tag_they_are_wrapped_in() -> None:
 @pytest.mark.parametrize(
     ("name", "more"),
     [
-        ("Stop", {"stop_hook_active": False, "last_assistant_message": "done"}),
+        ("Stop", {"stop_hook_active": False, "last_assistant_message": "Is that right?"}),
         ("SessionStart", {"source": "startup"}),
         ("PreToolUse", {"tool_name": "Bash", "tool_input": {}}),
         ("SubagentStop", {"agent_id": "a1"}),

@@ -101,6 +101,24 @@ def test_a_subscription_tells_of_a_change_that_others_make(moody: Raw) -> None:
     assert moody.read() == told
 
 
+def test_a_fault_in_what_decides_of_tools_costs_a_request_and_not_the_server() -> None:
+    program = (
+        "import sys\n"
+        "from punchlist.mcp import serve\n"
+        "from punchlist.mcp.server import Server\n"
+        "from punchlist.mcp.who import Callers, Given\n"
+        "from punchlist.settings import load\n"
+        "def broken(dialect, desk): raise KeyError('oh')\n"
+        "sys.exit(serve(Server(load(), Callers(Given(), {}), offer=broken, watch=True)))\n"
+    )
+    with Raw(command=[sys.executable, "-c", program]) as client:
+        client.greet()
+        assert names(client) == ["plan"]
+        error = client.error("tools/call", name="plan", arguments={"add": ["Read"]})
+        assert error == {"code": -32603, "message": "a fault of punchlist itself: KeyError: 'oh'"}
+        assert client.is_silent()
+
+
 def test_a_store_that_says_nothing_leaves_the_tools_as_they_are(moody: Raw, own_home: Path) -> None:
     (own_home / "punchlist").mkdir()
     (own_home / "punchlist" / "punchlist.db").mkdir()

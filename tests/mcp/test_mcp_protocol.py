@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
 from typing import Any
 
 import pytest
@@ -290,8 +291,12 @@ def test_the_same_id_twice_is_answered_twice(client: Raw) -> None:
 
 
 def test_requests_are_answered_in_the_order_they_came(client: Raw) -> None:
-    ids = [client.request("ping") for _ in range(500)]
+    ids = list(range(20_000))
+    lines = [b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\n' % id for id in ids]
+    sending = threading.Thread(target=client.write, args=[b"".join(lines)])
+    sending.start()
     assert [client.read()["id"] for _ in ids] == ids
+    sending.join()
 
 
 def test_a_request_that_is_cancelled_before_its_turn_is_not_carried_out(client: Raw) -> None:

@@ -8,8 +8,11 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import count
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from hypothesis import given
@@ -364,6 +367,27 @@ def test_a_session_that_is_bound_works_from_the_plan_and_is_listed_with_it(store
     assert sorted(map(len, listed.values())) == [0, 2]
 
 
+def test_an_open_desk_goes_with_its_session_to_another_plan_at_once(store: Store) -> None:
+    desk, other = begun(store, "monday", "a"), begun(store, "tuesday", "b")
+    assert (texts(desk.plan), texts(other.plan)) == (["a"], ["b"])
+    other.bind("monday")
+    assert desk.plan == other.plan
+    desk.change(lambda plan: ops.add(plan, "c"))
+    assert texts(other.plan) == ["b", "c"]
+    assert begun(store, "monday").plan == desk.plan
+
+
+def test_a_glance_from_a_session_is_a_glance_at_its_plan(store: Store) -> None:
+    seat = Home(session="s", agent="main")
+    assert store.glance_from(seat, "r") == ("", 0, Reader())
+    plan = saved(store, None, plan_of("a"), reader="r", home=Home("/here", "s", "main"))
+    assert store.glance_from(seat, "r") == (plan.id, *store.glance(plan.id, "r")) == (plan.id, 1, Reader(1))
+    assert store.glance_from(seat, "another") == (plan.id, 1, Reader(0))
+    assert store.glance_from(Home(session="s", agent="other"), "r") == ("", 0, Reader())
+    plan = saved(store, plan, ops.add(plan, "b"), reader="another")
+    assert store.glance_from(seat, "r") == (plan.id, 2, Reader(1))
+
+
 # --- hostile names -------------------------------------------------------------------------------------------------
 
 NAMES = (
@@ -461,7 +485,8 @@ class Racing:
         self._inner = inner
         self._meanwhile: Callable[[], object] | None = meanwhile
         self.durable = inner.durable
-        self.glance, self.load, self.remember = inner.glance, inner.load, inner.remember
+        self.glance, self.glance_from = inner.glance, inner.glance_from
+        self.load, self.remember = inner.load, inner.remember
         self.history, self.find, self.bind, self.close = inner.history, inner.find, inner.bind, inner.close
         self.plans, self.trim, self.wait = inner.plans, inner.trim, inner.wait
         self.sessions, self.recall, self.keep = inner.sessions, inner.recall, inner.keep
@@ -512,6 +537,67 @@ def test_two_who_make_the_first_plan_of_a_session_at_once_share_it(store: Store)
     desk_of(racing).change(lambda plan: ops.add(plan, "mine"))
     assert texts(user.plan) == ["theirs", "mine"]
     assert store.find(Home(session="s", agent="main")) == user.plan.id
+
+
+# --- threads -------------------------------------------------------------------------------------------------------
+
+
+def at_the_same_time(works: list[Callable[[], object]]) -> list[object]:
+    """Do every work in a thread of its own; what each of them came to."""
+    begin = Barrier(len(works))
+
+    def begun_together(work: Callable[[], object]) -> object:
+        begin.wait(60)
+        return work()
+
+    with ThreadPoolExecutor(len(works)) as threads:
+        return list(threads.map(begun_together, works))
+
+
+def test_threads_that_share_a_desk_lose_nothing(store: Store) -> None:
+    desk = desk_of(store, "native")
+
+    def adds(name: str) -> None:
+        for number in range(8):
+            desk.change(partial(ops.add, text=f"{name} {number}"))
+
+    at_the_same_time([partial(adds, str(worker)) for worker in range(4)])
+    plan = desk.plan
+    assert sorted(texts(plan)) == sorted(f"{worker} {number}" for worker in range(4) for number in range(8))
+    assert len(set(ids(plan))) == 32
+    assert [record.revision for record in desk.history()] == list(range(1, 33))
+    assert store.load(plan.id) == plan
+    assert desk.at(0).items == ()
+
+
+def test_threads_that_call_share_and_look_at_a_desk_see_whole_plans(store: Store) -> None:
+    desk = desk_of(store, "native")
+    desk.call("plan", {"add": ["first"]})
+
+    def calls(name: str) -> bool:
+        return any(desk.call("plan", {"add": [f"{name} {number}"]}).is_error for number in range(6))
+
+    def looks() -> bool:
+        seen = [desk.plan for _ in range(40)]
+        revisions = [plan.revision for plan in seen]
+        return any(faults(plan) for plan in seen) or revisions != sorted(revisions)
+
+    assert at_the_same_time([partial(calls, "a"), partial(calls, "b"), looks, looks]) == [False] * 4
+    assert len(desk.plan.items) == 13
+
+
+def test_threads_with_desks_of_their_own_on_one_store_do_not_mix_their_plans(store: Store) -> None:
+    def works(name: str) -> list[str]:
+        desk = Desk(store, session=name, settings=SETTINGS)
+        for number in range(6):
+            desk.call("plan", {"add": [f"{name} {number}"]})
+            desk.change(partial(ops.note, id="1", text=str(number)))
+        assert len(desk.plan.items[0].notes) == 6
+        return texts(desk.plan)
+
+    names = ["one", "two", "three", "four"]
+    found = at_the_same_time([partial(works, name) for name in names])
+    assert found == [[f"{name} {number}" for number in range(6)] for name in names]
 
 
 # --- sqlite: files and processes -----------------------------------------------------------------------------------

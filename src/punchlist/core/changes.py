@@ -1,7 +1,5 @@
 """What differs between two plans: to keep, to undo, and to tell."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, count
 from operator import is_not

@@ -24,6 +24,7 @@ _HOST = Host(
         "TodoWrite": "claude-code",
         **dict.fromkeys(("TaskCreate", "TaskUpdate", "TaskList", "TaskGet"), "claude-tasks"),
     },
+    names_uses=True,
 )
 
 

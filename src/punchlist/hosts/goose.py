@@ -14,7 +14,7 @@ _MOMENTS = {
     "PostToolUseFailure": AFTER,
     "Stop": STOP,
 }
-_HOST = Host("goose")
+_HOST = Host("goose", deaf=True)
 
 
 def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | None:

@@ -1,11 +1,9 @@
 """What an event means, whatever agent it comes from: who it is about, what to remember, what to say."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .. import moments, ties
+from .. import moments
 from ..core.model import MAIN, NOTHING
 from ..desk import Desk, desk_for
 from ..settings import load, place
@@ -47,6 +45,8 @@ class Host(NamedTuple):
 
     name: str
     mirrors: Mapping[str, str] = NOTHING  # its own plan tools, and the dialect each speaks
+    deaf: bool = False  # whether nothing reaches its model but what it is sent on with
+    names_uses: bool = False  # whether a call to a server has the id of the tool use
 
 
 def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
@@ -83,28 +83,31 @@ def text(event: Mapping[str, Any], key: str) -> str:
 # --- inside ----------------------------------------------------------------------------------------------------------
 
 
-def _tied(event: Event, host: Host) -> ties.Who | None:
-    """Leave word of who this is, for calls to our server that do not say; who it was before."""
+def _tied(event: Event, host: Host) -> str:
+    """Leave word of who this is, for calls to our server that do not say. The session it was before this start."""
+    told_apart = event.agent == MAIN or (event.moment == BEFORE and not host.names_uses)
+    if event.moment not in (START, PROMPT, BEFORE):
+        return ""
+    from .. import ties
+
     who = ties.Who(event.session, event.agent, host.name)
     if event.moment == BEFORE and event.use:
         ties.tie(ties.of_tool_use(event.use), who)
-    if event.moment not in (START, PROMPT, BEFORE) or event.agent != MAIN:
-        return None
-    key = ties.of_agent()
+    key = ties.of_agent() if told_apart else ""
     before = ties.tied(key) if key and event.moment == START else None
     if key:
         ties.tie(key, who)
-    return before
+    return before.session if before else ""
 
 
-def _told(desk: Desk, event: Event, host: Host, before: ties.Who | None) -> list[str]:
+def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
     """What the model should hear now."""
     if event.moment == START:
-        if event.source == "clear" and before is not None and before.session != event.session:
-            _taken_over(desk, before.session)
-        return moments.started(desk, event.source)
+        if event.source == "clear" and before not in ("", event.session):
+            _taken_over(desk, before)
+        return [] if host.deaf else moments.started(desk, event.source)
     if event.moment == PROMPT:
-        return moments.was_prompted(desk, event.prompt)
+        return moments.was_prompted(desk, event.prompt, deaf=host.deaf)
     if event.moment != AFTER:
         return []
     if event.approved:
@@ -112,7 +115,7 @@ def _told(desk: Desk, event: Event, host: Host, before: ties.Who | None) -> list
     news = _mirrored(desk, event, host)
     tool = event.tool if event.tool in host.mirrors else own_tool(event.tool)
     work = moments.Work(_digest(event), tool, event.failed, event.interrupted, () if tool else _call(desk, event))
-    return [*news, *moments.worked(desk, work)]
+    return [*news, *moments.worked(desk, work, deaf=host.deaf)]
 
 
 def _taken_over(desk: Desk, old: str) -> None:

@@ -13,7 +13,7 @@ from .protocol import written
 from .server import Server
 from .who import Callers, Given
 
-_AHEAD = 1024 * 1024  # bytes that are read ahead, to find requests that are cancelled before their turn
+_AHEAD = 100  # lines that wait before no more are read; those that wait can still be cancelled
 
 
 def run(flags: dict[str, str]) -> int:
@@ -27,6 +27,8 @@ def run(flags: dict[str, str]) -> int:
         return 2 if isinstance(error, SettingsError) else 1
     for fault in settings.faults:
         sys.stderr.write(f"punchlist: {fault}\n")
+    if os.isatty(0):
+        sys.stderr.write("punchlist: this is an MCP server; an agent starts it and speaks to it. Ctrl-D ends it.\n")
     return serve(server)
 
 
@@ -52,8 +54,7 @@ def serve(server: Server) -> int:
 def _answer_all(server: Server, lines: Lines, out: int) -> None:
     queue: list[Line] = []
     while True:
-        full = sum(map(len, queue)) > _AHEAD
-        arrived = [] if full else lines.more(0 if queue else server.patience)
+        arrived = lines.more(0 if queue else server.patience) if len(queue) < _AHEAD else []
         if arrived is None and not queue:
             return
         for line in arrived or ():

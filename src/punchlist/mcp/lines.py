@@ -6,7 +6,7 @@ import os
 import select
 from typing import NamedTuple
 
-LONGEST = 4 * 1024 * 1024  # bytes of a line: hundreds of times the largest plan that a model would send
+LONGEST = 1024 * 1024  # bytes of a line: several times what a model can say at once
 _CHUNK = 65_536
 _EDGE = 1_024
 

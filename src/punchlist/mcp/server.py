@@ -9,7 +9,7 @@ from ..core.errors import Refused, StoreError
 from ..core.model import NOTHING
 from ..core.text import cut, inline
 from ..desk import Desk
-from ..dialects import Reply, Tool, load
+from ..dialects import Reply, Tool, load, offered
 from ..dialects.wire import WRITERS
 from ..prompts import say
 from ..settings import Settings
@@ -21,6 +21,7 @@ from .protocol import Fault, Id, Message, Request
 from .who import Callers
 
 _SUBSCRIPTIONS = 64  # of one client
+_BATCH = 1000  # messages on one line
 _LOOKS = 1.0  # seconds between looks at what is offered, while somebody wants to hear of it
 _CHANGED = "notifications/tools/list_changed"
 _CAPABILITIES: Message = {"tools": {"listChanged": True}}
@@ -61,13 +62,20 @@ class Server:
     def answer(self, line: Line) -> list[Message | list[Message]]:
         """What to say to a line, whatever is in it."""
         try:
-            message = protocol.read(line)
+            return self._answers(line)
         except Fault as fault:
             return [protocol.failed(protocol.id_within(line) if isinstance(line, TooLong) else None, fault)]
+        except Exception as error:
+            return [protocol.failed(None, _of_ours(error))]
+
+    def _answers(self, line: Line) -> list[Message | list[Message]]:
+        message = protocol.read(line)
         if not isinstance(message, list):
             return [*self._replies(message), *self.look()]
         if not message:
-            return [protocol.failed(None, Fault(protocol.INVALID_REQUEST, "a batch must not be empty."))]
+            raise Fault(protocol.INVALID_REQUEST, "a batch must not be empty.")
+        if len(message) > _BATCH:
+            raise Fault(protocol.INVALID_REQUEST, f"a batch of {len(message)} is too long; {_BATCH} are the most.")
         replies = [reply for one in message for reply in self._replies(one)]
         return [*([replies] if replies else []), *self.look()]
 
@@ -109,9 +117,8 @@ class Server:
             return [self._begun(request) if result is None else protocol.succeeded(request, result)]
         except Fault as error:
             fault = error
-        except Exception as error:  # a fault of ours ends one request, not the server
-            words = f"{type(error).__name__}: {cut(inline(str(error)), 300)}"
-            fault = Fault(protocol.INTERNAL_ERROR, f"a fault of punchlist itself: {words}")
+        except Exception as error:
+            fault = _of_ours(error)
         return [protocol.failed(protocol.id_of(message), fault)] if is_asked else []
 
     def _hear(self, said: Request | None) -> None:
@@ -149,9 +156,9 @@ class Server:
         if request.params.get("cursor") is not None:
             raise Fault(protocol.INVALID_PARAMS, "there is no such cursor; all tools are on one page.")
         try:
-            tools = self._offered()
-        except (StoreError, Refused):  # a client that gets no list asks for none again
-            tools = offered_now(self._dialect, self._desk)
+            tools = list(self._offered())
+        except Exception:  # a client that gets no list asks for none again
+            tools = offered(self._dialect, continuing=False)
         self._known = [tool.name for tool in tools]
         return {"tools": [WRITERS["mcp"](tool) for tool in tools], **(_NEVER_KEPT if request.stateless else NOTHING)}
 
@@ -212,16 +219,22 @@ class Server:
         return self._desks.latest(self._client)
 
     def _names(self) -> list[str] | None:
-        """The names of the tools that are offered now; nothing, if the store does not say."""
+        """The names of the tools that are offered now; nothing, if that cannot be said."""
         try:
             return [tool.name for tool in self._offered()]
-        except (StoreError, Refused):
+        except Exception:
             return None
 
     @property
     def _is_watched(self) -> bool:
         """Whether tools may come and go, and somebody wants to hear of it."""
         return self._watch and (self._greeted or bool(self._subscriptions))
+
+
+def _of_ours(error: Exception) -> Fault:
+    """A fault of ours ends one request, not the server."""
+    words = f"{type(error).__name__}: {cut(inline(str(error)), 300)}"
+    return Fault(protocol.INTERNAL_ERROR, f"a fault of punchlist itself: {words}")
 
 
 def _name_of(client: Any) -> str:

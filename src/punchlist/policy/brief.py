@@ -6,7 +6,7 @@ mentioned. Text of items is data: it can neither close the wrapper nor pose as o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.model import ACTIVE, BLOCKED, Item, Plan
 from ..core.text import block, counted, cut, inline
@@ -17,16 +17,6 @@ POST_COMPACT = "post-compact"
 _WRAPPERS = {"gencode": "reminder"}
 _SHOWN = 20  # open items in words
 _WIDTH = 100  # characters of one of them
-
-
-class Attachment(NamedTuple):
-    """A message to the model that the user is not shown."""
-
-    type: str  # todo, todo_reminder, plan_mode, edit, error_reminder
-    text: str  # wrapped
-    context: str = ""
-    items: int = 0  # on the list
-    content: Any = None  # the list itself, where the dialect hands it over
 
 
 def wrapped(text: str, dialect: str) -> str:

@@ -1,7 +1,5 @@
 """The bounds within which an agent may be spoken to. Every reminder and every push is counted against one."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 _LETTERS_A_TOKEN = 3.5  # of English; fewer than there are, so that we count rather too much

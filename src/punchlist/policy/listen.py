@@ -1,7 +1,5 @@
 """What a conversation tells: who spoke last, what was asked, how long ago the plan was written."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 

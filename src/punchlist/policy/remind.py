@@ -1,7 +1,5 @@
 """Whether a reminder is due. Ours is rare, and silent more often than not; the others do as their systems did."""
 
-from __future__ import annotations
-
 from ..core.model import Pace, Plan
 from .limits import Limits, tokens
 from .listen import Tally

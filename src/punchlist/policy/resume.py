@@ -1,7 +1,5 @@
 """Go on or rest, when a turn ends with something open. Safe by construction: whatever is doubtful is a rest."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ..core.model import ACTIVE, CLOSED, PENDING, Item, Pace, Plan

@@ -1,7 +1,5 @@
 """Where plans live. A store knows values and revisions, not dialects. A new one is a file and a line in `PATHS`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
@@ -51,6 +49,9 @@ class Store(Protocol):
 
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
         """The revision of a plan, 0 if there is none, and what is remembered of a reader."""
+
+    def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
+        """The id of the plan a session's agent works from, nothing if there is none, and a glance at it."""
 
     def load(self, plan: str) -> Plan | None:
         """The plan with this id."""

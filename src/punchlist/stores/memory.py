@@ -35,6 +35,11 @@ class MemoryStore:
             known = self._plans.get(plan)
             return (known.revision if known else 0), self._readers.get((plan, reader), _NEW)
 
+    def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
+        with self._changed:
+            plan = self.find(home)
+            return (plan, *self.glance(plan, reader))
+
     def load(self, plan: str) -> Plan | None:
         return self._plans.get(plan)
 

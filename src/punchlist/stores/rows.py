@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 
 from ..core.changes import Change, Record
@@ -24,9 +25,14 @@ from . import Home, Listing
 
 _LONG = 300  # characters of a name that stands as it is
 _REMEMBERED = 5_000  # items kept as text
+_PLAIN = Item("", "")[3:]  # what an item has beside id, text and status if nothing was said
 
 _GLANCE = """
 SELECT revision, author, seen FROM plans LEFT JOIN readers ON readers.plan = id AND key = ? WHERE id = ?
+"""
+_GLANCE_FROM = """
+SELECT bindings.plan, revision, author, seen FROM bindings LEFT JOIN plans ON id = bindings.plan
+LEFT JOIN readers ON readers.plan = bindings.plan AND key = ? WHERE bindings.session = ? AND bindings.agent = ?
 """
 _UPDATE = "UPDATE plans SET revision = ?, touched = ?, author = ? WHERE id = ? AND revision = ?"
 _UPDATE_ALL = "UPDATE plans SET head = ?, revision = ?, touched = ?, author = ? WHERE id = ? AND revision = ?"
@@ -74,9 +80,16 @@ class Rows:
 
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
         row = self._execute(_GLANCE, (text(reader), text(plan))).fetchone()
-        if row is None:
-            return 0, Reader()
-        revision, author, seen = row
+        return (0, Reader()) if row is None else self._glanced_at(plan, reader, *row)
+
+    def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
+        values = (text(reader), text(home.session), text(home.agent))
+        row = self._execute(_GLANCE_FROM, values).fetchone()
+        if row is None or row[1] is None:  # it works from none, or from one that is not there
+            return (row[0] if row else ""), 0, Reader()
+        return (row[0], *self._glanced_at(row[0], reader, *row[1:]))
+
+    def _glanced_at(self, plan: str, reader: str, revision: int, author: str, seen: int | None) -> tuple[int, Reader]:
         self._glanced = (plan, revision, author)
         return revision, Reader(revision if author == text(reader) else seen or 0)
 
@@ -142,17 +155,7 @@ class Rows:
         if before is not None and home is not None:
             self._execute("UPDATE plans SET parent = ? WHERE id = ?", (home.parent, after.id))
         self._write_items(after, record)
-        changes = f"[{','.join(map(self._change_text, record.changes))}]"
-        line = (
-            record.revision,
-            record.at,
-            spelled(record.by),
-            spelled(record.reader),
-            record.dialect,
-            record.kind,
-            changes,
-        )
-        self._execute("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (after.id, *line))
+        self._execute("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (after.id, *self._line(record)))
 
     def remember(self, plan: str, key: str, reader: Reader, at: str) -> None:
         self._execute(_READER, (plan, text(key), reader.seen, at))
@@ -185,9 +188,7 @@ class Rows:
             return None
         ids = [change.id for change in record.changes]
         items = [self._item_text(change.after) for change in record.changes]
-        changes = f"[{','.join(map(self._change_text, record.changes))}]"
-        said = (record.revision, record.at, spelled(record.by), spelled(record.reader), record.dialect, record.kind)
-        return (after.revision, record.at, author, after.id, before.revision, ids, items, MAIN, *said, changes)
+        return (after.revision, record.at, author, after.id, before.revision, ids, items, MAIN, *self._line(record))
 
     def _create(self, plan: str, home: Home, at: str) -> None:
         values = (plan, text(home.place), text(home.agent), at, home.parent)
@@ -213,7 +214,7 @@ class Rows:
         author = "" if reader is None else text(record.reader)
         values: tuple[Any, ...] = (after.revision, record.at, author, after.id, old)
         if before is None or _head(before) != _head(after):
-            changed = self._execute(_UPDATE_ALL, (json.dumps(_head(after)), *values))
+            changed = self._execute(_UPDATE_ALL, (_head_text(after), *values))
         else:
             changed = self._execute(_UPDATE, values)
         if changed.rowcount != 1:
@@ -229,7 +230,10 @@ class Rows:
     def _write_items(self, after: Plan, record: Record) -> None:
         by_kind: dict[str, list[Change]] = {}
         for change in record.changes:
-            by_kind.setdefault(change.kind, []).append(change)
+            if change.kind in by_kind:
+                by_kind[change.kind].append(change)
+            else:
+                by_kind[change.kind] = [change]
         if "removed" in by_kind:
             gone = [(after.id, change.id) for change in by_kind["removed"]]
             self._executemany("DELETE FROM items WHERE plan = ? AND id = ?", gone)
@@ -249,24 +253,33 @@ class Rows:
             ranks = [(rank, after.id, item.id) for rank, item in enumerate(after.items, 1)]
             self._executemany("UPDATE items SET rank = ? WHERE plan = ? AND id = ?", ranks)
 
+    def _line(self, record: Record) -> tuple[Any, ...]:
+        """A record as a line of history, but for its plan."""
+        changes = f"[{','.join([self._change_text(change) for change in record.changes])}]"
+        revision, at, by, reader, dialect, kind, _ = record
+        return (revision, at, spelled(by), spelled(reader), dialect, kind, changes)
+
     def _change_text(self, change: Change) -> str:
-        if change.kind not in ("added", "removed", "changed"):
+        kind, id, before, after, at = change
+        if kind not in ("added", "removed", "changed"):
             return json.dumps(change_to_json(change))
-        before, after = (self._item_text(item) if item else "null" for item in (change.before, change.after))
-        return f'["{change.kind}","{change.id}",{before},{after},{change.at}]'
+        old = self._item_text(before) if before else "null"
+        new = self._item_text(after) if after else "null"
+        return f'["{kind}","{id}",{old},{new},{at}]'
 
     def _item_text(self, item: Item) -> str:
         """An item as JSON. The same item is asked for several times: for its row, and for history on both sides."""
         known = self._written.get(id(item))
         if known is not None and known[0] is item:
             return known[1]
-        made = json.dumps(item_to_json(item))
+        made = _plain_text(item) if item[3:] == _PLAIN else json.dumps(item_to_json(item))
         if len(self._written) > _REMEMBERED:
             self._written.clear()
         self._written[id(item)] = (item, made)
         return made
 
 
+@lru_cache(200)
 def text(name: str) -> str:
     """A name as it is looked up by: what is very long does not fit into an index, and stands there by its digest."""
     if len(name) > _LONG:
@@ -287,7 +300,17 @@ def untext(name: str) -> str:
 
 def _head(plan: Plan) -> tuple[Any, ...]:
     """What a plan is beside its items."""
-    return (plan.title, plan.mode, paused_to_json(plan.paused), plan.phases, plan.last_id, plan.removed)
+    return (plan.title, plan.mode, plan.paused, plan.phases, plan.last_id, plan.removed)
+
+
+def _head_text(plan: Plan) -> str:
+    title, mode, paused, phases, last_id, removed = _head(plan)
+    return json.dumps((title, mode, paused_to_json(paused), phases, last_id, removed))
+
+
+def _plain_text(item: Item) -> str:
+    """The JSON of an item with nothing to it but an id, a text and a status, as most are; in a third of the time."""
+    return f'{{"id": {json.dumps(item.id)}, "text": {json.dumps(item.text)}, "status": {json.dumps(item.status)}}}'
 
 
 def _changes(made: str) -> tuple[Change, ...]:

@@ -6,7 +6,6 @@ import os
 import sqlite3
 from _thread import allocate_lock
 from collections.abc import Callable
-from itertools import count
 from time import gmtime, monotonic, sleep, strftime
 from typing import NoReturn, TypeVar
 
@@ -97,6 +96,9 @@ class SqliteStore:
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
         return self._read(lambda: self._rows.glance(plan, reader))
 
+    def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
+        return self._read(lambda: self._rows.glance_from(home, reader))
+
     def load(self, plan: str) -> Plan | None:
         return self._at_once("BEGIN", lambda: self._rows.load(plan))
 
@@ -153,9 +155,9 @@ class SqliteStore:
         """Several statements that belong together: all of them or none."""
         with self._lock:
             try:
-                _patiently(lambda: self._db.execute(begin))
+                _patiently(self._db.execute, begin)
                 result = work()
-                _patiently(lambda: self._db.execute("COMMIT"))
+                _patiently(self._db.execute, "COMMIT")
                 return result
             except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
                 _fail(self.path, error)
@@ -194,21 +196,22 @@ class SqliteStore:
         source.close()
 
 
-def _patiently(work: Callable[[], _T]) -> _T:
+def _patiently(work: Callable[..., _T], *values: str) -> _T:
     """Do it when nobody else holds the file. The rests are short and uneven: SQLite's own grow to a tenth of a second,
     and whoever sleeps longest comes last again and again."""
     end = 0.0
-    for number in count(1):
+    number = 0
+    while True:
         try:
-            return work()
+            return work(*values)
         except sqlite3.OperationalError as error:
             if not _name(error).startswith("SQLITE_BUSY"):
                 raise
             end = end or monotonic() + _PATIENCE
             if monotonic() > end:
                 raise
+        number += 1
         sleep(os.urandom(1)[0] / 1_000_000 * min(number, 8))
-    raise AssertionError("counting never ends")
 
 
 def open(rest: str, **options: str) -> SqliteStore:

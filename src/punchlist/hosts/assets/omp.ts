@@ -1,4 +1,91 @@
 // Written by `punchlist install oh-my-pi`; `punchlist uninstall oh-my-pi` removes it.
-const PUNCHLIST = "@PUNCHLIST@";
+// Sends events to `punchlist hook oh-my-pi`, and hands on what it answers. Whatever fails, omp goes on as without it.
+import { spawn } from "node:child_process";
 
-export default function (_pi: unknown): void {}
+const PUNCHLIST = "@PUNCHLIST@";
+const PATIENCE = 5000; // milliseconds
+
+type Answer = { context?: string; push?: string };
+
+function ask(event: Record<string, unknown>): Promise<Answer> {
+	return new Promise((done) => {
+		try {
+			const child = spawn(PUNCHLIST, ["hook", "oh-my-pi"], { stdio: ["pipe", "pipe", "ignore"] });
+			const late = setTimeout(() => child.kill(), PATIENCE);
+			let said = "";
+			child.stdout.on("data", (more) => (said += more));
+			child.stdin.on("error", () => {});
+			child.on("error", () => (clearTimeout(late), done({})));
+			child.on("close", () => {
+				clearTimeout(late);
+				try {
+					done(said ? JSON.parse(said) : {});
+				} catch {
+					done({});
+				}
+			});
+			child.stdin.end(JSON.stringify(event));
+		} catch {
+			done({});
+		}
+	});
+}
+
+function textOf(content: unknown): string {
+	if (typeof content === "string") return content;
+	const parts = Array.isArray(content) ? content : [];
+	return parts.filter((part) => part?.type === "text").map((part) => part.text).join("\n");
+}
+
+// An MCP tool may be reached as a device: a `write` to xd://NAME.
+function called(event: any): { tool: string; args: unknown } {
+	const path = event.input?.path;
+	if (event.toolName !== "write" || typeof path !== "string" || !path.startsWith("xd://")) {
+		return { tool: event.toolName, args: event.input };
+	}
+	return { tool: path.slice(5), args: event.input.content };
+}
+
+export default function (pi: any): void {
+	let pushed = false; // we sent it on: what comes next is no prompt of the user's
+	let restored = ""; // the plan, after a compaction
+
+	const tell = (moment: string, ctx: any, more: Record<string, unknown> = {}) =>
+		ask({ moment, session: ctx?.sessionManager?.getSessionId?.() ?? "", cwd: ctx?.cwd ?? process.cwd(), ...more });
+
+	pi.on("session_start", async (_event: any, ctx: any) => {
+		const old = (ctx?.sessionManager?.getEntries?.() ?? []).some((entry: any) => entry?.type === "message");
+		const { context } = await tell("start", ctx, { source: old ? "resume" : "startup" });
+		restored = context ?? "";
+	});
+	pi.on("session_compact", async (_event: any, ctx: any) => {
+		restored = (await tell("start", ctx, { source: "compact" })).context ?? "";
+	});
+	pi.on("before_agent_start", async (event: any, ctx: any) => {
+		if (pushed) {
+			pushed = false;
+			return undefined;
+		}
+		const { context } = await tell("prompt", ctx, { prompt: event.prompt ?? "" });
+		const told = [restored, context].filter(Boolean).join("\n");
+		restored = "";
+		return told ? { message: { customType: "punchlist", content: told, display: false } } : undefined;
+	});
+	pi.on("tool_call", async (event: any, ctx: any) => {
+		const { tool, args } = called(event);
+		if (/punchlist/.test(tool)) await tell("before", ctx, { tool, args, use: event.toolCallId });
+	});
+	pi.on("tool_result", async (event: any, ctx: any) => {
+		const { tool, args } = called(event);
+		const more = { tool, args, use: event.toolCallId, failed: event.isError === true, result: textOf(event.content).slice(0, 2000) };
+		const { context } = await tell("after", ctx, more);
+		const told = [restored, context].filter(Boolean).join("\n");
+		restored = "";
+		return told ? { content: [...event.content, { type: "text", text: told }] } : undefined;
+	});
+	pi.on("session_stop", async (event: any, ctx: any) => {
+		const { push } = await tell("stop", ctx, { said: textOf(event.last_assistant_message?.content) });
+		pushed = Boolean(push);
+		return push ? { decision: "block", reason: push } : undefined;
+	});
+}

@@ -1,4 +1,90 @@
 // Written by `punchlist install opencode`; `punchlist uninstall opencode` removes it.
-const PUNCHLIST = "@PUNCHLIST@";
+// Sends events to `punchlist hook opencode`, and hands on what it answers. Whatever fails, opencode goes on as without it.
+import { spawn } from "node:child_process"
 
-export const Punchlist = async () => ({});
+const PUNCHLIST = "@PUNCHLIST@"
+const PATIENCE = 5000 // milliseconds
+
+const ask = (event) =>
+  new Promise((done) => {
+    try {
+      const child = spawn(PUNCHLIST, ["hook", "opencode"], { stdio: ["pipe", "pipe", "ignore"] })
+      const late = setTimeout(() => child.kill(), PATIENCE)
+      let said = ""
+      child.stdout.on("data", (more) => (said += more))
+      child.stdin.on("error", () => {})
+      child.on("error", () => (clearTimeout(late), done({})))
+      child.on("close", () => {
+        clearTimeout(late)
+        try {
+          done(said ? JSON.parse(said) : {})
+        } catch {
+          done({})
+        }
+      })
+      child.stdin.end(JSON.stringify(event))
+    } catch {
+      done({})
+    }
+  })
+
+const textOf = (parts) => (parts ?? []).filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n")
+
+export const Punchlist = async ({ client, directory }) => {
+  const parents = {} // of the sessions of sub-agents
+  const said = {} // an agent's last words
+  const pushed = {} // what we sent it on with
+  const restored = {} // the plan, for a session that was compacted, and the message it goes with
+
+  const who = (session) => (parents[session] ? { session: parents[session], agent: session } : { session })
+  const tell = (moment, session, more = {}) => ask({ moment, ...who(session), cwd: directory, ...more })
+
+  return {
+    event: async ({ event }) => {
+      const { info, sessionID } = event.properties ?? {}
+      if (event.type === "session.created" && info?.parentID) parents[info.id] = info.parentID
+      if (event.type === "session.created" && !info?.parentID) await tell("start", info?.id, { source: "startup" })
+      if (event.type === "session.compacted") {
+        const { context } = await tell("start", sessionID, { source: "compact" })
+        restored[sessionID] = context ? { text: context } : undefined
+      }
+      if (event.type === "session.idle" && !parents[sessionID]) {
+        const { push } = await tell("stop", sessionID, { said: said[sessionID] ?? "" })
+        if (!push) return
+        pushed[sessionID] = push
+        await client.session.prompt({ path: { id: sessionID }, body: { parts: [{ type: "text", text: push, synthetic: true }] } })
+      }
+    },
+    "chat.message": async (input, output) => {
+      const session = input.sessionID ?? output.message?.sessionID
+      const prompt = textOf(output.parts)
+      if (!prompt || pushed[session]) return void delete pushed[session]
+      const { context } = await tell("prompt", session, { prompt })
+      if (context) output.parts.push({ ...output.parts[0], id: `prt_zz${Date.now().toString(16)}`, type: "text", synthetic: true, text: context })
+    },
+    "experimental.text.complete": async (input, output) => {
+      said[input.sessionID] = output.text
+    },
+    "experimental.chat.messages.transform": async (_input, output) => {
+      const session = output.messages.at(-1)?.info?.sessionID
+      const plan = restored[session]
+      if (!plan) return
+      const users = output.messages.filter((message) => message.info.role === "user")
+      const message = users.find((one) => one.info.id === plan.message) ?? users.at(-1)
+      if (!message) return
+      plan.message = message.info.id // always the same, so that what was sent before stays as it was
+      message.parts.push({ ...message.parts[0], id: "prt_zzzpunchlist", type: "text", synthetic: true, text: plan.text })
+    },
+    "tool.execute.before": async (input, output) => {
+      if (/punchlist/.test(input.tool)) await tell("before", input.sessionID, { tool: input.tool, use: input.callID, args: output.args })
+    },
+    "tool.execute.after": async (input, output) => {
+      const result = typeof output.output === "string" ? output.output : textOf(output.content)
+      const more = { tool: input.tool, use: input.callID, args: input.args, result: result.slice(0, 2000) }
+      const { context } = await tell("after", input.sessionID, more)
+      if (!context) return
+      if (typeof output.output === "string") output.output += `\n\n${context}`
+      else if (Array.isArray(output.content)) output.content.push({ type: "text", text: context })
+    },
+  }
+}

@@ -9,8 +9,8 @@ from typing import Any
 
 from ...core.errors import Refused
 from ...core.text import inline
-from ..install import PATHS, PROJECT, SCOPES, USER, Host, Part, Where, content, here, host_of, located
-from ..install.apply import added, holds, look
+from ..install import PATHS, PROJECT, SCOPES, USER, Host, Part, Where, here, host_of, located, seen
+from ..install.apply import added, look
 from ..install.parts import command_of, handlers, script_of
 from ..install.script import is_ours
 from . import FAULT, NOTE, WELL, Check
@@ -48,12 +48,12 @@ def _attached(name: str, host: Host, script: str) -> Iterator[Check]:
 
 
 def _scope(name: str, host: Host, where: Where, again: str) -> Iterator[Check]:
-    parts = [(part, content(located(part, name))) for part in host.parts(where)]
-    there = [(part, text) for part, text in parts if holds(text, part, name)]
+    found = [(part, *seen(part, located(part, name), name)) for part in host.parts(where)]
+    there = [(part, text) for part, text, is_there in found if is_there]
     if not there:
         return
     yield Check(name, WELL, f"{host.TITLE} is attached {_ABOUT[where.scope]}: {_names(there)}")
-    left = _names([one for one in parts if one not in there])
+    left = _names([(part, text) for part, text, is_there in found if not is_there])
     if left:
         yield Check(name, NOTE, f"left out {_ABOUT[where.scope]}: {left}", again)
     scripts = {path for part, text in there for path in _scripts(text, part, name)}

@@ -99,14 +99,20 @@ def detach(name: str, where: Where, *, dry: bool = False) -> list[Edit]:
 def located(part: Part, name: str) -> str:
     """The file a part is in, or will be."""
     there = [file for file in part.files if os.path.exists(file)] if len(part.files) > 1 else []
-    mine = [file for file in there if holds(content(file), part, name)]
+    mine = [file for file in there if seen(part, file, name)[1]]
     return next(iter([*mine, *there, part.files[-1]]))
 
 
+def seen(part: Part, file: str, name: str) -> tuple[str, bool]:
+    """The text of a file, and whether it holds a part."""
+    with about(file):
+        text = content(file)
+        return text, holds(text, part, name)
+
+
 def content(file: str) -> str:
-    """The text of a file; nothing if there is none. Whatever is wrong with it is told with its name."""
-    with _about(file):
-        return files.text(files.load(files.target(file)))
+    """The text of a file; nothing if there is none."""
+    return files.text(files.load(files.target(file)))
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
@@ -156,7 +162,7 @@ def _done(names: list[str], work: Callable[[str], Edit], host: str, scope: str, 
     """Work out what is to be done to every file, and only then do it."""
     each = list(dict.fromkeys(names))
     edits = [_planned(file, work) for file in each]
-    if dry or not any(edit.is_change for edit in edits):
+    if dry or not any(edit.is_change or _is_torn(edit) for edit in edits):
         return edits
     with files.alone():
         done = [_written(file, work, host, scope) for file in each]
@@ -165,7 +171,7 @@ def _done(names: list[str], work: Callable[[str], Edit], host: str, scope: str, 
 
 
 def _planned(file: str, work: Callable[[str], Edit]) -> Edit:
-    with _about(file):
+    with about(file):
         edit = work(file)
         if edit.is_change:
             files.require_writable(files.target(file))
@@ -175,7 +181,7 @@ def _planned(file: str, work: Callable[[str], Edit]) -> Edit:
 def _written(file: str, work: Callable[[str], Edit], host: str, scope: str) -> tuple[Edit, tuple[str, ...]]:
     """Do what is to be done to a file, and the folders it leaves behind. Whoever else writes it meanwhile is not
     overwritten."""
-    with _about(file):
+    with about(file):
         for _ in range(_TRIES):
             edit = work(file)
             try:
@@ -185,9 +191,16 @@ def _written(file: str, work: Callable[[str], Edit], host: str, scope: str) -> t
         raise Refused("somebody else keeps writing it; try again when they are done.")
 
 
+def _is_torn(edit: Edit) -> bool:
+    """Whether one of us was killed here: what it left behind is cleared away."""
+    path = files.target(edit.file)
+    return files.has_draft(path) or (not edit.stays and files.receipt(path) is not None)
+
+
 def _write(edit: Edit, host: str, scope: str) -> tuple[str, ...]:
     """The receipt first: killed in between, we have kept a copy of a file that is as it was."""
     path = files.target(edit.file)
+    files.drop_draft(path)
     receipt = files.receipt(path)
     folders = receipt.folders if receipt else ()
     if edit.is_change and edit.new is not None:
@@ -203,7 +216,7 @@ def _write(edit: Edit, host: str, scope: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def _about(file: str) -> Iterator[None]:
+def about(file: str) -> Iterator[None]:
     """Say which file it is about."""
     try:
         yield

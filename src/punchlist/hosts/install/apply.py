@@ -75,12 +75,17 @@ def _strip_entry(text: str, part: Part, host: str, before: str | None) -> str:
     form = _form(part)
     if form == "yaml":
         mine = before is None or not edit_yaml.has(before, part.path[0])
-        return edit_yaml.remove(text, _pair(part), and_block=mine)
+        return _ended_like(edit_yaml.remove(text, _pair(part), and_block=mine), before)
     if form == "toml":
-        return edit_toml.remove(text, part.path)
+        return _ended_like(edit_toml.remove(text, part.path), before)
     while is_server(look(text, part)):  # a key may stand there twice
         text = edit_json.remove(text, part.path)
     return _pruned(text, part.path[:-1], before)
+
+
+def _ended_like(text: str, before: str | None) -> str:
+    """With the line ends at its end that it had: ours begins on a line of its own."""
+    return before if before is not None and text.rstrip("\r\n") == before.rstrip("\r\n") else text
 
 
 # --- hooks -----------------------------------------------------------------------------------------------------------
@@ -88,23 +93,28 @@ def _strip_entry(text: str, part: Part, host: str, before: str | None) -> str:
 
 def _add_hooks(text: str, part: Part, host: str, script: str) -> str:
     """Every event of ours exactly once, and none at an event that we no longer answer."""
+    now = _hooks(text, part)
+    ours = _ours(now, host)
     for event, wanted in part.value.items():
-        groups = _hooks(text, part).get(event, [])
-        ours = [at for at in handlers(_hooks(text, part), host) if at[0] == event]
-        if len(ours) != 1 or not _is_same(groups[ours[0][1]], wanted):
-            text = _without_event(text, part, host, event)
-            text = edit_json.append(text, (*part.path, event), wanted)
-    stale = {event for event, _, _ in handlers(_hooks(text, part), host)} - part.value.keys()
-    for event in sorted(stale):
+        if [_is_same(now[event][group], wanted) for group in ours.get(event, {})] != [True]:
+            text = edit_json.append(_without_event(text, part, host, event), (*part.path, event), wanted)
+    for event in ours.keys() - part.value.keys():
         text = _without_event(text, part, host, event)
     return text
 
 
 def _strip_hooks(text: str, part: Part, host: str, before: str | None) -> str:
-    for event in dict.fromkeys(event for event, _, _ in handlers(_hooks(text, part), host)):
-        text = _without_event(text, part, host, event)
-        text = _pruned(text, (*part.path, event), before)
+    for event in _ours(_hooks(text, part), host):
+        text = _pruned(_without_event(text, part, host, event), (*part.path, event), before)
     return text
+
+
+def _ours(hooks: dict[str, Any], host: str) -> dict[str, dict[int, list[int]]]:
+    """Our hooks by event and group."""
+    found: dict[str, dict[int, list[int]]] = {}
+    for event, group, number in handlers(hooks, host):
+        found.setdefault(event, {}).setdefault(group, []).append(number)
+    return found
 
 
 def _hooks(text: str, part: Part) -> dict[str, Any]:
@@ -119,10 +129,12 @@ def _is_same(there: dict[str, Any], wanted: dict[str, Any]) -> bool:
 
 
 def _without_event(text: str, part: Part, host: str, event: str) -> str:
-    while found := [at for at in handlers(_hooks(text, part), host) if at[0] == event]:
-        _, group, number = found[-1]
-        alone = len(_hooks(text, part)[event][group]["hooks"]) == 1
-        text = edit_json.remove(text, (*part.path, event, group, *(() if alone else ("hooks", number))))
+    now = _hooks(text, part)
+    for group, numbers in reversed(_ours(now, host).get(event, {}).items()):
+        path: edit_json.Path = (*part.path, event, group)
+        alone = len(numbers) == len(now[event][group]["hooks"])
+        for way in [path] if alone else [(*path, "hooks", number) for number in reversed(numbers)]:
+            text = edit_json.remove(text, way)
     return text
 
 

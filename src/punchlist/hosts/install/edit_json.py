@@ -18,6 +18,8 @@ _GAP = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.S)
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.S)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
 _SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![\w.])|(?:true|false|null)(?!\w)")
+_SPACE = re.compile(r"[ \t]*")
+_LINE_END = re.compile(r"[ \t]*\r?\n")
 _DEEPEST = 200
 _BOM = "\ufeff"
 
@@ -90,7 +92,11 @@ def _child(node: Node, step: str | int) -> Child | None:
 
 
 def _skip(text: str, at: int) -> int:
-    found = _GAP.match(text, at)
+    return _past(_GAP, text, at)
+
+
+def _past(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
     return found.end() if found else at
 
 
@@ -221,20 +227,23 @@ def _nested(path: tuple[str, ...], new: Any) -> Any:
 def _cuts(text: str, box: Node, number: int) -> list[tuple[int, int]]:
     """What goes with a child: the space before it, itself, and one comma: its own, or else the one before it."""
     child = box.children[number]
+    before = box.children[number - 1].comma if number else box.start
+    has_own = child.comma >= 0
+    comma = [(child.comma, child.comma + 1)] if has_own else [(before, before + 1)] if number else []
+    if has_own and number == 0 and not _is_many(text, box):  # the next one moves up to the bracket
+        comma = [(child.comma, _past(_SPACE, text, child.comma + 1))]
     start = child.start
     while text[start - 1] in " \t\r\n":
         start -= 1
-    cuts = [(start, child.node.end)]
-    if child.comma >= 0:
-        end = child.comma + 1
-        if number == 0 and not _is_many(text, box):  # on one line, the next one moves up to the bracket
-            while text[end] in " \t":
-                end += 1
-        cuts.append((child.comma, end))
-    elif number > 0:
-        before = box.children[number - 1].comma
-        cuts.append((before, before + 1))
-    return cuts
+    rest = text[child.node.end : child.comma] + text[child.comma + 1 :] if has_own else text[child.node.end :]
+    if _ends_in_line_comment(text[before + 1 : start]) and not _LINE_END.match(rest):
+        start = text.index("\n", start) + 1  # or the comment would swallow what comes next
+    return [(start, child.node.end), *comma]
+
+
+def _ends_in_line_comment(gap: str) -> bool:
+    found = list(_COMMENT.finditer(gap))
+    return bool(found) and found[-1].end() == len(gap) and found[-1].group().startswith("//")
 
 
 # --- how new text looks ----------------------------------------------------------------------------------------------
@@ -300,8 +309,8 @@ def _written(new: Any, unit: str, line: str, indent: str) -> str:
 
 def _indent(text: str, at: int) -> str:
     """The space that the line of a place begins with."""
-    found = re.compile(r"[ \t]*").match(text, text.rfind("\n", 0, at) + 1)
-    return found.group() if found else ""
+    start = text.rfind("\n", 0, at) + 1
+    return text[start : _past(_SPACE, text, start)]
 
 
 def _unit(text: str) -> str:

@@ -16,6 +16,7 @@ _BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 _QUOTED = re.compile(
     r"""\"{3}(?:[^\\]|\\.)*?\"{3}(?:\"{0,2}(?!\"))|'{3}.*?'{3}(?:'{0,2}(?!'))|\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'""", re.S
 )
+_BOM = "\ufeff"
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -31,7 +32,7 @@ class Statement(NamedTuple):
 def read(text: str) -> dict[str, Any]:
     """The whole document. Refused with the line if it is none."""
     try:
-        return tomllib.loads(text.removeprefix("\ufeff"))
+        return tomllib.loads(text.removeprefix(_BOM))
     except tomllib.TOMLDecodeError as error:
         raise Refused(f"{error}.") from None
 
@@ -86,7 +87,7 @@ def _with(document: dict[str, Any], path: tuple[str, ...], table: dict[str, Any]
 
 def _require(text: str, wanted: dict[str, Any], otherwise: str) -> None:
     try:
-        is_right = _bare(tomllib.loads(text.removeprefix("\ufeff"))) == _bare(wanted)
+        is_right = _bare(tomllib.loads(text.removeprefix(_BOM))) == _bare(wanted)
     except tomllib.TOMLDecodeError:
         is_right = False
     if not is_right:
@@ -104,7 +105,7 @@ def _bare(value: Any) -> Any:
 
 def _appended(text: str, path: tuple[str, ...], table: dict[str, Any]) -> str:
     line = "\r\n" if "\r\n" in text else "\n"
-    blank = not text.removeprefix("\ufeff").strip()
+    blank = not text.removeprefix(_BOM).strip()
     ended = text if blank or text.endswith("\n") else text + line
     return ended + ("" if blank else line) + pasted(path, table).replace("\n", line)
 
@@ -139,7 +140,7 @@ def _spans(text: str, path: tuple[str, ...]) -> list[tuple[int, int]]:
 
 def _without(text: str, start: int, end: int) -> str:
     """The text without these lines, and without the blank line that set them apart."""
-    start = text.rfind("\n", 0, start) + 1
+    start = max(text.rfind("\n", 0, start) + 1, len(_BOM) if text.startswith(_BOM) else 0)
     stop = text.find("\n", end)
     head, tail = text[:start], text[stop + 1 :] if stop >= 0 else ""
     if not tail.strip(" \t") or tail.lstrip(" \t").startswith(("\n", "\r\n")):
@@ -151,7 +152,7 @@ def _statements(text: str) -> list[Statement]:
     """Everything a document says, in order. The document is known to be right."""
     found: list[Statement] = []
     table: tuple[str, ...] = ()
-    at = len("\ufeff") if text.startswith("\ufeff") else 0
+    at = len(_BOM) if text.startswith(_BOM) else 0
     while (at := _end(_BLANK, text, at)) < len(text):
         if text[at] == "[":
             end = _value_end(text, at)

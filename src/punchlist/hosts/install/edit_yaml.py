@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 from ...core.errors import Refused
 from . import edit_json
 
+_NAME = r"\"([^\"\\]*)\"|'([^']*)'|([^\s#&*!|>%@`\"'\[\]{},?:-][^:#\r\n]*?)"
+_GIVEN = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^\"'\s#].*?"
 _KEY = re.compile(
-    r"( *)(?:\"([^\"\\]*)\"|'([^']*)'|([^\s#&*!|>%@`\"'\[\]{},?:-][^:#\r\n]*?)) *:(?: +(.*?))? *(?:#.*)?\Z"
-)  # indentation, the name in one of three ways, and what stands behind it
+    rf"( *)(?:{_NAME}) *:(?: +({_GIVEN}))?(?: *| +#.*)\Z"
+)  # indentation, name in one of three ways, value
 _PLAIN = re.compile(r"[A-Za-z/][\w/.-]*")
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 _MEANING = {*_WORDS, "yes", "no", "on", "off", "y", "n"}  # words that are not plain text
@@ -57,14 +59,15 @@ def put(text: str, path: tuple[str, str], entry: dict[str, Any]) -> str:
     old = _find(lines, path)
     if old:
         return "".join(_changed(lines, old, entry, line))
-    if lines and not lines[-1].endswith("\n"):
-        lines[-1] += line
     top = _named(lines, 0, len(lines), path[0])
+    if lines and not lines[-1].endswith("\n") and (top is None or top.end == len(lines)):
+        if _ends_in_text(lines):  # one more line end would be a part of that text
+            raise _unsafe(f"line {len(lines)}: it does not end", path, entry)
+        lines[-1] += line
     if top is None:
         return "".join([*lines, f"{path[0]}:{line}", *_written(path[1], entry, 2, line)])
-    indent = _inner(lines, top) or 2
     lines[top.start] = lines[top.start].replace("{}", "", 1).rstrip() + line if top.given else lines[top.start]
-    return "".join([*lines[: top.end], *_written(path[1], entry, indent, line), *lines[top.end :]])
+    return "".join([*lines[: top.end], *_written(path[1], entry, _inner(lines, top) or 2, line), *lines[top.end :]])
 
 
 def remove(text: str, path: tuple[str, str], *, and_block: bool) -> str:
@@ -80,8 +83,9 @@ def remove(text: str, path: tuple[str, str], *, and_block: bool) -> str:
     lines[found.start : found.end] = []
     top = _named(lines, 0, len(lines), path[0])
     if top and top.end == top.start + 1:
-        ended = lines[top.start]
-        lines[top.start : top.end] = [] if and_block else [ended.rstrip() + " {}" + ended[len(ended.rstrip()) :]]
+        name = lines[top.start]
+        empty = name if "#" in name else name.rstrip() + " {}" + name[len(name.rstrip()) :]
+        lines[top.start : top.end] = [] if and_block else [empty]
     return "".join(lines)
 
 
@@ -105,17 +109,28 @@ def _checked(text: str, path: tuple[str, str], entry: dict[str, Any]) -> list[st
     """The lines of a text that is plain enough."""
     lines = _lines(text)
     for number, line in enumerate(lines, 1):
-        words = line.removeprefix("\ufeff").rstrip("\r\n")
-        is_top = bool(words) and words[0] not in " #"
-        fault = "a tab" if words.lstrip(" ").startswith("\t") else ""
-        if is_top and not _KEY.match(words) and not words.startswith("- ") and not (words == "---" and number == 1):
-            fault = repr(words[:40])
-        if fault:
+        if fault := _fault(line.removeprefix("\ufeff").rstrip("\r\n"), number):
             raise _unsafe(f"line {number}: {fault}", path, entry)
     top = _named(lines, 0, len(lines), path[0])
     if top and (top.given not in ("", "{}") or _inner(lines, top) == 0 < top.end - top.start - 1):
         raise _unsafe(f"line {top.start + 1}: {path[0]!r} is not a block of keys", path, entry)
     return lines
+
+
+def _fault(line: str, number: int) -> str:
+    """What makes a line more than plain."""
+    if line.lstrip(" ").startswith("\t"):
+        return "a tab"
+    is_plain = (
+        line[:1] in ("", " ", "#") or line.startswith("- ") or _KEY.match(line) or (line == "---" and number == 1)
+    )
+    return "" if is_plain else repr(line[:40])
+
+
+def _ends_in_text(lines: list[str]) -> bool:
+    """Whether the last line may belong to a text of several lines."""
+    inside = lines[max((number for number, line in enumerate(lines) if line[:1] not in (" ", "#")), default=0) :]
+    return any(re.search(r"[|>][+-]?[0-9]?[+-]?\s*$", line) for line in inside[:-1])
 
 
 def _unsafe(where: str, path: tuple[str, str], entry: dict[str, Any]) -> Refused:
@@ -141,12 +156,11 @@ def _block_end(lines: list[str], start: int, most: int, indent: int) -> int:
     end = start + 1
     for number in range(start + 1, most):
         words = lines[number].strip()
-        if not words or words.startswith("#"):
-            continue
         depth = len(lines[number]) - len(lines[number].lstrip(" "))
-        if depth < indent or (depth == indent and not words.startswith("- ")):
+        if words and depth <= indent and not words.startswith(("#", "- ") if depth == indent else "#"):
             break
-        end = number + 1
+        if words and (depth > indent or words.startswith("- ")):
+            end = number + 1
     return end
 
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from ...core.errors import Refused
 from ...settings import state_folder
 
+_DRAFT = ".punchlist-new"  # the end of the name of a file that is about to be the new one
 _LARGEST = 64 * 1024 * 1024
 
 
@@ -128,6 +129,16 @@ def drop_folders(folders: Iterable[str]) -> None:
             continue
 
 
+def has_draft(path: str) -> bool:
+    """Whether one of us was killed before it could replace a file."""
+    return os.path.lexists(path + _DRAFT)
+
+
+def drop_draft(path: str) -> None:
+    if has_draft(path):
+        os.unlink(path + _DRAFT)
+
+
 def _require_same(path: str, old: bytes | None) -> None:
     if load(path) != old:
         raise Moved(path)
@@ -135,9 +146,8 @@ def _require_same(path: str, old: bytes | None) -> None:
 
 def _draft(path: str, data: bytes, mode: int) -> str:
     """The new file beside the old one, with its owner and mode, safely on the disk."""
-    draft = f"{path}.punchlist-new"
-    if os.path.lexists(draft):  # left behind by one of us that was killed
-        os.unlink(draft)
+    drop_draft(path)
+    draft = path + _DRAFT
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
     with os.fdopen(handle, "wb") as file:
         _like(handle, path)
@@ -159,7 +169,7 @@ def _like(handle: int, path: str) -> None:
             os.fchown(handle, old.st_uid, old.st_gid)
         except PermissionError:
             raise Refused("it belongs to somebody else.") from None
-    os.chmod(handle if os.chmod in os.supports_fd else f"{path}.punchlist-new", stat.S_IMODE(old.st_mode))
+    os.chmod(handle if os.chmod in os.supports_fd else path + _DRAFT, stat.S_IMODE(old.st_mode))
 
 
 def _sync(path: str) -> None:

@@ -54,6 +54,10 @@ class JsonStore:
         pair = self._look(plan)
         return (pair.plan.revision, pair.readers.get(reader, Reader())) if pair else (0, Reader())
 
+    def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
+        plan = self.find(home)
+        return (plan, *self.glance(plan, reader))
+
     def load(self, plan: str) -> Plan | None:
         pair = self._look(plan)
         return pair.plan if pair else None

@@ -98,6 +98,9 @@ class PostgresStore:
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
         return self._at_once(lambda: self._rows.glance(plan, reader))
 
+    def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
+        return self._at_once(lambda: self._rows.glance_from(home, reader))
+
     def load(self, plan: str) -> Plan | None:
         return self._at_once(lambda: self._rows.load(plan), _ONE_MOMENT)
 

@@ -1,0 +1,71 @@
+"""`punchlist line --host claude-code`: the plan in an agent's status line, behind the one that was there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import punchlist
+
+SCRIPT = str(Path(sys.executable).parent / "punchlist")
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
+    with punchlist.open(session="s1") as desk:
+        desk.call("plan", {"add": ["Read the code", "Run the tests"]})
+
+
+def line(given: object, *words: str, **env: str) -> str:
+    text = given if isinstance(given, str) else json.dumps(given)
+    done = subprocess.run(
+        [SCRIPT, "line", "--host", "claude-code", *words],
+        input=text, env={**os.environ, **env}, capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_the_session_is_the_one_that_the_agent_names() -> None:
+    assert line({"session_id": "s1", "cwd": "/elsewhere"}) == "▶ Read the code 0/2\n"
+    assert line({"session_id": "another"}) == ""
+
+
+@pytest.mark.parametrize("given", ["", "garbage", "null", "[]", "{}", '{"session_id": 7}', "[" * 100_000], ids=ascii)
+def test_an_agent_that_names_no_session_gets_an_empty_line(given: str) -> None:
+    assert line(given) == ""
+
+
+def test_another_status_line_comes_first_and_is_given_the_same_input() -> None:
+    said = line({"session_id": "s1"}, "--after", "python3 -c 'import json, sys; print(json.load(sys.stdin))'")
+    assert said == "{'session_id': 's1'} | ▶ Read the code 0/2\n"
+
+
+def test_colours_of_another_status_line_end_before_ours() -> None:
+    assert (
+        line({"session_id": "s1"}, "--after", r"printf '\033[31mred'") == "\x1b[31mred\x1b[0m | ▶ Read the code 0/2\n"
+    )
+
+
+def test_another_status_line_of_several_lines_is_kept_and_ours_stands_behind_its_last() -> None:
+    assert line({"session_id": "s1"}, "--after", "echo one; echo two") == "one\ntwo | ▶ Read the code 0/2\n"
+
+
+@pytest.mark.parametrize("command", ["exit 3", "true", "no-such-command-here 2>/dev/null"])
+def test_another_status_line_that_says_nothing_leaves_ours_alone(command: str) -> None:
+    assert line({"session_id": "s1"}, "--after", command) == "▶ Read the code 0/2\n"
+
+
+def test_whatever_is_wrong_with_ours_theirs_is_printed(tmp_path: Path) -> None:
+    (tmp_path / "bad.db").write_bytes(b"this was never a database" * 100)
+    broken = {"PUNCHLIST_STORE": f"sqlite:{tmp_path}/bad.db"}
+    assert line({"session_id": "s1"}, "--after", "echo theirs", **broken) == "theirs\n"
+    assert line({"session_id": "s1"}, **broken) == ""

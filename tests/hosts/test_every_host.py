@@ -1,0 +1,192 @@
+"""What all agents have in common, each in the form of its own events. The hook runs as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import punchlist
+from punchlist import ops
+from punchlist.hosts import PATHS
+
+SCRIPT = os.path.join(os.path.dirname(sys.executable), "punchlist")
+
+
+class Form(NamedTuple):
+    """How an agent says that it starts, is prompted, has used a tool, stops."""
+
+    start: dict[str, Any]
+    prompt: dict[str, Any]
+    used: dict[str, Any]
+    stop: dict[str, Any]
+    mirror: tuple[str, dict[str, Any]] | None  # its own plan tool, and a call of it
+    tells: bool = True
+
+
+def claude(name: str, **more: Any) -> dict[str, Any]:
+    return {"hook_event_name": name, "session_id": "s", "transcript_path": "", **more}
+
+
+def goose(name: str, **more: Any) -> dict[str, Any]:
+    return {"event": name, "session_id": "s", **more}
+
+
+def plugin(moment: str, **more: Any) -> dict[str, Any]:
+    return {"moment": moment, "session": "s", **more}
+
+
+STEPS = [{"status": "in_progress"}, {"status": "pending"}]
+NAMES = ("Read", "Write")
+
+
+def whole(key: str, word: str, **more: str) -> dict[str, Any]:
+    return {key: [{word: name, **step, **more} for name, step in zip(NAMES, STEPS, strict=True)]}
+
+
+def like_claude(mirror: tuple[str, dict[str, Any]]) -> Form:
+    return Form(
+        claude("SessionStart", source="compact"),
+        claude("UserPromptSubmit", prompt="go on"),
+        claude("PostToolUse", tool_name="Bash", tool_input={"command": "make"}, tool_response="ok"),
+        claude("Stop", stop_hook_active=False, last_assistant_message="So far."),
+        mirror,
+    )
+
+
+def by_plugin(mirror: tuple[str, dict[str, Any]]) -> Form:
+    return Form(
+        plugin("start", source="compact"),
+        plugin("prompt", prompt="go on"),
+        plugin("after", tool="bash", args={"command": "make"}, result="ok"),
+        plugin("stop", said="So far."),
+        mirror,
+    )
+
+
+FORMS = {
+    "claude-code": like_claude(("TodoWrite", whole("todos", "content", activeForm="Doing it"))),
+    "codex": like_claude(("update_plan", whole("plan", "step"))),
+    "gemini": Form(
+        claude("SessionStart", source="resume"),
+        claude("BeforeAgent", prompt="go on"),
+        claude(
+            "AfterTool",
+            tool_name="run_shell_command",
+            tool_input={"command": "make"},
+            tool_response={"llmContent": "ok", "returnDisplay": "ok"},
+        ),
+        claude("AfterAgent", prompt_response="So far.", stop_hook_active=False),
+        ("write_todos", whole("todos", "description")),
+    ),
+    "opencode": by_plugin(("todowrite", whole("todos", "content", priority="high"))),
+    "oh-my-pi": by_plugin(("todo", {"i": "plan", "op": "init", "list": [{"phase": "All", "items": list(NAMES)}]})),
+    "goose": Form(
+        goose("SessionStart"),
+        goose("UserPromptSubmit", message="go on"),
+        goose("PostToolUse", tool_name="shell", tool_input={"command": "make"}, tool_call_id="1"),
+        goose("Stop", last_assistant_message="So far."),
+        None,
+        tells=False,
+    ),
+}
+every_host = pytest.mark.parametrize("host", FORMS)
+
+
+@pytest.fixture(autouse=True)
+def own_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+
+
+def hook(host: str, event: dict[str, Any]) -> str:
+    """What the agent is told: a context, or the reason to go on."""
+    place = {"goose": "working_dir"}.get(host, "cwd")
+    given = json.dumps({place: os.getcwd(), **event})
+    done = subprocess.run([SCRIPT, "hook", host], input=given, capture_output=True, encoding="utf-8", check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    said = json.loads(done.stdout) if done.stdout else {}
+    inner = said.get("hookSpecificOutput", {})
+    told: str = inner.get("additionalContext") or said.get("reason") or said.get("context") or said.get("push") or ""
+    return told
+
+
+def planned(*texts: str) -> punchlist.Desk:
+    desk = punchlist.open(session="s")
+    desk.call("plan", {"add": list(texts)})
+    return desk
+
+
+def test_every_host_there_is_is_tested() -> None:
+    assert FORMS.keys() == PATHS.keys()
+
+
+@every_host
+def test_an_agent_that_stops_early_is_sent_on_three_times_and_then_rests(host: str) -> None:
+    planned("Read", "Write").close()
+    pushes = [hook(host, FORMS[host].stop) for _ in range(5)]
+    assert [bool(push) for push in pushes] == [True, True, True, False, False]
+    assert '"Read" (0/2)' in pushes[0]
+
+
+@every_host
+def test_a_user_s_edit_is_told_once_with_the_next_prompt_or_push(host: str) -> None:
+    with planned("Read") as desk:
+        desk.change(lambda plan: ops.add(plan, "Check the licence"))
+    told = [hook(host, event) for event in (FORMS[host].prompt, FORMS[host].used, FORMS[host].stop, FORMS[host].stop)]
+    heard = [index for index, text in enumerate(told) if "Check the licence" in text]
+    assert heard == [0 if FORMS[host].tells else 2]
+
+
+@every_host
+def test_a_pause_ends_with_the_next_prompt_and_until_then_the_agent_rests(host: str) -> None:
+    with planned("Read") as desk:
+        desk.change(lambda plan: ops.pause(plan, "the licence is missing"))
+        assert hook(host, FORMS[host].stop) == ""
+        hook(host, FORMS[host].prompt)
+        assert desk.plan.paused is None
+    assert hook(host, FORMS[host].stop) != ""
+
+
+@every_host
+def test_a_tool_call_is_kept_with_the_active_item_and_cannot_be_undone_by_mistake(host: str) -> None:
+    with planned("Read", "Write") as desk:
+        hook(host, FORMS[host].used)
+        (call,) = desk.plan.items[0].calls
+        assert call["parameters"] == {"command": "make"}
+        assert (call["outcome"], desk.plan.items[1].calls) == ("ok", ())
+        assert desk.undo().items == ()
+
+
+@every_host
+def test_after_a_compaction_or_on_resume_the_plan_is_told_again(host: str) -> None:
+    planned("Read", "Write").close()
+    told = hook(host, FORMS[host].start)
+    assert ("Read" in told and "Write" in told) == FORMS[host].tells
+
+
+@pytest.mark.parametrize("host", [host for host, form in FORMS.items() if form.mirror])
+def test_the_agent_s_own_plan_tool_is_mirrored(host: str) -> None:
+    tool, args = FORMS[host].mirror or ("", {})
+    names = (
+        {"tool": "tool", "args": "args"}
+        if "moment" in FORMS[host].used
+        else {"tool": "tool_name", "args": "tool_input"}
+    )
+    event = {**FORMS[host].used, names["tool"]: tool, names["args"]: args}
+    assert hook(host, event) == ""
+    with punchlist.open(session="s") as desk:
+        assert [(item.text, item.status) for item in desk.plan.items] == [("Read", "in_progress"), ("Write", "pending")]
+        assert desk.plan.items[0].calls == ()
+
+
+@every_host
+def test_off_is_silence(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned("Read").close()
+    monkeypatch.setenv("PUNCHLIST_OFF", "1")
+    assert [hook(host, event) for event in (FORMS[host].start, FORMS[host].prompt, FORMS[host].stop)] == ["", "", ""]
