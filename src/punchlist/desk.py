@@ -314,7 +314,7 @@ class Desk:
 
     def note(self, kind: str, **values: Any) -> None:
         """Write down what happened."""
-        who = {"at": self.now(), "session": self.session, "agent": self.agent, "plan": self._find()}
+        who = {"at": self.now(), "session": self.session, "agent": self.agent, "plan": self._glance()[0]}
         if self.store.durable:
             from .events import write
 
@@ -326,7 +326,7 @@ class Desk:
         """What happened around this plan, oldest first."""
         from .events import read
 
-        plan, session = self._find(), self.session
+        plan, session = self._glance()[0], self.session
         found = read() if self.store.durable else iter(self._events)
         return [one for one in found if one.get("plan") == plan or (session and one.get("session") == session)]
 

@@ -61,11 +61,12 @@ class Model:
     """Plays one script at a time. Requests that begin with the words of another line get that line's steps: the
     prompt of a sub-agent, or of a second agent."""
 
-    def __init__(self) -> None:
+    def __init__(self, aside: str = "") -> None:
         self.requests: list[Request] = []  # those of the script
         self.asides: list[Request] = []  # for a summary or a title
         self.strays: list[str] = []  # what would have left the machine
         self.faults: list[str] = []
+        self._aside = aside  # words of a request that is none of the script's
         self._lines: dict[str, list[Step]] = {}
         self._lock = threading.Lock()
         self._server = _Server(self)
@@ -99,7 +100,7 @@ class Model:
 
     def _next(self, request: Request) -> Step:
         with self._lock:
-            if not request.offers or "Respond with TEXT ONLY" in request.pieces[-1].text:
+            if not request.offers or (self._aside and self._aside in request.latest):
                 self.asides.append(request)
                 return Step(SUMMARY)
             self.requests.append(request)

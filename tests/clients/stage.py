@@ -29,7 +29,7 @@ class Stage:
     def __init__(self, name: str, agent: Agent, program: Path, folder: Path) -> None:
         self.name = name
         self.agent = agent
-        self.model = Model()
+        self.model = Model(agent.ASIDE)
         self.home, self.project = folder / "home", folder / "project"
         for one in (self.home, self.project):
             one.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..policy.brief import is_push, is_restored
 from .hear import AFTER, BEFORE, PROMPT, START, STOP, Event, Host, heed, text
 
 _MOMENTS = {
@@ -13,12 +14,15 @@ _MOMENTS = {
     "AfterTool": AFTER,
     "AfterAgent": STOP,
 }
-_HOST = Host("gemini", {"write_todos": "gemini"})
+_REPLACED = b'{"$set":{"messages":'  # begins a line of its log, when its memory is another from then on
+_LONG = 65_536  # bytes of the log that may be read again
+_OPEN, _CLOSE = "<hook_context>", "</hook_context>"
+_WRAP = ("<untrusted_context>", "</untrusted_context>")
 
 
 def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | None:
     """What to say to an event, or nothing."""
-    said = heed(_read(event), _HOST, flags)
+    said = heed(_read(event), Host("gemini", {"write_todos": "gemini"}, lost=lost), flags)
     if said.push:
         return {"decision": "block", "reason": said.push}
     if not said.context:
@@ -26,21 +30,52 @@ def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | Non
     return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "additionalContext": said.context}}
 
 
+def lost(event: Event, since: int) -> tuple[bool, int]:
+    """Whether the model has lost its plan to a compression, of which no event tells, and how far the log was read. A
+    log that says its memory was replaced, and does not tell the plan after that, is all there is to see."""
+    try:
+        with open(event.log, "rb") as file:
+            end = file.seek(0, 2)
+            file.seek(since if since <= end else 0)
+            found = file.read()
+    except OSError:
+        return False, since
+    at = max(found.rfind(b"\n" + _REPLACED), 0 if found.startswith(_REPLACED) else -1)
+    if at < 0 or event.moment == START:
+        return False, end if event.moment == START or len(found) > _LONG else since
+    is_lost = not is_restored(found[at:].decode("utf-8", "replace") + event.raw)
+    return is_lost, end if is_lost else since
+
+
 def _read(event: dict[str, Any]) -> Event:
-    name = text(event, "hook_event_name")
+    name, prompt = text(event, "hook_event_name"), text(event, "prompt")
     response = event.get("tool_response")
-    shown = response.get("llmContent") if isinstance(response, dict) else response
     failed = bool(response.get("error")) if isinstance(response, dict) else False
-    again = name == "BeforeAgent" and event.get("stop_hook_active") is True  # we sent it on: nobody has spoken
+    again = name == "BeforeAgent" and is_push(prompt)  # we sent it on: nobody has spoken
     return Event(
         moment="" if again else _MOMENTS.get(name, ""),
         session=text(event, "session_id"),
         cwd=text(event, "cwd"),
         source=text(event, "source"),
-        prompt=text(event, "prompt"),
+        prompt=_typed(prompt),
+        raw=prompt,
         tool=text(event, "tool_name"),
         args=event.get("tool_input"),
-        result=shown,
+        result=_shown(response),
         failed=failed,
         said=text(event, "prompt_response"),
+        log=text(event, "transcript_path"),
     )
+
+
+def _typed(prompt: str) -> str:
+    """What the user typed: what they are told when a session starts stands before it."""
+    return prompt.partition(_CLOSE)[2].lstrip() if prompt.startswith(_OPEN) else prompt
+
+
+def _shown(response: Any) -> Any:
+    """What a tool answered, without the wrapper."""
+    shown = response.get("llmContent") if isinstance(response, dict) else response
+    if not isinstance(shown, str):
+        return shown
+    return shown.strip().removeprefix(_WRAP[0]).removesuffix(_WRAP[1]).strip()

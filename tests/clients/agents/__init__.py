@@ -46,6 +46,9 @@ class Agent(Protocol):
     OWN: Setup  # its own plan tool is on
     COMPACTS: Setup  # it compacts its context when the model says that a request had `FULL` tokens
     FULL: int
+    ASIDE: str  # words of a request that is for a summary only, where tools do not tell; else empty
+    LATE: int  # requests after a compaction in which the plan is not told again yet
+    ECHOES: int  # how often the model reads the words that it is sent on with
 
     def program(self, folder: Path) -> Path | None:
         """The program in its npm prefix, if it is there."""

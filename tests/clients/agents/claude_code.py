@@ -17,6 +17,9 @@ TASKS = Setup(environ=LOADED)
 FULL = 98_000
 COMPACTS = Setup(environ={"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"})
 
+ASIDE = "Respond with TEXT ONLY"
+LATE, ECHOES = 0, 2  # as feedback of the hook, and as its error
+
 
 def program(folder: Path) -> Path | None:
     found = folder.glob("node_modules/@anthropic-ai/claude-code-*/claude")  # the package's own is a launcher

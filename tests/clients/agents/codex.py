@@ -16,6 +16,9 @@ OWN = Setup(args=("-c", "tools.update_plan.enabled=true"))
 FULL = 60_000
 COMPACTS = Setup(args=("-c", "model_auto_compact_token_limit=50000"))
 
+ASIDE = "CONTEXT CHECKPOINT COMPACTION"
+LATE, ECHOES = 0, 1
+
 
 def program(folder: Path) -> Path | None:
     found = folder.glob("node_modules/@openai/codex-*/vendor/*/bin/codex")

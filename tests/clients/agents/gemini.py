@@ -22,6 +22,9 @@ _QUIET = {
     "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
 }
 
+ASIDE = ""
+LATE, ECHOES = 1, 1  # no event tells of a compression: the plan comes with the next tool result
+
 
 def program(folder: Path) -> Path | None:
     path = folder / "node_modules" / ".bin" / "gemini"
