@@ -39,6 +39,7 @@ def test_a_plan_of_three_steps_is_made_advanced_and_finished(name: str, model: s
             "all done (3/3)",
         ]
         assert stage.items == [(text, "completed") for text in ("Read the parser", "Mend it", "Run the tests")]
+        assert "what is open" not in stage.requests[-1].heard, "a plan that was not lost is not told again"
         assert (stage.events, stage.faults) == (["rest"], [])
         [call] = stage.plan["items"][0]["calls"]
         assert call["outcome"] == "ok"

@@ -47,6 +47,9 @@ class Wire(NamedTuple):
     stream: Callable[[Body], Iterator[Event]]  # from the whole answer
 
 
+_TEXTS = ("text", "content", "output", "encrypted_content")  # keys that text stands under
+
+
 def _id(kind: str) -> str:
     return f"{kind}_{uuid.uuid4().hex[:20]}"
 
@@ -56,7 +59,7 @@ def _texts(content: Any) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, dict):
-        return _texts(content.get("text") or content.get("content") or content.get("output") or "")
+        return _texts(next((content[key] for key in _TEXTS if content.get(key)), ""))
     return "\n".join(filter(None, map(_texts, content))) if isinstance(content, list) else ""
 
 
@@ -144,8 +147,8 @@ def _responses_pieces(body: Body) -> list[Piece]:
             found.append(Piece("tool", _texts(item["output"])))
         elif item.get("type") in _CALLS:
             found.append(Piece("assistant", item.get("arguments") or item.get("input") or ""))
-        elif "role" in item and "content" in item:
-            role = "system" if item["role"] == "developer" else item["role"]
+        elif "content" in item:  # a message, or what one agent tells another
+            role = {"developer": "system"}.get(item.get("role", ""), item.get("role", "user"))
             found.append(Piece(role, _texts(item["content"])))
     return found
 

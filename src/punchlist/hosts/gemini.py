@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.model import MAIN
 from ..policy.brief import is_push, is_restored
 from .hear import AFTER, BEFORE, PROMPT, START, STOP, Event, Host, heed, text
 
@@ -15,6 +16,7 @@ _MOMENTS = {
     "AfterAgent": STOP,
 }
 _REPLACED = b'{"$set":{"messages":'  # begins a line of its log, when its memory is another from then on
+_DELEGATES = "invoke_agent"  # its tool that has another agent do something
 _LONG = 65_536  # bytes of the log that may be read again
 _OPEN, _CLOSE = "<hook_context>", "</hook_context>"
 _WRAP = ("<untrusted_context>", "</untrusted_context>")
@@ -41,31 +43,50 @@ def lost(event: Event, since: int) -> tuple[bool, int]:
     except OSError:
         return False, since
     at = max(found.rfind(b"\n" + _REPLACED), 0 if found.startswith(_REPLACED) else -1)
-    if at < 0 or event.moment == START:
-        return False, end if event.moment == START or len(found) > _LONG else since
+    is_new = event.moment == START or not since
+    if at < 0 or is_new:
+        return False, end if is_new or len(found) > _LONG else since
     is_lost = not is_restored(found[at:].decode("utf-8", "replace") + event.raw)
     return is_lost, end if is_lost else since
 
 
 def _read(event: dict[str, Any]) -> Event:
-    name, prompt = text(event, "hook_event_name"), text(event, "prompt")
+    name, prompt, tool = text(event, "hook_event_name"), text(event, "prompt"), text(event, "tool_name")
     response = event.get("tool_response")
     failed = bool(response.get("error")) if isinstance(response, dict) else False
     again = name == "BeforeAgent" and is_push(prompt)  # we sent it on: nobody has spoken
     return Event(
         moment="" if again else _MOMENTS.get(name, ""),
         session=text(event, "session_id"),
+        agent=_agent(event, name) if tool else MAIN,
         cwd=text(event, "cwd"),
         source=text(event, "source"),
         prompt=_typed(prompt),
         raw=prompt,
-        tool=text(event, "tool_name"),
+        tool=tool,
         args=event.get("tool_input"),
         result=_shown(response),
         failed=failed,
         said=text(event, "prompt_response"),
         log=text(event, "transcript_path"),
     )
+
+
+def _agent(event: dict[str, Any], name: str) -> str:
+    """Which agent uses a tool. No event says so: from the call of another agent to its answer, it is that one."""
+    from .. import ties
+
+    session, args, key = text(event, "session_id"), event.get("tool_input"), ties.of_agent()
+    if event["tool_name"] != _DELEGATES:
+        found = ties.tied(key)
+        return found.agent if found and found.session == session else MAIN
+    if name == "AfterTool":
+        ties.tie(key, ties.Who(session, MAIN, "gemini"))
+        return MAIN
+    from zlib import crc32
+
+    given = args if isinstance(args, dict) else {}
+    return f"{given.get('agent_name') or 'agent'}-{crc32(repr(given).encode('utf-8', 'replace')):08x}"
 
 
 def _typed(prompt: str) -> str:

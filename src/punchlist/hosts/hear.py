@@ -123,7 +123,7 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
 
 def _again(desk: Desk, event: Event, host: Host) -> list[str]:
     """The plan, if the agent has forgotten it without telling anybody."""
-    if host.lost is None or not event.log:
+    if host.lost is None or not event.log or event.agent != MAIN:
         return []
     before = desk.pace.log
     forgotten, seen = host.lost(event, before)

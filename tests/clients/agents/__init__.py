@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from tests.clients.script import Call
+from tests.clients.script import Call, Step
 
 PATHS = {
     "claude-code": "tests.clients.agents.claude_code",
@@ -61,6 +61,12 @@ class Agent(Protocol):
 
     def listed(self, *items: tuple[str, str]) -> Call:
         """A call of its own plan tool: texts with pending, in_progress or completed."""
+
+    def delegated(self, prompt: str) -> list[Step]:
+        """What the main agent does to have a sub-agent do something, and to wait for it."""
+
+    def concluded(self, text: str) -> Step:
+        """How a sub-agent ends."""
 
 
 def load(name: str) -> Agent:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.clients.agents import Setup, World
-from tests.clients.script import Call, own
+from tests.clients.script import Call, Step, does, own, says
 
 FOLDER = "claude"
 PACKAGES = ("@anthropic-ai/claude-code@2.1.325",)
@@ -46,3 +46,12 @@ def command(world: World, prompt: str, resume: bool, setup: Setup) -> list[str]:
 def listed(*items: tuple[str, str]) -> Call:
     todos = [{"content": text, "status": status, "activeForm": f"{text}, now"} for text, status in items]
     return own("TodoWrite", todos=todos)
+
+
+def delegated(prompt: str) -> list[Step]:
+    given = {"description": "Look", "prompt": prompt, "subagent_type": "general-purpose", "run_in_background": False}
+    return [does(own("Agent", **given))]
+
+
+def concluded(text: str) -> Step:
+    return says(text)

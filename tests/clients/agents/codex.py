@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tests.clients.agents import Setup, World
-from tests.clients.script import Call, own
+from tests.clients.script import Call, Step, does, own, says
 
 FOLDER = "codex"
 PACKAGES = ("@openai/codex@0.166.0",)
@@ -54,3 +54,12 @@ def command(world: World, prompt: str, resume: bool, setup: Setup) -> list[str]:
 
 def listed(*items: tuple[str, str]) -> Call:
     return own("update_plan", plan=[{"step": text, "status": status} for text, status in items])
+
+
+def delegated(prompt: str) -> list[Step]:
+    spawn = own("spawn_agent", task_name="look", message=prompt, fork_turns="none")
+    return [does(spawn), does(own("wait_agent", timeout_ms=30_000))]
+
+
+def concluded(text: str) -> Step:
+    return says(text)

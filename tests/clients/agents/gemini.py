@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tests.clients.agents import Setup, World
-from tests.clients.script import Call, own
+from tests.clients.script import Call, Step, does, own
 
 FOLDER = "gemini"
 PACKAGES = ("@google/gemini-cli@0.61.0",)
@@ -51,3 +51,11 @@ def command(world: World, prompt: str, resume: bool, setup: Setup) -> list[str]:
 
 def listed(*items: tuple[str, str]) -> Call:
     return own("write_todos", todos=[{"description": text, "status": status} for text, status in items])
+
+
+def delegated(prompt: str) -> list[Step]:
+    return [does(own("invoke_agent", agent_name="generalist", prompt=prompt))]
+
+
+def concluded(text: str) -> Step:
+    return does(own("complete_task", result={"response": text}))
