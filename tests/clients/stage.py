@@ -54,13 +54,15 @@ class Stage:
         self.finish(self.start(prompt, resume=resume, setup=setup))
         self.require_played()
 
-    def start(self, prompt: str, *, resume: bool = False, setup: Setup = USUAL) -> subprocess.Popen[str]:
+    def start(
+        self, prompt: str, *, resume: bool = False, setup: Setup = USUAL, stdin: int = subprocess.DEVNULL
+    ) -> subprocess.Popen[str]:
         command = self.agent.command(self.world, prompt, resume, setup)
         return subprocess.Popen(
             command,
             cwd=self.project,
             env={**self.environ, **self.agent.environ(self.world, setup)},
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

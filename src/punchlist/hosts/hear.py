@@ -59,8 +59,7 @@ def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
     before = _tied(event, host)
     if event.moment == BEFORE:
         return Answer()
-    speaks = next(iter(host.mirrors.values()), "native")
-    settings = load({"dialect": speaks, "store": flags.get("store")}, cwd=event.cwd)
+    settings = load({"store": flags.get("store")}, cwd=event.cwd)
     with desk_for(settings, session=event.session, agent=event.agent, place=place(event.cwd)) as desk:
         if desk.is_off:
             return Answer()
@@ -134,8 +133,11 @@ def _again(desk: Desk, event: Event, host: Host) -> list[str]:
 
 def _taken_over(desk: Desk, old: str) -> None:
     """After a `/clear` the session has a new name; the plan stays."""
-    if not desk.plan.id and desk.of(old).plan.id:
-        desk.of(old).bind(desk.session)
+    before = desk.of(old)
+    if not desk.plan.id and before.plan.id:
+        before.bind(desk.session)
+        tool = before.pace.tool  # and so do the names that the model knows items by
+        desk.paced(lambda pace: pace._replace(tool=tool))
 
 
 def _approved(desk: Desk, plan: str) -> None:

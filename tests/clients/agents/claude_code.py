@@ -40,7 +40,7 @@ def environ(world: World, setup: Setup) -> dict[str, str]:
 def command(world: World, prompt: str, resume: bool, setup: Setup) -> list[str]:
     options = ["--output-format", "stream-json", "--verbose", "--model", setup.model or NEWEST]
     again = ["--continue"] if resume else []
-    return [str(world.program), "-p", prompt, *options, *again, *setup.args, "--allowedTools", "Bash", "Task"]
+    return [str(world.program), "-p", *filter(None, [prompt]), *options, *again, *setup.args, "--allowedTools", "Bash", "Task"]
 
 
 def listed(*items: tuple[str, str]) -> Call:
