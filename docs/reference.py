@@ -14,13 +14,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from punchlist.cli.parser import COMMANDS
 from punchlist.core.rules import Rules
 from punchlist.dialects import PATHS, Dialect, Tool, load
-from punchlist.settings import ABOUT, Settings
+from punchlist.hosts.install import PATHS as AGENTS
+from punchlist.hosts.install import Part, Where, host_of
+from punchlist.settings import ABOUT, DIALECTS, Settings
 
 DOCS = Path(__file__).parent
 _FLAGS = (
@@ -77,11 +80,45 @@ def tools() -> str:
     return _table(("tool", "dialect", "shown to the user as", "category", "properties"), rows)
 
 
+def agents() -> str:
+    """Every agent that can be attached, and what it does not let us do."""
+    rows = [(f"[{host_of(name).TITLE}](agents/{name}.md)", f"`{name}`", host_of(name).CANNOT) for name in AGENTS]
+    return _table(("agent", "name", "what it does not let us do: it"), rows)
+
+
+def parts(name: str) -> str:
+    """What is installed for an agent, and in which files."""
+    project = _parts(name, "project")
+    rows = []
+    for part in _parts(name, "user"):
+        there = _counterpart(part, project)
+        key = f"`{'.'.join(part.path)}`" if part.path else "the whole file"
+        rows.append((f"`{part.name}`", _file(part), _file(there) if there else "(not there)", key))
+    return _table(("part", "for you", "in a project", "key"), rows)
+
+
+def _counterpart(part: Part, others: tuple[Part, ...]) -> Part | None:
+    """The same part in another scope: in a file of the same name, if there are several."""
+    found = [one for one in others if (one.name, one.path) == (part.name, part.path)]
+    same = [one for one in found if os.path.basename(one.files[-1]) == os.path.basename(part.files[-1])]
+    return next(iter([*same, *found]), None)
+
+
+def _parts(name: str, scope: str) -> tuple[Part, ...]:
+    return host_of(name).parts(Where(scope, "/home/you", "/home/you/project", "/home/you/bin/punchlist", {}))
+
+
+def _file(part: Part) -> str:
+    return f"`{part.files[-1].replace('/home/you/project/', '').replace('/home/you', '~')}`"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "commands": commands,
     "settings": settings,
     "dialects": dialects,
     "tools": tools,
+    "agents": agents,
+    **{f"parts-{name}": partial(parts, name) for name in AGENTS},
 }
 
 
@@ -105,6 +142,8 @@ def _default(name: str) -> str:
     value: Any = Settings._field_defaults[name]
     if name == "store":
         return "`sqlite:` and `punchlist.db` in the state directory"
+    if value == DIALECTS:
+        return "as the dialect has it"
     return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`" if value else "nothing"
 
 
@@ -114,6 +153,8 @@ _KINDS = {"dialect": "a dialect", "store": "a URL", "keep_history": "an age"}
 def _values(name: str) -> str:
     if isinstance(Settings._field_defaults[name], bool):
         return "true, false"
+    if isinstance(Settings._field_defaults[name], int):
+        return "a number" if ABOUT[name].least < 0 else "a number, 0 or more"
     if name in _KINDS:
         return _KINDS[name]
     return ", ".join(f"`{choice}`" for choice in ABOUT[name].choices) or "a text"
@@ -156,7 +197,7 @@ def main() -> int:
         print(str(__doc__).strip(), file=sys.stderr)
         return 2
     old = []
-    for page in sorted(DOCS.glob("*.md")):
+    for page in sorted(DOCS.rglob("*.md")):
         text = page.read_text(encoding="utf-8")
         new = written(text)
         if new != text:

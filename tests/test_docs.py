@@ -24,6 +24,7 @@ from punchlist.dialects import PATHS as DIALECTS
 from punchlist.dialects import load
 from punchlist.dialects.formats import PATHS as FORMATS
 from punchlist.hosts import PATHS as HOSTS
+from punchlist.hosts.install import PATHS as AGENTS
 from punchlist.settings import ABOUT
 from punchlist.stores import PATHS as STORES
 
@@ -31,7 +32,7 @@ ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 PROMPTS = Path(punchlist.__file__).parent / "prompts"
 HERE = "/home/you/project"  # how the pages write the directory that their examples run in
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 class Block(NamedTuple):
@@ -114,6 +115,7 @@ def test_the_pages_are_there() -> None:
         ("variable", [f"PUNCHLIST_{name.upper()}" for name in (*ABOUT, "plan", "session", "agent")]),
         ("format", list(FORMATS)),
         ("host", list(HOSTS)),
+        ("agent", [f"punchlist install {name}" for name in AGENTS]),
         ("public name", list(punchlist.__all__)),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -155,7 +157,11 @@ def test_every_link_leads_to_a_file_and_a_heading_that_exist(page: Path) -> None
 
 def test_the_readme_links_to_every_page() -> None:
     linked = {link.partition("#")[0] for link in _links(ROOT / "README.md")}
-    assert {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")} <= linked
+    assert {page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").rglob("*.md")} <= linked
+
+
+def test_every_agent_that_can_be_attached_has_a_page() -> None:
+    assert {page.stem for page in (ROOT / "docs" / "agents").glob("*.md")} == set(AGENTS)
 
 
 # --- examples --------------------------------------------------------------------------------------------------------

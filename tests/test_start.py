@@ -107,6 +107,12 @@ def test_a_hook_loads_little(name: str, more: dict[str, Any]) -> None:
     assert {name for name in ours(found) if name.startswith(("punchlist.dialects", "punchlist.cli."))} == set()
 
 
+def test_a_hook_loads_nothing_that_only_installing_needs() -> None:
+    given_a_plan_with_news()
+    found = hook("UserPromptSubmit", prompt="go on")
+    assert {name for name in found if name.startswith(("punchlist.hosts.install", "punchlist.hosts.doctor"))} == set()
+
+
 def test_what_a_hook_loads_of_re_and_enum_it_loads_for_json_and_sqlite_alone() -> None:
     given_a_plan_with_news()
     needed = loaded("import json, sqlite3, typing")

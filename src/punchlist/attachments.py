@@ -13,15 +13,15 @@ from .core.ops import clear
 from .desk import Desk
 from .moments import limits_of, paid, planning
 from .policy import brief, remind
+from .policy.asking import asks
 from .policy.brief import CONTEXTS, POST_COMPACT, wrapped
 from .policy.limits import Limits
-from .policy.listen import REMINDER, Tally, asks
+from .policy.listen import REMINDER, Tally
 from .policy.resume import next_item
 from .prompts import say
 
 TURN = "turn"  # before any request to the model
 FAILED = "todo-write-error-reminder"
-REMINDERS = (REMINDER, FAILED)
 _AGAIN = ("start", "compact", "resume")  # contexts in which the model may have lost the plan
 
 
@@ -35,14 +35,27 @@ class Attachment(NamedTuple):
     content: Any = None  # the list itself, where the dialect hands it over
 
 
+_Maker = Callable[[Desk, str, Tally], Attachment | None]
+
+
 def attached(desk: Desk, context: str, heard: Tally | None = None) -> list[Attachment]:
     """Everything the model should hear in this moment; `heard` is what the conversation so far tells."""
+    return _made(desk, context, heard or Tally(), _listed, _edited, _reminded, _failed, _planned)
+
+
+def reminders(desk: Desk, heard: Tally) -> list[Attachment]:
+    """Of that, only what reminds: news stay untold, and plan mode uncounted."""
+    return _made(desk, TURN, heard, _reminded, _failed)
+
+
+def _made(desk: Desk, context: str, heard: Tally, *makers: _Maker) -> list[Attachment]:
+    """What each of them makes. One that fails is written down, and keeps the others from nothing."""
     if desk.is_off:
         return []
     found = []
-    for make in (_listed, _edited, _reminded, _failed, _planned):
+    for make in makers:
         try:
-            made = make(desk, context, heard or Tally())
+            made = make(desk, context, heard)
         except Exception as error:
             desk.note("fault", where=make.__name__.strip("_"), message=f"{type(error).__name__}: {error}")
             continue
@@ -190,14 +203,15 @@ def _reminded(desk: Desk, context: str, heard: Tally) -> Attachment | None:
 
 def _failed(desk: Desk, context: str, heard: Tally) -> Attachment | None:
     """After a call of oh-my-pi's tool that failed: the user does not see how far the work is."""
-    if context != TURN or not heard.failed or desk.dialect.name != "oh-my-pi" or not desk.settings.reminders:
+    if context != TURN or not heard.failed or desk.dialect.name != "oh-my-pi":
+        return None
+    if remind.silence(desk.plan, limits_of(desk.settings)._replace(on_empty=True)):
         return None
     return Attachment(FAILED, wrapped(say("oh-my-pi.failed"), desk.dialect.name), context)
 
 
 def _planned(desk: Desk, context: str, heard: Tally) -> Attachment | None:
-    plan = desk.plan
-    text = planning(desk, plan, at_once=context != TURN) if plan.mode == "plan" else ""
+    text = planning(desk, desk.plan, at_once=context != TURN)
     return Attachment("plan_mode", wrapped(text, desk.dialect.name), context) if text else None
 
 

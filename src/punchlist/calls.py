@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .core.changes import Record, noted
+from .core.changes import Record, noted, parted
 from .core.errors import Partial, Refused, StaleRevision, StoreError
 from .core.merge import merge, protect
-from .core.model import Plan, Reader
+from .core.model import Item, Plan, Reader
 from .core.rules import obeyed
 from .core.shape import Lenience, mend
 from .dialects import STATUS_WORDS, Call, Dialect, Reply, Tool, Turn, find_tool
@@ -25,6 +25,7 @@ class Worked(NamedTuple):
     plan: Plan
     errors: tuple[str, ...] = ()  # what of a batch went wrong
     kept: tuple[str, ...] = ()  # wishes that were not granted, a sentence each
+    cleared: tuple[Item, ...] = ()  # what was done, all of it, and so has left the list
 
 
 def answer(desk: Desk, tool: str, args: object, interactive: bool | None, continuing: bool) -> Reply:
@@ -76,9 +77,10 @@ def worked_out(dialect: Dialect, call: Call, seen: Plan, now: Plan, *, closed_is
     merged = merge(seen, draft, now)
     guarded = protect(now, merged.plan, closed_is_final=closed_is_final)
     plan = guarded.plan
+    found = Worked(plan, tuple(errors), (*merged.kept, *guarded.kept))
     if rules.clear_when_done and not draft.open_items and not plan.open_items:
-        plan = plan._replace(items=())
-    return Worked(plan, tuple(errors), (*merged.kept, *guarded.kept))
+        return found._replace(plan=plan._replace(items=()), cleared=plan.items)
+    return found
 
 
 def _refuse_off(desk: Desk) -> None:
@@ -137,6 +139,8 @@ def _carry_out(desk: Desk, call: Call, notes: list[str], now: Plan, reader: Read
         current = now
     worked = worked_out(dialect, call, seen, current, closed_is_final=desk.settings.user_closed_is_final)
     after, changes = noted(now, _with_attempts(desk, now, worked.plan), desk.agent, call.at)
+    if worked.cleared:
+        changes = parted(changes, worked.cleared, desk.agent, call.at)
     if changes:
         record = Record(0, call.at, desk.agent, desk.reader_key, dialect.name, "edit", changes)
         after = desk.save(now, after, record, reader)

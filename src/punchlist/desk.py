@@ -324,11 +324,11 @@ class Desk:
 
     def events(self) -> list[dict[str, Any]]:
         """What happened around this plan, oldest first."""
-        from .events import read
+        from .events import is_about, read
 
-        plan, session = self._glance()[0], self.session
+        about = (self._glance()[0], self.session, self.place)
         found = read() if self.store.durable else iter(self._events)
-        return [one for one in found if one.get("plan") == plan or (session and one.get("session") == session)]
+        return [one for one in found if is_about(one, *about)]
 
     # --- the store -------------------------------------------------------------------------------------------------
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .core.text import cut, inline
 from .settings import state_folder
 
 NAME = "events.jsonl"
+_EVERYWHERE = "everywhere"
 _FULL = 8_000_000  # bytes; then the file is put aside as the older one, and what was older goes
 _LONG = 200  # characters of a value
 
@@ -31,6 +32,18 @@ def write(kind: str, **values: Any) -> None:
             os.close(handle)
     except OSError:
         pass
+
+
+def switched(kind: str, *, place: str, **values: Any) -> None:
+    """Add that it was turned off or on: for a session, for a project, or everywhere, where neither is named."""
+    write(kind, **({} if values.get("session") else {"place": place or _EVERYWHERE}), **values)
+
+
+def is_about(event: Mapping[str, Any], plan: str, session: str, place: str) -> bool:
+    """Whether an event happened to a plan, in a session, or in the project that the plan is in."""
+    if (plan and event.get("plan") == plan) or (session and event.get("session") == session):
+        return True
+    return event.get("place") in (_EVERYWHERE, _short(place))
 
 
 def read() -> Iterator[dict[str, Any]]:

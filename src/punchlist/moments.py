@@ -10,8 +10,8 @@ from .core.model import MAIN, Item, Pace, Plan
 from .core.ops import called, resume
 from .desk import Desk
 from .policy import brief, remind
+from .policy.asking import says_wait
 from .policy.limits import OF_DIALECT, OURS, Limits
-from .policy.listen import says_wait
 from .policy.resume import Stop as Stop
 from .policy.resume import go_on, next_item, noticed, prompted
 from .prompts import say
@@ -166,12 +166,15 @@ def paid(desk: Desk, text: str, limits: Limits) -> bool:
 
 
 def _planned(desk: Desk, plan: Plan) -> list[str]:
-    text = planning(desk, plan) if plan.mode == "plan" else ""
+    text = planning(desk, plan)
     return [text] if text else []
 
 
 def planning(desk: Desk, plan: Plan, *, at_once: bool = False) -> str:
-    """The text of plan mode: at once, and again every few turns."""
+    """The text of plan mode: at once, and again every few turns; in another mode nothing, and the count is over."""
+    if plan.mode != "plan":
+        desk.paced(lambda pace: pace._replace(planning=0))
+        return ""
     every = max(desk.settings.plan_mode_every, 1)
     pace = desk.paced(lambda pace: pace._replace(planning=pace.planning + 1))
     if not at_once and (pace.planning - 1) % every:

@@ -30,11 +30,20 @@ def read_plan_file(desk: Desk) -> str:
         raise StoreError(f"{error.filename} cannot be read: {error.strerror}.") from None
 
 
-def write_plan_file(desk: Desk, text: str) -> str:
-    """Keep the plan of plan mode; where it is."""
-    path = plan_file(desk, desk.plan)
+def prepared(desk: Desk, plan: Plan) -> str:
+    """Where the plan will be written, in a folder that is there."""
+    path = plan_file(desk, plan)
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{error.filename} cannot be made: {error.strerror}.") from None
+    return path
+
+
+def write_plan_file(desk: Desk, text: str) -> str:
+    """Keep the plan of plan mode; where it is."""
+    path = prepared(desk, desk.plan)
+    try:
         draft = f"{path}.{os.getpid()}"
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
             file.write(text[:_LARGEST].encode("utf-8", "replace").decode())
@@ -46,9 +55,10 @@ def write_plan_file(desk: Desk, text: str) -> str:
     return path
 
 
-def approved(desk: Desk, text: str = "", *, by: str = USER) -> Plan:
-    """The user has approved: work may begin. An empty plan takes the headings and checkboxes of the approved text."""
-    found = entries(text) if text and desk.settings.seed_plan else []
+def approved(desk: Desk, text: str = "", *, by: str = USER, seed: bool | None = None) -> Plan:
+    """The user has approved: work may begin. An empty plan takes the headings and checkboxes of the approved text, if
+    that is asked for, or else if the settings say so."""
+    found = entries(text) if text and (desk.settings.seed_plan if seed is None else seed) else []
 
     def edit(plan: Plan) -> Plan:
         plan = set_mode(plan, "act")

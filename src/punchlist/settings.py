@@ -10,6 +10,7 @@ from .core.model import NOTHING
 
 FILE = "punchlist.toml"
 DIALECTS = -1  # a number that each dialect has its own default for
+_LARGEST = 999_999_999  # number that can be set
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -49,7 +50,7 @@ class About(NamedTuple):
 
 
 ABOUT = {
-    "store": About("where plans are kept: sqlite:PATH, memory:", project=False),
+    "store": About("where plans are kept: sqlite:PATH, json:DIR, postgresql://..., memory:", project=False),
     "dialect": About("the tools a model is given"),
     "tolerant": About("whether every dialect understands calls that are nearly right"),
     "user_closed_is_final": About("whether what the user closed stays closed, whatever an agent sends"),
@@ -71,7 +72,7 @@ ABOUT = {
     "plan_mode_every": About("turns between two tellings of the text of plan mode"),
     "seed_plan": About("whether an approved plan's headings and checkboxes become the plan, if there is none yet"),
     "clear_delay": About(
-        "seconds after which closed items leave oh-my-pi's list; 0 at once, below 0 never", least=-(10**9)
+        "seconds after which closed items leave oh-my-pi's list; 0 at once, below 0 never", least=-_LARGEST
     ),
     "sqlite_synchronous": About("full: the last commits survive a power cut, too", ("normal", "full")),
 }
@@ -207,8 +208,8 @@ def _checked(name: str, value: Any, origin: str, is_project: bool) -> Any:
     if type(value) is not type(_default(name)):
         wanted = {bool: "true or false", int: "a whole number"}.get(type(_default(name)), "a string")
         raise SettingsError(f"{origin}: {name!r} must be {wanted}, not {shown(value)}.")
-    if isinstance(value, int) and not about.least <= value < 10**9:
-        raise SettingsError(f"{origin}: {name!r} must be {about.least} or more, not {shown(value)}.")
+    if isinstance(value, int) and not about.least <= value <= _LARGEST:
+        raise SettingsError(f"{origin}: {name!r} must be {about.least} to {_LARGEST}, not {shown(value)}.")
     if name == "keep_history" and value:
         try:
             ago(value)
@@ -241,7 +242,7 @@ def _read(name: str, text: str) -> Any:
         )
     if isinstance(_default(name), int):
         digits = text.removeprefix("-")
-        return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 10 else text
+        return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 20 else text
     return text
 
 

@@ -12,10 +12,15 @@ _EVERYWHERE = "everywhere"
 
 def is_off(place: str, session: str = "") -> bool:
     """Whether agents are left alone here."""
+    return bool(held(place, session))
+
+
+def held(place: str, session: str = "") -> list[str]:
+    """What is turned off of all that would silence this project and session: everywhere, place, session."""
     folder = os.path.join(state_folder(os.environ), "off")
     if not os.path.isdir(folder):
-        return False
-    return any(os.path.exists(os.path.join(folder, name)) for name in _names(place, session))
+        return []
+    return [kind for kind, name in _names(place, session) if os.path.exists(os.path.join(folder, name))]
 
 
 def turn(off: bool, *, place: str = "", session: str = "") -> bool:
@@ -35,13 +40,9 @@ def turn(off: bool, *, place: str = "", session: str = "") -> bool:
     return True
 
 
-def _names(place: str, session: str) -> list[str]:
-    names = [_EVERYWHERE]
-    if place:
-        names.append(_name("place", place))
-    if session:
-        names.append(_name("session", session))
-    return names
+def _names(place: str, session: str) -> list[tuple[str, str]]:
+    named = [(kind, value) for kind, value in (("place", place), ("session", session)) if value]
+    return [(_EVERYWHERE, _EVERYWHERE), *((kind, _name(kind, value)) for kind, value in named)]
 
 
 def _name(kind: str, value: str) -> str:

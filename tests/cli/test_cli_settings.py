@@ -138,6 +138,10 @@ def test_a_project_cannot_redirect_plans(project_file: Path) -> None:
         ('dialect = "klingon"', "'dialect'", "native, claude-code"),
         ("[tolerant]\nx = 1", "'tolerant'", "must be true or false"),
         ("tolerant = \nx = 1", "", "line 1"),
+        ("pushes = -1", "'pushes'", "must be 0 to 999999999, not -1"),
+        ("pushes = 1000000000", "'pushes'", "must be 0 to 999999999, not 1000000000"),
+        ("clear_delay = -1000000000", "'clear_delay'", "must be -999999999 to 999999999"),
+        ('pushes = "20"', "'pushes'", "must be a whole number, not '20'"),
     ],
 )
 def test_a_fault_names_the_file_the_key_and_what_would_be_right(
@@ -152,6 +156,14 @@ def test_a_fault_names_the_file_the_key_and_what_would_be_right(
 
 def test_a_fault_in_a_variable_names_the_variable() -> None:
     assert "PUNCHLIST_TOLERANT: 'tolerant' must be true or false, not 'maybe'" in fault(PUNCHLIST_TOLERANT="maybe")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [("-1", "0 to 999999999, not -1."), ("1000000000", "0 to 999999999, not 1000000000."), ("3x", "a whole number")],
+)
+def test_a_number_in_a_variable_is_judged_like_one_in_a_file(text: str, wanted: str) -> None:
+    assert f"PUNCHLIST_PUSHES: 'pushes' must be {wanted}" in fault(PUNCHLIST_PUSHES=text)
 
 
 def test_a_value_that_cannot_be_used_leaves_the_one_before_it(user_file: Path, project_file: Path) -> None:

@@ -18,6 +18,7 @@ import punchlist
 from punchlist.hosts import install as installing
 from punchlist.hosts.doctor.plans import filesystem
 from punchlist.hosts.doctor.probe import server
+from punchlist.stores.sqlite import VERSION
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
 
@@ -160,7 +161,7 @@ def test_a_store_that_is_not_there_yet_is_well_and_is_not_made(own_home: Path) -
 def test_a_store_that_is_whole_is_well(own_home: Path) -> None:
     path = store(own_home)
     before = path.read_bytes()
-    assert found("store", f"{path}: form 2, ")[0] == "well"
+    assert found("store", f"{path}: form {VERSION}, ")[0] == "well"
     assert path.read_bytes() == before
 
 

@@ -19,4 +19,4 @@ def moody(dialect: Dialect, desk: Callable[[], Desk]) -> tuple[Tool, ...]:
     return () if plan.paused else tuple(offered(dialect, continuing=bool(plan.open_items)))
 
 
-sys.exit(serve(Server(load({"dialect": "llxprt"}), Callers(Given(session="s"), os.environ), offer=moody, watch=True)))
+sys.exit(serve(Server(load({"dialect": "llxprt"}), Callers(Given(session="s"), os.environ), offer=moody)))

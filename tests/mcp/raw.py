@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
+ON_LINUX = sys.platform == "linux"
 PATIENCE = 30.0  # seconds until a test gives up waiting
 VERSION = "2026-07-28"
 ENVELOPE = {

@@ -192,6 +192,14 @@ def test_goose_says_session_and_directory_with_every_call(agent: Agent, tmp_path
     assert [plan["place"] for plan in plans()] == [str(elsewhere)]
 
 
+def test_one_server_serves_more_sessions_than_it_keeps_at_hand(agent: Agent) -> None:
+    agent.start(client="goose-cli")
+    for number in [*range(70), 0]:
+        agent.call(meta={"agent-session-id": f"s{number}"}, add=[f"step {number}"])
+    assert texts("s0") == ["step 0", "step 0"]
+    assert all(texts(f"s{number}") == [f"step {number}"] for number in range(1, 70))
+
+
 # --- Gemini CLI, opencode, oh-my-pi: the process ---------------------------------------------------------------------
 
 NAMELESS = [("gemini-cli-mcp-client", "gemini"), ("opencode", "opencode"), ("omp-coding-agent", "oh-my-pi")]

@@ -30,3 +30,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     opened = open_store(STORES[request.param](tmp_path, request))
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty store of the kind that a test names."""
+    return STORES[request.param](tmp_path, request)

@@ -14,7 +14,7 @@ from ..core.errors import PunchlistError, Refused, SettingsError, StoreError
 from ..core.model import MAIN, Pace, Plan
 from ..core.text import counted, quoted
 from ..desk import Desk, desk_for
-from ..settings import ABOUT, DIALECTS, Settings, load
+from ..settings import ABOUT, DIALECTS, Settings, load, place
 from ..stores import masked
 from . import screen
 from .parser import Handler, misuse, parser
@@ -336,8 +336,9 @@ def _tools(args: Namespace) -> int:
     from ..dialects import offered
     from ..dialects.wire import WRITERS
 
-    dialect = load_dialect(_settings(args).dialect)
-    screen.say_json([WRITERS[args.format](tool) for tool in offered(dialect, continuing=args.continuing)])
+    settings = _settings(args)
+    tools = [] if _is_off(args, settings) else offered(load_dialect(settings.dialect), continuing=args.continuing)
+    screen.say_json([WRITERS[args.format](tool) for tool in tools])
     return 0
 
 
@@ -345,13 +346,21 @@ def _prompt(args: Namespace) -> int:
     from ..dialects import load as load_dialect
     from ..prompts import say
 
-    dialect = load_dialect(_settings(args).dialect)
-    text = say(dialect.system, tool=dialect.tools[0].name, shell=args.shell)
+    settings = _settings(args)
+    dialect = load_dialect(settings.dialect)
+    text = "" if _is_off(args, settings) else say(dialect.system, tool=dialect.tools[0].name, shell=args.shell)
     if getattr(args, "json", False):
         screen.say_json({"dialect": dialect.name, "text": text})
     else:
         screen.say(text)
     return 0
+
+
+def _is_off(args: Namespace, settings: Settings) -> bool:
+    """Whether agents are left alone here: then there is no tool, and no word about one."""
+    from ..switch import is_off
+
+    return settings.off or is_off(place(), getattr(args, "session", None) or os.environ.get("PUNCHLIST_SESSION", ""))
 
 
 # --- the rest --------------------------------------------------------------------------------------------------------

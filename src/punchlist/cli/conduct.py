@@ -6,17 +6,17 @@ import os
 from argparse import Namespace
 from typing import Any
 
-from .. import attachments, planning, switch
+from .. import attachments, events, planning, switch
 from ..core.changes import describe, diff
 from ..core.codec import to_json
 from ..core.errors import Refused
-from ..core.model import USER
+from ..core.model import USER, Plan
 from ..core.ops import set_mode
 from ..core.text import cut, inline
 from ..desk import Desk
 from ..dialects.transcript import entries
 from ..policy.listen import tally
-from ..settings import place
+from ..settings import load, place
 from . import screen
 from .files import log, read_text
 
@@ -24,19 +24,35 @@ from .files import log, read_text
 def mode(desk: Desk, args: Namespace) -> int:
     """Act, plan or quiet. Whoever leaves plan mode approves what was planned."""
     before = desk.plan
-    if args.mode == "act" and (args.seed or before.mode == "plan"):
-        text = read_text(args.seed) if args.seed else planning.read_plan_file(desk)
-        after = planning.approved(desk, text)
+    if args.seed and args.mode != "act":
+        raise Refused("--seed goes with `mode act`: it names the text that you approve.")
+    if args.seed:
+        after = planning.approved(desk, read_text(args.seed), seed=True)
+    elif args.mode == "act" and before.mode == "plan":
+        after = planning.approved(desk, planning.read_plan_file(desk))
     else:
         after = desk.change(lambda plan: set_mode(plan, args.mode))
+    file = planning.prepared(desk, after) if after.mode == "plan" else ""
     if getattr(args, "json", False):
-        screen.say_json(to_json(after))
+        screen.say_json({**to_json(after), **({"session": {"plan_file": file}} if file else {})})
         return 0
     for line in describe(diff(before, after), after) or ["nothing changed."]:
         screen.say(line)
-    if after.mode == "plan":
-        screen.say(f"the plan goes to {planning.plan_file(desk, after)}; `punchlist mode act` approves it.")
+    for line in _about_mode(file, args, before, after):
+        screen.say(line)
     return 0
+
+
+def _about_mode(file: str, args: Namespace, before: Plan, after: Plan) -> list[str]:
+    """What one would otherwise wonder about."""
+    if file:
+        return [f"the plan goes to {file}; `punchlist mode act` approves it."]
+    name = "standard input" if args.seed == "-" else inline(args.seed or "")
+    if name and before.items:
+        return [f"the plan has items already, so nothing of {name} was added to it."]
+    if name and not after.items:
+        return [f"{name} has no checkbox, no numbered line and no bullet: nothing was added."]
+    return []
 
 
 def stop(desk: Desk, args: Namespace) -> int:
@@ -61,12 +77,29 @@ def turn(args: Namespace) -> int:
     session = getattr(args, "session", None) or os.environ.get("PUNCHLIST_SESSION", "")
     here = "" if args.everywhere or session else place()
     changed = switch.turn(off, place=here, session=session)
+    if changed:
+        events.switched(args.command, at=Desk.now(), session=session, place=here, before="on" if off else "off")
     where = f"session {cut(inline(session), 40)}" if session else inline(here) or "every project"
+    still = [] if off else _still_off(session)
     if getattr(args, "json", False):
-        screen.say_json({"off": off, "where": where, "changed": changed})
-    else:
-        screen.say(f"punchlist is {args.command}{'' if changed else ' already'} for {where}.")
+        screen.say_json({"off": off, "where": where, "changed": changed, **({"still_off": still} if still else {})})
+        return 0
+    screen.say(f"punchlist is {args.command}{'' if changed else ' already'} for {where}.")
+    for line in still:
+        screen.say(f"but {line}.")
     return 0
+
+
+def _still_off(session: str) -> list[str]:
+    """What keeps it off here, though it was turned on."""
+    words = {
+        "everywhere": "it is off in every project: `punchlist on --everywhere`",
+        "place": "it is off in this project: `punchlist on`",
+        "session": "it is off in this session: `punchlist on --session`",
+    }
+    settings = load()
+    found = [words[kind] for kind in switch.held(place(), session)]
+    return [*found, f"the setting 'off' is true: {inline(settings.origins['off'])}"] if settings.off else found
 
 
 def attach(desk: Desk, args: Namespace) -> int:
@@ -82,7 +115,7 @@ def attach(desk: Desk, args: Namespace) -> int:
 def remind(desk: Desk, args: Namespace) -> int:
     """The decision about a reminder, for a conversation."""
     heard = tally(entries(log(args.messages)), [tool.name for tool in desk.dialect.tools])
-    found = [one for one in attachments.attached(desk, attachments.TURN, heard) if one.type in attachments.REMINDERS]
+    found = attachments.reminders(desk, heard)
     said: dict[str, Any] = {
         "turns_since_write": heard.since_write,
         "turns_since_reminder": heard.since_reminder,

@@ -14,6 +14,7 @@ from ..settings import ago
 from . import screen
 
 _KNOWN = ("kind", "at", "plan", "session", "agent")
+_SENTENCES = ("reason", "changes", "message")
 
 
 def step(desk: Desk, args: Namespace, which: str) -> int:
@@ -33,7 +34,7 @@ def log(desk: Desk, args: Namespace) -> int:
     if args.events:
         return _events(desk, args)
     plan = desk.plan
-    records = [record for record in reversed(desk.history() if plan.id else []) if record.kind != CALLS]
+    records = _worth_reading(desk, plan)[::-1]
     if args.most:
         records = records[: args.most]
     if getattr(args, "json", False):
@@ -46,6 +47,11 @@ def log(desk: Desk, args: Namespace) -> int:
     return 0
 
 
+def _worth_reading(desk: Desk, plan: Plan) -> list[Record]:
+    """History without the tool calls that were noted on an item."""
+    return [record for record in desk.history() if record.kind != CALLS] if plan.id else []
+
+
 def with_departed(desk: Desk) -> Plan:
     """The plan with what has left it other than by the user's hand: cleared when it was done, or left out."""
     plan = desk.plan
@@ -54,7 +60,7 @@ def with_departed(desk: Desk) -> Plan:
     for record in desk.history() if plan.id else []:
         for change in record.changes:
             if change.kind == "removed" and record.by != USER:
-                gone[change.id] = change.before
+                gone[change.id] = change.after or change.before
             elif change.kind == "removed":
                 gone.pop(change.id, None)
     left = [_departed(item) for id, item in gone.items() if id not in here]
@@ -70,7 +76,7 @@ def _departed(item: Item) -> Item:
 def _events(desk: Desk, args: Namespace) -> int:
     """Everything that happened, the newest first: what history holds, and what the log of events does."""
     plan = desk.plan
-    found = [*desk.events(), *[_happened(record, plan) for record in (desk.history() if plan.id else [])]]
+    found = [*desk.events(), *[_happened(record, plan) for record in _worth_reading(desk, plan)]]
     found.sort(key=lambda event: str(event.get("at", "")), reverse=True)
     found = found[: args.most] if args.most else found
     if getattr(args, "json", False):
@@ -78,7 +84,7 @@ def _events(desk: Desk, args: Namespace) -> int:
         return 0
     for event in found:
         at = inline(str(event.get("at", "")))
-        told = ", ".join(f"{name} {_word(value)}" for name, value in event.items() if name not in _KNOWN)
+        told = ", ".join(_word(name, value) for name, value in event.items() if name not in _KNOWN)
         screen.say(f"{at[:10]} {at[11:19]}  {inline(str(event['kind']))}: {told}")
     return 0
 
@@ -95,8 +101,10 @@ def _happened(record: Record, plan: Plan) -> dict[str, object]:
     return {**said, "changes": _told(record, plan)}
 
 
-def _word(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else inline(str(value))
+def _word(name: str, value: object) -> str:
+    """What is said of an event: sentences speak for themselves, numbers need their name."""
+    words = " ".join(map(str, value)) if isinstance(value, list) else inline(str(value))
+    return words if name in _SENTENCES else f"{name} {words}"
 
 
 def compare(desk: Desk, args: Namespace) -> int:

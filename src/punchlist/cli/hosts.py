@@ -77,7 +77,7 @@ def _show_files(edits: Iterable[Edit]) -> None:
     changed = [edit for edit in edits if edit.is_change]
     wide = max(len(short(edit.file)) for edit in changed)
     for edit in changed:
-        what = "removed" if edit.new is None else ", ".join(edit.parts)
+        what = "removed" if edit.new is None else ", ".join(edit.parts) or "taken out"
         screen.say(f"  {short(edit.file).ljust(wide)}  {what}")
 
 

@@ -21,6 +21,11 @@ punchlist keeps the plan a coding agent works from: the same plan in any agent, 
   punchlist edit                             change all of it in your editor
   punchlist line                             the plan in one line, for tmux and prompts
 
+In the agent you have:
+
+  punchlist install claude-code              attach to it; --dry-run shows what would change
+  punchlist doctor                           check everything
+
 As a model would call it, and what it is told:
 
   echo '{"add": ["Read the code", "Fix the bug"]}' | punchlist call plan

@@ -21,7 +21,7 @@ class Change(NamedTuple):
     kind: str  # added, removed, changed: an item; moved: the order; plan: something beside the items
     id: str  # of the item; for `plan` the name of what changed
     before: Any  # Item or None; for `moved` the ids in their order; for `plan` the value
-    after: Any
+    after: Any  # the same; for `removed` the item as it left, if it was changed and cleared at once
     at: int = -1  # where an added item stands now, or a removed one stood
 
 
@@ -88,6 +88,12 @@ def noted(before: Plan, after: Plan, by: str, at: str) -> tuple[Plan, tuple[Chan
     return after, (*found, *_head(before, after))
 
 
+def parted(changes: Iterable[Change], cleared: Iterable[Item], by: str, at: str) -> tuple[Change, ...]:
+    """The changes, with what was cleared in the state that it left in: closed by whoever cleared it."""
+    left = {item.id: item if item.closed else item._replace(closed=Closing(by, at)) for item in cleared}
+    return tuple([c._replace(after=left.get(c.id)) if c.kind == "removed" else c for c in changes])
+
+
 def _stamped(before: Plan, after: Plan, by: str, at: str) -> Plan:
     old = {item.id: item for item in before.items}
     items = [item if item is old.get(item.id) else _stamp(item, old.get(item.id), by, at) for item in after.items]
@@ -127,6 +133,8 @@ def _sentences(change: Change, ids: bool, final: bool, plan: Plan) -> Iterator[s
             "" if change.after.status == PENDING else f", {_state(change.after)}"
         )
     elif change.kind == "removed":
+        if change.after:
+            yield from _item_sentences(change.before, change.after, ids)
         yield f"removed {_name(change.before, ids)}" + (FINAL.rstrip(".") if final else "")
     elif change.kind == "changed":
         yield from _item_sentences(change.before, change.after, ids)

@@ -139,8 +139,8 @@ class Pace(NamedTuple):
     reminded: int = 0  # turns since the last reminder
     reminders: int = 0  # since the plan changed
     spent: int = 0  # tokens of reminders in this session
-    work: int = 0  # tool calls since the last push; the same one again does not count
-    last_call: str = ""  # what it did last, as a digest
+    work: int = 0  # tool calls since the last push; one that was made lately does not count
+    lately: str = ""  # the digests of those, with a space between
     pushes: int = 0  # in this session
     idle: int = 0  # pushes in a row that led to nothing
     since: int = 0  # when the first push after the user's last word was given, in seconds

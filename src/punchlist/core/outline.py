@@ -59,8 +59,14 @@ def _bullet(line: str) -> tuple[str, str] | None:
 
 
 def _plain(text: str) -> str:
-    """Without the marks of emphasis around it."""
-    return text.strip().strip("*_ ").removesuffix(":").strip()
+    """Without stars of emphasis and the colon behind it. Code stays as it is, and so do underscores, as in names."""
+    parts = text.strip().split("`")  # every other one is code
+    if sum(part.count("**") for part in parts[::2]) % 2 == 0:
+        parts[::2] = [part.replace("**", "") for part in parts[::2]]
+    text = "`".join(parts).strip()
+    if text[:1] == text[-1:] == "*" and text.count("*") == 2:
+        text = text[1:-1]
+    return text.strip().removesuffix(":").strip()
 
 
 def _lines(text: str) -> list[str]:

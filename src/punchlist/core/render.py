@@ -57,12 +57,8 @@ _EMPTY = "No plan here yet. An agent makes one, or you do: punchlist add 'Run th
 def lines(plan: Plan, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
     """The whole plan, as `show` prints it."""
     if not plan.items and not plan.phases:
-        return [(Span(fit(_EMPTY, width, glyphs), "dim"),)]
-    made = [_head(plan, width, glyphs)]
-    if plan.paused:
-        made.append((Span(fit(f"{glyphs.paused} paused: {glyphs.said(plan.paused.reason)}", width, glyphs), "bad"),))
-    if plan.mode != "act":
-        made.append((Span(fit(f"{plan.mode} mode", width, glyphs), "now"),))
+        return [(Span(fit(_EMPTY, width, glyphs), "dim"),), *_state(plan, width, glyphs)]
+    made = [_head(plan, width, glyphs), *_state(plan, width, glyphs)]
     digits = max((len(item.id) for item in plan.items), default=1)
     parents = {item.id: item.parent for item in plan.items}
     for phase, items in _by_phase(plan):
@@ -123,6 +119,13 @@ def _head(plan: Plan, width: int, glyphs: Glyphs) -> Line:
     room = width - len(count) - len(bar) - 3
     title = fit(glyphs.said(plan.title) or "Plan", room, glyphs)
     return (Span(title, "bold"), Span("  "), Span(bar, "good"), Span(" " if bar else ""), Span(count, "dim"))
+
+
+def _state(plan: Plan, width: int, glyphs: Glyphs) -> Iterator[Line]:
+    if plan.paused:
+        yield (Span(fit(f"{glyphs.paused} paused: {glyphs.said(plan.paused.reason)}", width, glyphs), "bad"),)
+    if plan.mode != "act":
+        yield (Span(fit(f"{plan.mode} mode", width, glyphs), "now"),)
 
 
 def _bar(percent: int, glyphs: Glyphs, cells: int = 10) -> str:

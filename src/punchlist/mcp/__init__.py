@@ -35,8 +35,8 @@ def run(flags: dict[str, str]) -> int:
 def serve(server: Server) -> int:
     """Answer every line of standard input. Nothing but answers reaches standard output."""
     _heed_signals()
-    out = _own_output()
     try:
+        out = _own_output()
         _answer_all(server, Lines(0), out)
         said = server.end()
     except SystemExit:  # somebody asked us to end

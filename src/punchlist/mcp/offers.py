@@ -6,21 +6,23 @@ from collections.abc import Callable
 
 from ..desk import Desk
 from ..dialects import Dialect, Tool, offered
+from ..settings import place
+from ..switch import is_off
 
 Offer = Callable[[Dialect, Callable[[], Desk]], tuple[Tool, ...]]
 
 
 def offered_now(dialect: Dialect, desk: Callable[[], Desk]) -> tuple[Tool, ...]:
-    """The tools of a dialect that can be called now. `desk` opens the plan of whoever called last: it is asked only
-    where that matters, because a list of tools should not wait for a store."""
-    return tuple(offered(dialect, continuing=can_change(dialect) and _goes_on(desk)))
+    """The tools of a dialect that can be called now: none while punchlist is off. `desk` opens the plan of whoever
+    called last: it is asked only where that matters, because a list of tools should not wait for a store."""
+    if is_off(place()):
+        return ()
+    may_pause = any(tool.only_continuing for tool in dialect.tools)
+    return tuple(offered(dialect, continuing=may_pause and _goes_on(desk())))
 
 
-def can_change(dialect: Dialect) -> bool:
-    """Whether what is offered may change by itself, so that it is worth looking again."""
-    return any(tool.only_continuing for tool in dialect.tools)
+def _goes_on(desk: Desk) -> bool:
+    """Whether the agent was sent on since the user last spoke."""
+    from ..moments import is_continuing
 
-
-def _goes_on(desk: Callable[[], Desk]) -> bool:
-    """Whether a continuation is running for this agent. Nothing sends an agent on yet."""
-    return False
+    return is_continuing(desk)

@@ -16,7 +16,7 @@ from ..settings import Settings
 from . import protocol
 from .desks import Desks
 from .lines import Line, TooLong
-from .offers import Offer, can_change, offered_now
+from .offers import Offer, offered_now
 from .protocol import Fault, Id, Message, Request
 from .who import Callers
 
@@ -29,7 +29,7 @@ _NEVER_KEPT: Message = {"ttlMs": 0, "cacheScope": "private"}
 
 
 class Server:
-    """What one client is told. `offer` decides which tools there are; `watch`: whether that may change by itself."""
+    """What one client is told. `offer` decides which tools there are."""
 
     def __init__(
         self,
@@ -38,12 +38,11 @@ class Server:
         *,
         plan: str = "",
         offer: Offer = offered_now,
-        watch: bool = False,
     ) -> None:
         self._dialect = load(settings.dialect)
         self._desks = Desks(settings, callers, self._dialect, plan)
         self._offer = offer
-        self._watch = watch or can_change(self._dialect)
+        self._is_off = settings.off
         self._client = ""
         self._greeted = False  # by a handshake
         self._subscriptions: list[Id] = []
@@ -83,10 +82,10 @@ class Server:
         """What to say unasked: that other tools are offered now."""
         if not self._is_watched:
             return []
-        before, now = self._known, self._names()
-        if before is None or now is None or before == now:
+        before, tools = self._known, self._decided()
+        if before is None or tools is None or before == [tool.name for tool in tools]:
             return []
-        self._known = now
+        self._known = [tool.name for tool in tools]
         plain = [protocol.notification(_CHANGED)] if self._greeted else []
         return plain + [protocol.notification(_CHANGED, id) for id in self._subscriptions]
 
@@ -124,7 +123,7 @@ class Server:
     def _hear(self, said: Request | None) -> None:
         if said is not None and said.method == "notifications/initialized":
             self._greeted = True
-            self._known = self._known or self._names()
+            self._remember()
         elif said is not None and said.method == "notifications/cancelled":
             id = said.params.get("requestId")
             self._subscriptions = [one for one in self._subscriptions if (type(one), one) != (type(id), id)]
@@ -155,10 +154,7 @@ class Server:
     def _list(self, request: Request) -> Message:
         if request.params.get("cursor") is not None:
             raise Fault(protocol.INVALID_PARAMS, "there is no such cursor; all tools are on one page.")
-        try:
-            tools = list(self._offered())
-        except Exception:  # a client that gets no list asks for none again
-            tools = offered(self._dialect, continuing=False)
+        tools = self._offered()
         self._known = [tool.name for tool in tools]
         return {"tools": [WRITERS["mcp"](tool) for tool in tools], **(_NEVER_KEPT if request.stateless else NOTHING)}
 
@@ -183,7 +179,7 @@ class Server:
             raise Fault(protocol.INVALID_REQUEST, words)
         if _wants_tools(request):
             self._subscriptions.append(request.id)
-            self._known = self._known or self._names()
+            self._remember()
 
     def _begun(self, request: Request) -> Message:
         honoured = {"toolsListChanged": True} if _wants_tools(request) else {}
@@ -213,22 +209,28 @@ class Server:
             return faulted(desk, name, error)
 
     def _offered(self) -> tuple[Tool, ...]:
-        return self._offer(self._dialect, self._desk)
+        """The tools that are offered now; the usual ones, if that cannot be said: a client asks only once."""
+        tools = self._decided()
+        return tuple(offered(self._dialect, continuing=False)) if tools is None else tools
+
+    def _decided(self) -> tuple[Tool, ...] | None:
+        try:
+            return () if self._is_off else self._offer(self._dialect, self._desk)
+        except Exception:  # a store that is out of reach, or a fault of ours
+            return None
 
     def _desk(self) -> Desk:
         return self._desks.latest(self._client)
 
-    def _names(self) -> list[str] | None:
-        """The names of the tools that are offered now; nothing, if that cannot be said."""
-        try:
-            return [tool.name for tool in self._offered()]
-        except Exception:
-            return None
+    def _remember(self) -> None:
+        """Whoever is to be told of changes is taken to know the tools that there are now."""
+        if self._known is None and (tools := self._decided()) is not None:
+            self._known = [tool.name for tool in tools]
 
     @property
     def _is_watched(self) -> bool:
-        """Whether tools may come and go, and somebody wants to hear of it."""
-        return self._watch and (self._greeted or bool(self._subscriptions))
+        """Whether somebody wants to hear that tools come and go."""
+        return self._greeted or bool(self._subscriptions)
 
 
 def _of_ours(error: Exception) -> Fault:

@@ -22,7 +22,7 @@ _WIDTH = 100  # characters of one of them
 def wrapped(text: str, dialect: str) -> str:
     """A text as a system's own words stand in a conversation."""
     tag = _WRAPPERS.get(dialect, "system-reminder")
-    return f"<{tag}>\n{text}\n</{tag}>"
+    return f"<{tag}>\n{text.rstrip()}\n</{tag}>"
 
 
 def listed(plan: Plan, *, ids: bool) -> str:

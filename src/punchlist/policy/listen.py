@@ -4,60 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 REMINDER = "todo_reminder"  # the type of an attachment that reminds
-_TAIL = 12  # lines at the end of a message in which a question counts
-_CLOSING = " \t*_`\"'”’»)]}>~|"
-_QUESTION = ("?", "？", "؟", "՞", "፧")
-_ASKING = (
-    "let me know",
-    "please confirm",
-    "please advise",
-    "please choose",
-    "please approve",
-    "please review",
-    "your approval",
-    "your confirmation",
-    "your decision",
-    "your input",
-    "your answer",
-    "your reply",
-    "waiting for you",
-    "awaiting your",
-    "tell me which",
-    "tell me whether",
-    "tell me how",
-    "would you like",
-    "do you want",
-    "shall i",
-    "should i",
-    "once you",
-    "when you're ready",
-    "when you are ready",
-)
-_STOPPING = ("wait", "stop", "hold on", "hold off", "pause", "halt", "hang on", "not yet", "enough", "cancel")
-_STOPPING_ANYWHERE = (
-    "don't continue",
-    "do not continue",
-    "don't go on",
-    "do not go on",
-    "don't proceed",
-    "do not proceed",
-    "stop there",
-    "stop here",
-    "stop for now",
-    "stop after",
-    "then stop",
-    "and stop",
-    "then wait",
-    "and wait",
-    "wait for me",
-    "wait for my",
-    "wait until i",
-    "wait till i",
-    "before you continue",
-    "before you go on",
-    "before continuing",
-    "before proceeding",
-)
+_THINKING = ("thinking", "redacted_thinking", "reasoning")
 
 
 class Tally(NamedTuple):
@@ -69,7 +16,7 @@ class Tally(NamedTuple):
     reminders: int = 0  # since the plan was written
     written: bool = False
     failed: bool = False  # whether the last plan call failed
-    said: str = ""  # the assistant's last words
+    said: str = ""  # the assistant's last words, if nobody has spoken since
     asked: str = ""  # the user's last words
 
 
@@ -81,25 +28,6 @@ def tally(entries: Iterable[object], tools: Sequence[str]) -> Tally:
         if isinstance(entry, Mapping):
             heard = _heard(heard, entry, tools, ours)
     return heard
-
-
-def asks(text: str) -> bool:
-    """Whether a message ends by asking the user something, or by waiting for an answer."""
-    lines = [line for line in _without_code(text) if line.strip()][-_TAIL:]
-    if any(line.rstrip(_CLOSING).endswith(_QUESTION) for line in lines):
-        return True
-    end = " ".join(lines[-3:]).casefold().replace("’", "'")
-    return any(phrase in end for phrase in _ASKING)
-
-
-def says_wait(text: str) -> bool:
-    """Whether the user tells the agent to wait or to stop."""
-    words = " ".join(text.casefold().replace("’", "'").split())
-    first = words.lstrip("/*\"' ")
-    for phrase in _STOPPING:
-        if first.startswith(phrase) and not first[len(phrase) : len(phrase) + 1].isalnum():
-            return len(words) < 200
-    return any(phrase in words for phrase in _STOPPING_ANYWHERE)
 
 
 def said_by(entry: Mapping[str, Any]) -> str:
@@ -142,13 +70,12 @@ def _heard(heard: Tally, entry: Mapping[str, Any], tools: Sequence[str], ours: s
         heard = heard._replace(failed=failed)
     if who == "user" and not entry.get("isMeta"):
         text = "\n".join(_texts(blocks(entry)))
-        return heard._replace(asked=text) if text else heard
+        return heard._replace(asked=text, said="") if text else heard  # a question is answered
     return heard
 
 
 def _assistant(heard: Tally, parts: list[Mapping[str, Any]], tools: Sequence[str], ours: set[str]) -> Tally:
-    kinds = {part.get("type") for part in parts}
-    if kinds and kinds <= {"thinking", "redacted_thinking", "reasoning"}:
+    if parts and all(part.get("type") in _THINKING for part in parts):
         return heard
     text = "\n".join(_texts(parts))
     calls = [part for part in parts if part.get("type") in ("tool_use", "toolCall", "tool_call")]
@@ -190,18 +117,7 @@ def _outcome(entry: Mapping[str, Any], tools: Sequence[str], ours: set[str]) -> 
     if inner.get("role") in ("toolResult", "tool") and is_plan_tool(inner.get("toolName", inner.get("name")), tools):
         return bool(inner.get("isError", inner.get("is_error")))
     for part in blocks(entry):
-        if part.get("type") == "tool_result" and part.get("tool_use_id") in ours:
+        id = part.get("tool_use_id")
+        if part.get("type") == "tool_result" and isinstance(id, str) and id in ours:
             return bool(part.get("is_error"))
     return None
-
-
-def _without_code(text: str) -> list[str]:
-    """The lines of a message outside of its fenced code."""
-    lines: list[str] = []
-    fenced = False
-    for line in text[-20_000:].splitlines():
-        if line.lstrip().startswith(("```", "~~~")):
-            fenced = not fenced
-        elif not fenced:
-            lines.append(line)
-    return lines

@@ -4,8 +4,10 @@ from typing import NamedTuple
 
 from ..core.model import ACTIVE, CLOSED, PENDING, Item, Pace, Plan
 from ..core.ops import open_needs
+from .asking import asks
 from .limits import Limits
-from .listen import asks
+
+_LATELY = 8  # tool calls that are remembered, to tell work from going round in circles
 
 
 class Stop(NamedTuple):
@@ -60,13 +62,17 @@ def prompted(pace: Pace, waiting: str) -> Pace:
 
 
 def noticed(pace: Pace, call: str) -> Pace:
-    """The pace after a tool call. The same call again is no progress."""
-    return pace if call == pace.last_call else pace._replace(work=pace.work + 1, last_call=call)
+    """The pace after a tool call. One that was made lately is no progress, nor are several in turns."""
+    known, call = pace.lately.split(), "".join(call.split())
+    if call in known:
+        return pace
+    return pace._replace(work=pace.work + 1, lately=" ".join([*known, call][-_LATELY:]))
 
 
 def _progressed(plan: Plan, pace: Pace, stop: Stop) -> Pace:
-    changed = pace.revision and pace.revision != plan.revision
-    return pace._replace(idle=0) if changed or pace.work + stop.work else pace
+    if pace.revision and pace.revision != plan.revision:
+        return pace._replace(idle=0, turns=0, reminded=0, reminders=0)
+    return pace._replace(idle=0) if pace.work + stop.work else pace
 
 
 def _rest(plan: Plan, pace: Pace, stop: Stop, limits: Limits) -> str:

@@ -48,8 +48,10 @@ _TRIM = """
 DELETE FROM history WHERE at < ? AND revision < coalesce(
     (SELECT min(revision) FROM history AS kept WHERE kept.plan = history.plan AND kept.at >= ?), 2147483647)
 """
+# Whoever is bound last comes last, even within one tick of the clock, or if it went back.
 _BIND = """
-INSERT INTO bindings VALUES (?, ?, ?, ?, ?)
+INSERT INTO bindings SELECT ?, ?, ?, ?, CASE WHEN coalesce(max(at), '') < ? THEN ? ELSE max(at) || '1' END
+FROM bindings WHERE plan = ?
 ON CONFLICT (session, agent) DO UPDATE SET plan = excluded.plan, host = excluded.host, at = excluded.at
 """
 
@@ -126,8 +128,11 @@ class Rows:
         return [(untext(session), untext(agent)) for session, agent in self._execute(asked, (text(plan),)).fetchall()]
 
     def recall(self, key: str) -> Pace:
+        return _pace(self._kept(key))
+
+    def _kept(self, key: str) -> str | None:
         row = self._execute("SELECT data FROM paces WHERE key = ?", (text(key),)).fetchone()
-        return pace_from_json(json.loads(row[0])) if row else Pace()
+        return row[0] if row else None
 
     def plans(self, most: int) -> list[Listing]:
         rows = self._execute(
@@ -161,18 +166,20 @@ class Rows:
         self._execute(_READER, (plan, text(key), reader.seen, at))
 
     def keep(self, key: str, before: Pace, after: Pace, at: str) -> None:
-        new, old = (json.dumps(pace_to_json(pace)) for pace in (after, before))
-        changed = self._execute(
-            "UPDATE paces SET data = ?, at = ? WHERE key = ? AND data = ?", (new, at, text(key), old)
-        )
-        if changed.rowcount != 1 and before == Pace():
-            made = "INSERT INTO paces VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-            changed = self._execute(made, (text(key), new, at))
+        old, new = self._kept(key), json.dumps(pace_to_json(after))
+        if _pace(old) != before:
+            raise StaleRevision("the pace has changed")
+        if old is not None:
+            update = "UPDATE paces SET data = ?, at = ? WHERE key = ? AND data = ?"
+            changed = self._execute(update, (new, at, text(key), old))
+        else:
+            insert = "INSERT INTO paces VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+            changed = self._execute(insert, (text(key), new, at))
         if changed.rowcount != 1:
             raise StaleRevision("the pace has changed")
 
     def bind(self, home: Home, plan: str, at: str) -> None:
-        self._execute(_BIND, (text(home.session), text(home.agent), plan, text(home.host), at))
+        self._execute(_BIND, (text(home.session), text(home.agent), plan, text(home.host), at, at, plan))
 
     def trim(self, before: str) -> int:
         self._execute("DELETE FROM readers WHERE at < ?", (before,))
@@ -311,6 +318,15 @@ def _head_text(plan: Plan) -> str:
 def _plain_text(item: Item) -> str:
     """The JSON of an item with nothing to it but an id, a text and a status, as most are; in a third of the time."""
     return f'{{"id": {json.dumps(item.id)}, "text": {json.dumps(item.text)}, "status": {json.dumps(item.status)}}}'
+
+
+def _pace(data: str | None) -> Pace:
+    """A pace as it was kept; a fresh one, if that makes no sense: it is worth less than a plan."""
+    try:
+        found = json.loads(data) if data else {}
+    except ValueError:
+        return Pace()
+    return pace_from_json(found) if isinstance(found, dict) else Pace()
 
 
 def _changes(made: str) -> tuple[Change, ...]:

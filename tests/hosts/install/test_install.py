@@ -256,6 +256,25 @@ def test_a_dry_run_of_uninstalling_shows_what_would_go(own_home: Path) -> None:
     assert everything(own_home) == before
 
 
+def test_what_is_taken_out_of_a_file_is_not_said_to_be_in_it() -> None:
+    run("install", "gemini")
+    assert "  ~/.gemini/settings.json  server\n" in run("install", "gemini", "--without", "hooks")
+    run("install", "codex", "--without", "hooks")
+    write(Path.home() / ".codex" / "hooks.json", b"{}")
+    run("install", "codex")
+    assert "  ~/.codex/hooks.json  taken out\n" in run("install", "codex", "--without", "hooks")
+
+
+def test_a_directory_that_is_gone_is_told(work: Path) -> None:
+    words = f"rmdir {work}/gone && exec {SCRIPT} install gemini"
+    (work / "gone").mkdir()
+    done = subprocess.run(["sh", "-c", words], cwd=work / "gone", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "punchlist: the directory you are in is gone; change to one that exists.\n",
+    )
+
+
 def test_nothing_to_do_is_said() -> None:
     run("install", "gemini")
     assert run("install", "gemini", "--dry-run") == "nothing would be changed.\n"

@@ -50,7 +50,7 @@ class Edit(NamedTuple):
     """What is done to a file."""
 
     file: str
-    parts: tuple[str, ...]  # their names
+    parts: tuple[str, ...]  # the names of those that are in it, or were
     old: bytes | None
     new: bytes | None  # nothing: the file is removed
     before: bytes | None = None  # how it was when we came
@@ -70,7 +70,10 @@ def host_of(name: str) -> Host:
 
 def here(scope: str, script: str) -> Where:
     """The user who asks, in the directory they are in."""
-    return Where(scope, os.path.expanduser("~"), os.getcwd(), script, os.environ)
+    try:
+        return Where(scope, os.path.expanduser("~"), os.getcwd(), script, os.environ)
+    except FileNotFoundError:
+        raise Refused("the directory you are in is gone; change to one that exists.") from None
 
 
 def attach(name: str, where: Where, without: Sequence[str] = (), *, dry: bool = False) -> list[Edit]:
@@ -133,7 +136,7 @@ def _attached(file: str, parts: list[Part], unwanted: list[Part], name: str, scr
     new = added(text, wanted, name, script)
     before = _detached(file, parts, name).new
     gone = not wanted and before is None and is_nothing(new)
-    return Edit(file, _names(parts), old, None if gone else new.encode(), before, bool(wanted))
+    return Edit(file, _names(wanted), old, None if gone else new.encode(), before, bool(wanted))
 
 
 def _detached(file: str, parts: list[Part], name: str) -> Edit:

@@ -22,10 +22,6 @@ _EVENTS = {
     "PostToolUse": "",
     "PostToolUseFailure": "",
     "Stop": "",
-    "SubagentStart": "",
-    "SubagentStop": "",
-    "PreCompact": "",
-    "SessionEnd": "",
 }
 
 

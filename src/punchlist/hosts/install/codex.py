@@ -16,17 +16,13 @@ CANNOT = "shows the model nothing at a compaction itself; the plan comes back wi
 NEXT = "start codex and trust the hooks: /hooks. Until then Codex skips them."
 APPROVAL = "default_tools_approval_mode"
 
-_SECONDS, _LAST_SECONDS = 10, 3  # Codex gives SessionEnd no more
+_SECONDS = 10
 _EVENTS = {
     "SessionStart": "",
     "UserPromptSubmit": "",
     "PreToolUse": f"mcp__{NAME}__.*",
     "PostToolUse": "",
     "Stop": "",
-    "SubagentStart": "",
-    "SubagentStop": "",
-    "PreCompact": "",
-    "SessionEnd": "",
 }
 _UNMATCHED = ("UserPromptSubmit", "Stop")  # events of which Codex does not read a matcher
 # Codex gives a server only the variables that it is told to: without these it would look for plans somewhere else.
@@ -49,8 +45,7 @@ def parts(where: Where) -> tuple[Part, ...]:
         "omit_tools_from": _HIDDEN,
     }
     command = hook_command(where.script, "codex")
-    seconds = dict.fromkeys(_EVENTS, _SECONDS) | {"SessionEnd": _LAST_SECONDS}
-    hooks = {event: group(command, seconds[event], matcher) for event, matcher in _EVENTS.items()}
+    hooks = {event: group(command, _SECONDS, matcher) for event, matcher in _EVENTS.items()}
     return (
         Part("server", "entry", (os.path.join(folder, "config.toml"),), ("mcp_servers", NAME), server),
         Part("hooks", "hooks", (os.path.join(folder, "hooks.json"),), ("hooks",), hooks),
@@ -58,16 +53,18 @@ def parts(where: Where) -> tuple[Part, ...]:
 
 
 def worries(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
-    from . import content
+    from . import about, content
     from .edit_toml import read
 
-    config = read(content(os.path.join(home(where), "config.toml")))
+    path = os.path.join(home(where), "config.toml")
+    with about(path):
+        config = read(content(path))
     hooks = next(part for part in parts(where) if part.name == "hooks").files[0]
     found = []
     if "server" in there and there["server"].get(APPROVAL) != "approve":
         words = f"Codex asks before calls, and refuses them in `codex exec`: {APPROVAL}"
         found.append((words, 'set it to "approve"'))
-    skipped = untrusted(there.get("hooks") or {}, os.path.realpath(hooks), config)
+    skipped = untrusted(there.get("hooks") or {}, {hooks, os.path.realpath(hooks)}, config)
     if skipped:
         words = f"Codex skips hooks that you have not trusted: {', '.join(skipped)}"
         found.append((words, "start codex, and trust them: /hooks"))
@@ -76,19 +73,22 @@ def worries(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
     return found
 
 
-def untrusted(hooks: dict[str, Any], file: str, config: dict[str, Any]) -> list[str]:
+def untrusted(hooks: dict[str, Any], files: set[str], config: dict[str, Any]) -> list[str]:
     """The events whose hook Codex skips: it has no word in the user's config.toml that you have trusted just this."""
     there = config.get("hooks")
     states = there.get("state") if isinstance(there, dict) else None
     states = states if isinstance(states, dict) else {}
     missing = []
     for event, number, place in handlers(hooks, "codex"):
-        key = f"{file}:{_label(event)}:{number}:{place}"
-        state = states.get(key)
-        trusted = state.get("trusted_hash") if isinstance(state, dict) and state.get("enabled", True) else None
-        if trusted != _hash(event, hooks[event][number], hooks[event][number]["hooks"][place]):
+        wanted = _hash(event, hooks[event][number], hooks[event][number]["hooks"][place])
+        found = [states.get(f"{file}:{_label(event)}:{number}:{place}") for file in files]
+        if not any(_trusts(state, wanted) for state in found):
             missing.append(event)
     return missing
+
+
+def _trusts(state: Any, wanted: str) -> bool:
+    return isinstance(state, dict) and state.get("enabled", True) and state.get("trusted_hash") == wanted
 
 
 def _label(event: str) -> str:

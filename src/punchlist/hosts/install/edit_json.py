@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ...core.errors import Refused
@@ -62,6 +63,7 @@ def is_blank(text: str) -> bool:
     return not text.removeprefix(_BOM).strip(" \t\r\n")
 
 
+@lru_cache(maxsize=4)  # one edit looks at the same text several times
 def parse(text: str) -> Node:
     """The places of everything in a document. Refused with line and column if it is none."""
     at = _skip(text, len(_BOM) if text.startswith(_BOM) else 0)

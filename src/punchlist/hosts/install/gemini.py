@@ -23,7 +23,6 @@ _EVENTS = {
     "BeforeTool": f"mcp_{NAME}_.*|invoke_agent",  # whose call it is
     "AfterTool": "",
     "AfterAgent": "",
-    "SessionEnd": "",
 }
 
 

@@ -25,7 +25,6 @@ _EVENTS = {
     "PostToolUse": "",
     "PostToolUseFailure": "",
     "Stop": "",
-    "SessionEnd": "",
 }
 
 

@@ -38,7 +38,8 @@ def is_ours(path: str) -> bool:
 
 def is_passing(path: str) -> bool:
     """Whether it lies in a cache that is emptied without asking, as after `uvx` and `pipx run`."""
-    return any(part in ("archive-v0", "builds-v0") or part == ".cache" for part in path.split(os.sep))
+    parts = path.split(os.sep)
+    return "archive-v0" in parts or "builds-v0" in parts or ("pipx" in parts and ".cache" in parts)
 
 
 def _usable(path: str) -> str:

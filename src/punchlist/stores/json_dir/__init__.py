@@ -126,7 +126,11 @@ class JsonStore:
         return nlargest(most, found, key=lambda listing: listing.touched)
 
     def trim(self, before: str) -> int:
-        return self._alone(lambda: sum([pair.trim(before) for plan in self._ids() if (pair := self._look(plan))]))
+        def work() -> int:
+            self._forget_paces(before)
+            return sum([pair.trim(before) for plan in self._ids() if (pair := self._look(plan))])
+
+        return self._alone(work)
 
     def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
         end = monotonic() + seconds
@@ -233,6 +237,12 @@ class JsonStore:
         sessions = [name for name, agent in pair.bound if self._pointed("bound", digest_of(name, agent)) == plan.id]
         where = (home.place, home.agent, tuple(dict.fromkeys(sessions)), home.parent, pair.lines[-1]["at"])
         return Listing(plan.id, plan.title, plan.revision, *where, progress.completed, progress.total)
+
+    def _forget_paces(self, before: str) -> None:
+        folder = os.path.join(self._inner, "paces")
+        for entry in os.scandir(folder) if os.path.isdir(folder) else ():
+            if now(entry.stat().st_mtime) < before:
+                os.unlink(entry.path)
 
     # --- pointers --------------------------------------------------------------------------------------------------
 

@@ -287,7 +287,7 @@ def test_a_host_declares_parts_in_files_of_its_own_scope(name: str, scope: str) 
         ("opencode", {"XDG_CONFIG_HOME": "/c"}, "/c/opencode/"),
         ("oh-my-pi", {"PI_CODING_AGENT_DIR": "/c"}, "/c/"),
         ("oh-my-pi", {"PI_CONFIG_DIR": ".pi"}, "/home/ann/.pi/agent/"),
-        ("oh-my-pi", {"OMP_PROFILE": "work"}, "/home/ann/.omp/profiles/work/agent/"),
+        ("oh-my-pi", {"OMP_PROFILE": "day"}, "/home/ann/.omp/profiles/day/agent/"),
         ("goose", {"XDG_CONFIG_HOME": "/c"}, "/c/goose/"),
         ("goose", {"GOOSE_PATH_ROOT": "/c"}, "/c/config/"),
     ],

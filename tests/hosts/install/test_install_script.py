@@ -1,0 +1,98 @@
+"""Which command is installed: the environment's own script, by a path that every agent takes as it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from punchlist.hosts.install.script import is_ours, is_passing
+
+SCRIPT = Path(sys.executable).parent / "punchlist"
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+
+
+def installed(*command: str, **env: str) -> str:
+    """The path that a way to start us installs."""
+    done = subprocess.run([*command, "install", "gemini"], env={**os.environ, **env}, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    said = json.loads((Path.home() / ".gemini" / "settings.json").read_bytes())
+    path: str = said["mcpServers"]["punchlist"]["command"]
+    return path
+
+
+def executable(path: Path, text: str) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_the_script_installs_itself() -> None:
+    assert installed(str(SCRIPT)) == str(SCRIPT)
+
+
+def test_a_relative_path_becomes_an_absolute_one() -> None:
+    assert installed(os.path.relpath(SCRIPT)) == str(SCRIPT)
+
+
+def test_the_module_installs_the_script_of_its_environment() -> None:
+    assert installed(sys.executable, "-m", "punchlist") == str(SCRIPT)
+
+
+def test_a_shim_on_the_path_is_not_what_is_installed(tmp_path: Path) -> None:
+    shim = executable(tmp_path / "shims" / "punchlist", f'#!/bin/sh\nexec "{SCRIPT}" "$@"\n')
+    assert installed(shim, PATH=f"{tmp_path / 'shims'}:{os.environ['PATH']}") == str(SCRIPT)
+
+
+def test_a_launcher_that_runs_us_under_its_own_name_is_not_what_is_installed(tmp_path: Path) -> None:
+    code = f"import sys; sys.argv[0] = {str(tmp_path / 'punchlist')!r}; from punchlist.cli import main; main()"
+    executable(tmp_path / "punchlist", "#!/bin/sh\nexec elsewhere\n")
+    assert installed(sys.executable, "-c", code) == str(SCRIPT)
+
+
+def test_a_link_that_a_tool_keeps_up_to_date_is_installed_as_it_is(tmp_path: Path) -> None:
+    link = tmp_path / "bin" / "punchlist"
+    link.parent.mkdir()
+    link.symlink_to(SCRIPT)
+    assert installed(str(link)) == str(link)
+
+
+@pytest.mark.parametrize("name", ["a$HOME", "a{env:X}", "a`b`", "tab\there"])
+def test_a_path_that_an_agent_would_read_as_something_else_is_refused(tmp_path: Path, name: str) -> None:
+    path = executable(tmp_path / name / "punchlist", SCRIPT.read_text())
+    done = subprocess.run([path, "install", "gemini"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "which agents do not take as it is; install to another path." in done.stderr
+
+
+def test_only_a_script_of_ours_is_ours(tmp_path: Path) -> None:
+    assert is_ours(str(SCRIPT))
+    assert not is_ours(executable(tmp_path / "other", SCRIPT.read_text()))
+    assert not is_ours(executable(tmp_path / "punchlist", "#!/bin/sh\n"))
+    assert not is_ours(str(tmp_path / "none" / "punchlist"))
+    (tmp_path / "folder" / "punchlist").mkdir(parents=True)
+    assert not is_ours(str(tmp_path / "folder" / "punchlist"))
+
+
+@pytest.mark.parametrize(
+    ("path", "passing"),
+    [
+        ("/home/ann/.cache/uv/archive-v0/x/bin/punchlist", True),
+        ("/home/ann/.local/pipx/.cache/x/bin/punchlist", True),
+        ("/home/ann/.cache/pypoetry/virtualenvs/x/bin/punchlist", False),
+        ("/home/ann/.local/share/uv/tools/punchlist/bin/punchlist", False),
+        ("/home/ann/.venv/bin/punchlist", False),
+    ],
+)
+def test_a_script_in_a_cache_is_known_as_one(path: str, passing: bool) -> None:
+    assert is_passing(path) is passing

@@ -1,0 +1,428 @@
+"""Go on or rest: every reason to rest, and agents that would run for ever if they were let."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import punchlist
+from punchlist import Desk, Plan, ops
+from punchlist.core.model import Pace
+from punchlist.moments import Stop, Work, is_continuing, stopped, was_prompted, worked
+from punchlist.policy.limits import OURS, Limits
+from punchlist.policy.resume import go_on, next_item, noticed, prompted
+from punchlist.settings import load
+from punchlist.stores import Home
+from tests.core.plans import plan_of
+
+STOPS = 10_000
+TALK = "So far so good."
+
+
+def desk(
+    url: str = "memory:", session: str = "s1", items: tuple[str, ...] = ("Read", "Write"), **settings: Any
+) -> Desk:
+    """A desk with a plan, as an agent's session has it."""
+    opened = Desk(punchlist.stores.open_store(url), session=session, settings=load(settings, environ={}), place="/here")
+    if not opened.plan.id and items:
+        opened.call("plan", {"add": list(items)})
+    return opened
+
+
+def reason(at: Desk, **stop: Any) -> str:
+    """Why an agent that stops is left to rest; empty if it is sent on."""
+    sent = stopped(at, Stop(**{"said": TALK, **stop}))
+    return "" if sent.text else sent.reason
+
+
+# --- what to go on with ----------------------------------------------------------------------------------------------
+
+
+def test_it_goes_on_with_the_active_item() -> None:
+    at = desk()
+    sent = stopped(at, Stop(said=TALK))
+    assert sent.text.startswith('The plan is not finished: now 1 "Read" (0/2).')
+
+
+def test_it_goes_on_with_the_first_item_that_waits_for_nothing() -> None:
+    plan = ops.add(ops.add(Plan(), "Fetch"), "Read", needs=("1",))
+    plan = ops.block(ops.add(plan, "Write"), "1", why="no network")
+    found = next_item(plan)
+    assert found is not None
+    assert found.text == "Write"
+
+
+def test_the_parts_of_something_blocked_are_not_gone_on_with() -> None:
+    plan = ops.add(ops.add(Plan(), "Release"), "Tag it", parent="1")
+    assert next_item(plan) is not None
+    assert next_item(ops.block(plan, "1", why="no key")) is None
+
+
+def test_the_items_of_others_are_not_its_business() -> None:
+    plan = ops.add(Plan(), "Search", owner="helper")
+    assert next_item(plan, "main") is None
+    assert next_item(plan, "helper") is not None
+
+
+def test_llxprt_is_told_of_its_pause_tool_and_others_are_not() -> None:
+    at = Desk(punchlist.MemoryStore(), session="s", dialect="llxprt", settings=load({}, environ={}))
+    at.call("todo_write", {"todos": [{"id": "1", "content": "Read", "status": "pending"}]})
+    assert not is_continuing(at)
+    assert "todo_pause" in stopped(at, Stop(said=TALK)).text
+    assert is_continuing(at)
+    assert "todo_pause" not in stopped(desk(), Stop(said=TALK)).text
+
+
+# --- every reason to rest --------------------------------------------------------------------------------------------
+
+RESTS: dict[str, tuple[Callable[[Plan], Plan], dict[str, Any], dict[str, Any], str]] = {
+    "off": (lambda plan: plan, {}, {"continuation": False}, "continuation is off"),
+    "paused": (lambda plan: ops.pause(plan, "no key"), {}, {}, "the work is paused"),
+    "quiet": (lambda plan: ops.set_mode(plan, "quiet"), {}, {}, "the plan is in quiet mode"),
+    "plan mode": (lambda plan: ops.set_mode(plan, "plan"), {}, {}, "planning goes on"),
+    "the agent's plan mode": (lambda plan: plan, {"planning": True}, {}, "planning goes on"),
+    "another's": (lambda plan: plan, {"owner": False}, {}, "another session works from this plan"),
+    "interrupted": (lambda plan: plan, {"interrupted": True}, {}, "it was interrupted"),
+    "background": (lambda plan: plan, {"background": True}, {}, "work goes on in the background"),
+    "done": (lambda plan: ops.complete(plan, "1", "2"), {}, {}, "nothing is open"),
+    "dropped": (lambda plan: ops.drop(plan, "1", "2", why="no"), {}, {}, "nothing is open"),
+    "approval": (lambda plan: plan, {"awaiting": True}, {}, "an approval is awaited"),
+    "question": (lambda plan: plan, {"said": "Which one?"}, {}, "it asks the user something"),
+    "approval in words": (lambda plan: plan, {"said": "Awaiting your approval."}, {}, "it asks the user something"),
+    "blocked": (
+        lambda plan: ops.block(plan, "1", "2", why="no key"),
+        {},
+        {},
+        "only blocked or waiting items are left",
+    ),
+    "waiting": (
+        lambda plan: ops.put(ops.block(plan, "1", why="no key"), ops.find(plan, "2")._replace(needs=("1",))),
+        {},
+        {},
+        "only blocked or waiting items are left",
+    ),
+    "no push in a row": (lambda plan: plan, {}, {"idle_pushes": 0}, "it was sent on without any progress often enough"),
+    "no push at all": (lambda plan: plan, {}, {"pushes": 0}, "it was sent on often enough in this session"),
+    "no minute": (lambda plan: plan, {}, {"push_minutes": 0}, "it has been sent on for long enough"),
+}
+
+
+@pytest.mark.parametrize("case", RESTS)
+def test_it_rests_and_says_why(case: str) -> None:
+    edit, stop, settings, why = RESTS[case]
+    at = desk(**settings)
+    at.change(edit)
+    assert reason(at, **stop) == why
+    assert at.pace.pushes == 0
+
+
+def test_without_any_of_these_reasons_it_goes_on() -> None:
+    assert reason(desk()) == ""
+
+
+def test_without_a_plan_it_rests() -> None:
+    assert reason(desk(items=())) == "there is no plan"
+
+
+def test_the_user_s_wait_holds_until_the_user_s_next_word() -> None:
+    at = desk()
+    was_prompted(at, "wait for me")
+    assert reason(at) == "the user said to wait"
+    worked(at, Work("a"))
+    assert reason(at) == "the user said to wait"
+    was_prompted(at, "go on")
+    assert reason(at) == ""
+
+
+def test_a_wait_that_was_said_before_there_was_a_plan_counts() -> None:
+    at = desk(items=())
+    was_prompted(at, "Make a plan and stop.")
+    at.call("plan", {"add": ["Read"]})
+    assert reason(at) == "the user said to wait"
+
+
+def test_an_interrupt_holds_until_the_user_s_next_word() -> None:
+    at = desk()
+    worked(at, Work("a", interrupted=True))
+    assert reason(at) == "it was interrupted"
+    assert reason(at) == "it was interrupted"
+    was_prompted(at, "go on")
+    assert reason(at) == ""
+
+
+def test_a_stop_by_the_user_holds_for_the_session_whatever_is_said() -> None:
+    at = desk()
+    at.paced(lambda pace: pace._replace(stopped=True))
+    was_prompted(at, "go on")
+    worked(at, Work("a"))
+    assert reason(at) == "the user stopped it for this session"
+    assert reason(desk(session="s2")) == ""
+
+
+def test_of_two_sessions_at_one_plan_only_the_one_that_came_last_is_sent_on() -> None:
+    old = desk()
+    old.bind("s2")
+    new = old.of("s2")
+    assert reason(old) == "another session works from this plan"
+    assert reason(new) == ""
+    old.bind("s1")
+    assert reason(new) == "another session works from this plan"
+    assert reason(old) == ""
+
+
+def test_a_session_that_only_looks_at_a_plan_is_not_its_owner() -> None:
+    owner = desk()
+    looker = Desk(owner.store, session="s2", plan=owner.plan.id, settings=owner.settings)
+    assert reason(looker) == "another session works from this plan"
+
+
+def test_a_sub_agent_with_a_list_of_its_own_does_not_take_the_plan_from_the_main_agent() -> None:
+    at = desk()
+    at.store.bind(Home("/here", "s1", "helper"), at.plan.id)
+    assert reason(at) == ""
+
+
+# --- bounds ----------------------------------------------------------------------------------------------------------
+
+
+def test_three_pushes_in_a_row_without_progress_are_enough_until_the_user_speaks() -> None:
+    at = desk()
+    assert [reason(at) == "" for _ in range(6)] == [True] * 3 + [False] * 3
+    was_prompted(at, "go on")
+    assert [reason(at) == "" for _ in range(6)] == [True] * 3 + [False] * 3
+
+
+def test_work_is_progress_but_not_without_end() -> None:
+    at = desk()
+    pushes = 0
+    for number in range(60):
+        worked(at, Work(f"call-{number}"))
+        pushes += reason(at) == ""
+    assert pushes == 20
+
+
+def test_a_change_of_the_list_is_progress_but_not_without_end() -> None:
+    at = desk()
+    pushes = 0
+    for number in range(60):
+        at.call("plan", {"add": [f"Item {number}"]})
+        pushes += reason(at) == ""
+    assert pushes == 20
+
+
+def test_half_an_hour_is_enough_until_the_user_speaks() -> None:
+    at = desk()
+    assert reason(at) == ""
+    at.paced(lambda pace: pace._replace(since=int(time.time()) - 31 * 60))
+    worked(at, Work("a"))
+    assert reason(at) == "it has been sent on for long enough"
+    was_prompted(at, "go on")
+    assert reason(at) == ""
+
+
+def test_the_minutes_are_counted_from_the_first_push_not_from_the_last() -> None:
+    at = desk()
+    reason(at)
+    begun = at.pace.since
+    worked(at, Work("a"))
+    reason(at)
+    assert at.pace.since == begun > 0
+
+
+def test_a_clock_that_went_back_lets_nobody_run_for_ever() -> None:
+    at = desk()
+    at.paced(lambda pace: pace._replace(since=int(time.time()) + 10**6))
+    pushes = sum(reason(at) == "" for number in range(100) if worked(at, Work(f"call-{number}")) == [])
+    assert pushes <= 20
+
+
+@given(
+    idle=st.integers(0, 30),
+    pushes=st.integers(0, 30),
+    minutes=st.floats(0, 60),
+    limits=st.builds(Limits, idle_pushes=st.integers(0, 5), pushes=st.integers(0, 25), minutes=st.integers(0, 40)),
+)
+def test_nobody_is_sent_on_beyond_a_bound(idle: int, pushes: int, minutes: float, limits: Limits) -> None:
+    pace = Pace(idle=idle, pushes=pushes)
+    verdict = go_on(plan_of("a"), pace, Stop(minutes=minutes), limits)
+    if verdict.item is not None:
+        assert idle < limits.idle_pushes
+        assert pushes < limits.pushes
+        assert minutes < limits.minutes
+        assert (verdict.pace.pushes, verdict.pace.idle) == (pushes + 1, idle + 1)
+    else:
+        assert verdict.pace.pushes == pushes
+
+
+def test_deciding_changes_nothing_but_what_it_returns() -> None:
+    plan, pace, stop = plan_of("a"), Pace(pushes=2), Stop(said=TALK)
+    assert go_on(plan, pace, stop, OURS) == go_on(plan, pace, stop, OURS)
+    assert pace == Pace(pushes=2)
+
+
+def test_the_same_call_again_and_calls_in_turns_are_no_progress() -> None:
+    pace = Pace()
+    for call in ["a", "b", "a", "b", "b", "a"]:
+        pace = noticed(pace, call)
+    assert pace.work == 2
+    assert noticed(pace, "c").work == 3
+
+
+def test_what_counts_for_the_session_stays_when_the_user_speaks() -> None:
+    pace = Pace(pushes=7, spent=90, idle=3, work=2, since=5, stopped=True, waiting="the user said to wait")
+    assert prompted(pace, "") == Pace(pushes=7, spent=90, stopped=True)
+
+
+# --- agents that would run for ever ----------------------------------------------------------------------------------
+
+
+def _nothing(at: Desk, number: int) -> str:
+    return ""
+
+
+def _talks(at: Desk, number: int) -> str:
+    return f"Still at it, step {number}."
+
+
+def _loops(at: Desk, number: int) -> str:
+    worked(at, Work("the same"))
+    return TALK
+
+
+def _alternates(at: Desk, number: int) -> str:
+    worked(at, Work("this" if number % 2 else "that"))
+    return TALK
+
+
+def _asks(at: Desk, number: int) -> str:
+    return "Which one do you want?"
+
+
+def _works(at: Desk, number: int) -> str:
+    worked(at, Work(f"call-{number}"))
+    return TALK
+
+
+def _edits(at: Desk, number: int) -> str:
+    if number < 100:  # the plan grows with it
+        at.call("plan", {"note": {"1": f"at {number}"}})
+    return TALK
+
+
+# How many pushes each may get: without a word of the user, and with one before each stop.
+AGENTS: dict[str, tuple[Callable[[Desk, int], str], int, int]] = {
+    "does nothing": (_nothing, 3, 20),
+    "only talks": (_talks, 3, 20),
+    "loops on one call": (_loops, 3, 20),
+    "alternates between two calls": (_alternates, 4, 20),
+    "asks": (_asks, 0, 0),
+    "works": (_works, 20, 20),
+    "edits the list": (_edits, 20, 20),
+}
+
+
+def _stops(at: Callable[[int], Desk], agent: Callable[[Desk, int], str], stops: int, *, prompting: bool) -> int:
+    pushes = 0
+    for number in range(stops):
+        one = at(number)
+        if prompting:
+            was_prompted(one, "go on")
+        pushes += bool(stopped(one, Stop(said=agent(one, number))).text)
+    return pushes
+
+
+@pytest.mark.parametrize("prompting", [False, True], ids=["left alone", "prompted before each stop"])
+@pytest.mark.parametrize("name", AGENTS)
+def test_over_ten_thousand_stops_pushes_stay_within_bounds(name: str, prompting: bool) -> None:
+    agent, alone, with_prompts = AGENTS[name]
+    at = desk()
+    pushes = _stops(lambda number: at, agent, STOPS, prompting=prompting)
+    assert pushes == at.pace.pushes
+    assert pushes == (with_prompts if prompting else alone)
+
+
+def _reopened(url: str, every: int) -> Callable[[int], Desk]:
+    """The same session in a store that is opened again and again, as by processes that start and end."""
+    held: list[Desk] = [desk(url)]
+
+    def at(number: int) -> Desk:
+        if number % every == 0:
+            held[0].close()
+            held[0] = desk(url)
+        return held[0]
+
+    return at
+
+
+@pytest.mark.parametrize("scheme", ["sqlite", "json"])
+@pytest.mark.parametrize("name", ["does nothing", "alternates between two calls", "works"])
+def test_bounds_survive_a_restart_before_every_stop(name: str, scheme: str, tmp_path: Path) -> None:
+    agent, alone, _ = AGENTS[name]
+    at = _reopened(f"{scheme}:{tmp_path / 'kept'}", every=1)
+    assert _stops(at, agent, 60, prompting=False) == alone
+    assert _stops(at, agent, 60, prompting=True) == 20 - alone
+    at(0).close()
+
+
+def test_over_ten_thousand_stops_in_a_file_pushes_stay_within_bounds(tmp_path: Path) -> None:
+    at = _reopened(f"sqlite:{tmp_path / 'plan.db'}", every=500)
+    assert _stops(at, _nothing, STOPS, prompting=False) == 3
+    at(0).close()
+
+
+_RACER = """
+import sys
+import punchlist
+from punchlist.moments import Stop, Work, stopped, worked
+url, name, does = sys.argv[1:]
+with punchlist.open(url, session="s1") as desk:
+    sys.stdin.readline()
+    pushes = 0
+    for number in range(150):
+        if does == "works":
+            worked(desk, Work(f"{name}-{number}"))
+        pushes += bool(stopped(desk, Stop(said="So far.")).text)
+    print(pushes)
+"""
+
+
+@pytest.mark.parametrize("scheme", ["sqlite", "json"])
+@pytest.mark.parametrize(("does", "bound"), [("nothing", 3), ("works", 20)])
+def test_two_processes_at_once_share_their_bounds(does: str, bound: int, scheme: str, tmp_path: Path) -> None:
+    url = f"{scheme}:{tmp_path / 'kept'}"
+    desk(url).close()
+    words = [sys.executable, "-c", _RACER, url]
+    racing = [
+        subprocess.Popen([*words, name, does], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for name in ("one", "two")
+    ]
+    for process in racing:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    told = [process.communicate()[0] for process in racing]
+    assert [process.returncode for process in racing] == [0, 0]
+    with desk(url) as at:
+        assert sum(map(int, told)) == at.pace.pushes == bound
+
+
+def test_every_push_and_every_rest_is_written_down() -> None:
+    at = desk()
+    for _ in range(5):
+        stopped(at, Stop(said=TALK))
+    happened = [(one["kind"], one.get("number", one.get("reason"))) for one in at.events() if one["kind"] != "call"]
+    assert happened == [
+        ("push", 1),
+        ("push", 2),
+        ("push", 3),
+        ("rest", "it was sent on without any progress often enough"),
+        ("rest", "it was sent on without any progress often enough"),
+    ]
