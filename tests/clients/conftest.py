@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.clients.agents import PATHS
-from tests.clients.stage import Stage, attached
+from tests.clients.stage import Stage, attached, staged
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -22,4 +22,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
     """Each agent in turn, attached."""
     with attached(request.param, tmp_path) as stage:
+        yield stage
+
+
+@pytest.fixture(params=PATHS)
+def bare(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
+    """Each agent in turn, before we were attached."""
+    with staged(request.param, tmp_path) as stage:
         yield stage

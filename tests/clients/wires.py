@@ -47,7 +47,7 @@ class Wire(NamedTuple):
     stream: Callable[[Body], Iterator[Event]]  # from the whole answer
 
 
-_TEXTS = ("text", "content", "output", "encrypted_content")  # keys that text stands under
+_TEXTS = ("text", "content", "output", "error", "encrypted_content")  # keys that text stands under
 
 
 def _id(kind: str) -> str:

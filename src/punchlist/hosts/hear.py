@@ -9,6 +9,7 @@ from ..desk import Desk, desk_for
 from ..settings import load, place
 
 OURS = "punchlist"  # what our MCP server is registered as
+_PATIENCE = "3"  # seconds to wait for a store that others hold; an agent waits for us, and gives up after 10
 START, PROMPT, BEFORE, AFTER, STOP = "start", "prompt", "before", "after", "stop"
 
 
@@ -60,7 +61,8 @@ def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
     if event.moment == BEFORE:
         return Answer()
     settings = load({"store": flags.get("store")}, cwd=event.cwd)
-    with desk_for(settings, session=event.session, agent=event.agent, place=place(event.cwd)) as desk:
+    who = {"session": event.session, "agent": event.agent, "place": place(event.cwd)}
+    with desk_for(settings, **who, patience=_PATIENCE) as desk:
         if desk.is_off:
             return Answer()
         if event.moment == STOP:

@@ -17,6 +17,13 @@ TASKS = Setup(environ=LOADED)
 FULL = 98_000
 COMPACTS = Setup(environ={"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"})
 
+SETTINGS = {
+    ".claude.json": '{"mcpServers": {"other": {"command": "true"}},\n "numStartups": 3}',
+    ".claude/settings.json": """{
+    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]},
+\t"statusLine": {"type": "command", "command": "echo mine"}
+}""",
+}
 ASIDE = "Respond with TEXT ONLY"
 LATE, ECHOES = 0, 2  # as feedback of the hook, and as its error
 

@@ -16,6 +16,11 @@ OWN = Setup(args=("-c", "tools.update_plan.enabled=true"))
 FULL = 60_000
 COMPACTS = Setup(args=("-c", "model_auto_compact_token_limit=50000"))
 
+SETTINGS = {
+    ".codex/config.toml": "# mine\nfile_opener = 'none'  # odd quotes\n\n[mcp_servers.other]\ncommand='true'\n"
+    '[projects."$PROJECT"]\ntrust_level = "trusted"\n',  # else Codex writes that
+    ".codex/hooks.json": '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}',
+}
 ASIDE = "CONTEXT CHECKPOINT COMPACTION"
 LATE, ECHOES = 0, 1
 

@@ -22,6 +22,15 @@ _QUIET = {
     "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
 }
 
+SETTINGS = {
+    ".gemini/settings.json": """{
+  // mine
+  "hooks": {"AfterAgent": [{"hooks": [{"type": "command", "command": "echo '{}'"}]}]},
+
+  "ui": {"hideTips": true}
+}
+""",
+}
 ASIDE = ""
 LATE, ECHOES = 1, 1  # no event tells of a compression: the plan comes with the next tool result
 
