@@ -45,6 +45,11 @@ class Request(NamedTuple):
         return "\n".join(piece.text for piece in self.pieces[last + 1 :])
 
     @property
+    def answers(self) -> list[str]:
+        """What our own tools have answered so far."""
+        return [piece.text for piece in self.pieces if SERVER in piece.tool]
+
+    @property
     def opening(self) -> str:
         """What was said to it before it first spoke."""
         roles = [piece.role for piece in self.pieces]

@@ -27,6 +27,7 @@ class Piece(NamedTuple):
 
     role: str  # system, user, assistant, tool
     text: str
+    tool: str = ""  # which one answers
 
 
 class Said(NamedTuple):
@@ -72,13 +73,17 @@ def _anthropic_offers(body: Body) -> list[Offer]:
 
 def _anthropic_pieces(body: Body) -> list[Piece]:
     found = [Piece("system", _texts(body.get("system")))]
+    called: dict[str, str] = {}
     for message in body["messages"]:
         content = message["content"]
         for block in content if isinstance(content, list) else [{"type": "text", "text": content}]:
             if block["type"] == "tool_use":
+                called[block["id"]] = block["name"]
                 found.append(Piece("assistant", json.dumps(block["input"], ensure_ascii=False)))
+            elif block["type"] == "tool_result":
+                found.append(Piece("tool", _texts(block), called.get(block["tool_use_id"], "")))
             else:
-                found.append(Piece("tool" if block["type"] == "tool_result" else message["role"], _texts(block)))
+                found.append(Piece(message["role"], _texts(block)))
     return found
 
 
@@ -142,10 +147,12 @@ def _responses_offers(body: Body) -> list[Offer]:
 
 def _responses_pieces(body: Body) -> list[Piece]:
     found = [Piece("system", body.get("instructions") or "")]
+    called: dict[str, str] = {}
     for item in body["input"]:
         if item.get("type") in _OUTPUTS:
-            found.append(Piece("tool", _texts(item["output"])))
+            found.append(Piece("tool", _texts(item["output"]), called.get(item["call_id"], "")))
         elif item.get("type") in _CALLS:
+            called[item["call_id"]] = f"{item.get('namespace', '')}__{item['name']}"
             found.append(Piece("assistant", item.get("arguments") or item.get("input") or ""))
         elif "content" in item:  # a message, or what one agent tells another
             role = {"developer": "system"}.get(item.get("role", ""), item.get("role", "user"))
@@ -196,9 +203,12 @@ def _chat_offers(body: Body) -> list[Offer]:
 
 def _chat_pieces(body: Body) -> list[Piece]:
     found = []
+    called: dict[str, str] = {}
     for message in body["messages"]:
-        found.append(Piece(message["role"], _texts(message.get("content"))))
+        answers = called.get(message.get("tool_call_id", ""), "")
+        found.append(Piece(message["role"], _texts(message.get("content")), answers))
         for call in message.get("tool_calls") or ():
+            called[call["id"]] = call["function"]["name"]
             found.append(Piece("assistant", call["function"]["arguments"]))
     return found
 
@@ -248,7 +258,8 @@ def _gemini_pieces(body: Body) -> list[Piece]:
         for part in content["parts"]:
             if "functionResponse" in part:
                 answer = part["functionResponse"]
-                found += [] if answer.get("id") in answered else [Piece("tool", _texts(answer.get("response")))]
+                said = Piece("tool", _texts(answer.get("response")), answer["name"])
+                found += [] if answer.get("id") in answered else [said]
                 answered += filter(None, [answer.get("id")])
             elif "functionCall" in part:
                 found.append(Piece("assistant", json.dumps(part["functionCall"].get("args"), ensure_ascii=False)))

@@ -13,6 +13,7 @@ PACKAGES = ("@openai/codex@0.166.0",)
 TOOL = "mcp__punchlist__plan"
 NEWEST, NEWER, OLDER = MODELS = "gpt-6.1-sol", "gpt-5.5", "gpt-5.4"
 OWN = Setup(args=("-c", "tools.update_plan.enabled=true"))
+CAUTIOUS = Setup(settings={"trust": False})  # it runs only hooks that the user has trusted
 FULL = 60_000
 COMPACTS = Setup(args=("-c", "model_auto_compact_token_limit=50000"))
 
@@ -53,7 +54,8 @@ def command(world: World, prompt: str, resume: bool, setup: Setup) -> list[str]:
         **{f"model_providers.scripted.{name}": value for name, value in provider.items()},
     }
     given = [word for name, value in values.items() for word in ("-c", f"{name}={json.dumps(value)}")]
-    flags = ["--json", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "-s", "danger-full-access"]
+    trust = [] if setup == CAUTIOUS else ["--dangerously-bypass-hook-trust"]
+    flags = ["--json", "--skip-git-repo-check", *trust, "-s", "danger-full-access"]
     return [str(world.program), "exec", *given, *flags, *setup.args, *(["resume", "--last"] if resume else []), prompt]
 
 
