@@ -39,10 +39,14 @@ class Request(NamedTuple):
         return "\n".join(piece.text for piece in self.pieces if piece.role != "assistant")
 
     @property
-    def latest(self) -> str:
+    def new(self) -> list[Piece]:
         """What it reads for the first time: everything behind its own last words."""
         last = max((index for index, piece in enumerate(self.pieces) if piece.role == "assistant"), default=-1)
-        return "\n".join(piece.text for piece in self.pieces[last + 1 :])
+        return self.pieces[last + 1 :]
+
+    @property
+    def latest(self) -> str:
+        return "\n".join(piece.text for piece in self.new)
 
     @property
     def answers(self) -> list[str]:
