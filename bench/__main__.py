@@ -12,7 +12,11 @@ from pathlib import Path
 
 from .frame import Row, table
 
+<<<<<<< HEAD
 NAMES = ("tokens", "calls", "startup", "durable", "crowd", "growth", "mcp", "panel", "watch")
+=======
+NAMES = ("tokens", "calls", "startup", "durable", "crowd", "growth", "mcp", "session")
+>>>>>>> clients
 
 
 def main() -> int:

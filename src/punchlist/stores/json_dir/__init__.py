@@ -41,12 +41,12 @@ class JsonStore:
 
     durable = True
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, patience: str = files.PATIENCE) -> None:
         self.folder = os.path.realpath(folder)
         self._inner = files.inside(self.folder, ".punchlist")
         self._draft = os.path.join(self._inner, "draft")
         self._threads = RLock()
-        self._door = files.Lock(os.path.join(self._inner, "lock"))
+        self._door = files.Lock(os.path.join(self._inner, "lock"), patience)
         self._known: dict[str, Pair] = {}  # the last looked at is the last
         self._prepare()
 
@@ -305,4 +305,4 @@ def _glanced(pair: Pair | None, reader: str) -> tuple[int, Reader]:
 def open(rest: str, **options: str) -> JsonStore:
     if not rest:
         raise StoreError("json: needs a directory, as in json:plans")
-    return JsonStore(os.path.abspath(os.path.expanduser(rest)))
+    return JsonStore(os.path.abspath(os.path.expanduser(rest)), **options)
