@@ -12,11 +12,7 @@ from pathlib import Path
 
 from .frame import Row, table
 
-<<<<<<< HEAD
-NAMES = ("tokens", "calls", "startup", "durable", "crowd", "growth", "mcp", "panel", "watch")
-=======
-NAMES = ("tokens", "calls", "startup", "durable", "crowd", "growth", "mcp", "session")
->>>>>>> clients
+NAMES = ("tokens", "calls", "startup", "durable", "crowd", "growth", "mcp", "panel", "watch", "session")
 
 
 def main() -> int:
