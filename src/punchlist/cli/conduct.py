@@ -74,7 +74,8 @@ def stop(desk: Desk, args: Namespace) -> int:
 def turn(args: Namespace) -> int:
     """Off and on: for a session, for this project, for everything."""
     off = args.command == "off"
-    session = getattr(args, "session", None) or os.environ.get("PUNCHLIST_SESSION", "")
+    named = getattr(args, "session", None) or os.environ.get("PUNCHLIST_SESSION", "")
+    session = "" if args.everywhere else named
     here = "" if args.everywhere or session else place()
     changed = switch.turn(off, place=here, session=session)
     if changed:
