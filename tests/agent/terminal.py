@@ -38,6 +38,15 @@ class Terminal:
         above = ["".join(line[column].data for column in range(self._screen.columns)) for line in self._history()]
         return "\n".join(line.rstrip() for line in [*above, *self._screen.display])
 
+    @property
+    def rows(self) -> list[str]:
+        """What is on the screen now."""
+        return list(self._screen.display)
+
+    @property
+    def cursor_is_hidden(self) -> bool:
+        return bool(self._screen.cursor.hidden)
+
     def wait_for(self, words: str, seconds: float = 30) -> str:
         """Read until the screen shows this."""
         end = time.monotonic() + seconds
