@@ -19,7 +19,7 @@ from .speech import EVERY, NATIVE, Call, Dialect, texts
 
 
 def rows() -> list[Row]:
-    count = _counter()
+    count = counter()
     found = [Row("native: definition", 250, count(_compact(_tools("native"))), "tokens", "the tool list, compact JSON")]
     for size in (5, 10, 20, 50, 100):
         dearest = max(_steps(NATIVE, size, count)[1:])
@@ -63,7 +63,7 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _counter() -> Callable[[str], int]:
+def counter() -> Callable[[str], int]:
     """Counts without a network: the wheel of litellm, which is never imported, carries the vocabulary."""
     wheel = importlib.util.find_spec("litellm")
     if wheel is None or not wheel.submodule_search_locations:
