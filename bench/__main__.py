@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .frame import Row, table
 
-NAMES = ("tokens", "calls", "startup", "durable", "crowd", "growth")
+NAMES = ("tokens", "calls", "startup", "durable", "crowd", "growth", "panel", "watch")
 
 
 def main() -> int:

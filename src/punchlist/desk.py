@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # what only a tool call needs is imported by the call: most h
     from .dialects import Dialect, Reply
 
 _LONGEST = 1.0  # seconds to wait for a change before looking by ourselves
+_SOON = 0.1  # the same while there is no plan yet
 _TRIES = 500  # races lost in a row before we give up
 _NEWS = 10  # sentences of news in one answer
 _NO_NEWS = ("import", "restore")
@@ -108,8 +109,12 @@ class Desk:
         while True:
             yield plan
             while (now := self.plan).revision == plan.revision and now.id == plan.id:
-                self.store.wait(now.id, now.revision, _LONGEST)
+                self.store.wait(now.id, now.revision, _LONGEST if now.id else _SOON)
             plan = now
+
+    def refind(self) -> None:
+        """Forget which plan was found: the next look finds the one that was touched last."""
+        self._latest = self._bound = ""
 
     # --- changing --------------------------------------------------------------------------------------------------
 

@@ -27,6 +27,10 @@ class Settings(NamedTuple):
     redact_calls: bool = True
     sqlite_synchronous: str = "normal"
     keep_history: str = ""
+    style: str = "punchlist"
+    expanded: bool = False
+    plain: bool = False
+    unicode: bool = True
     origins: Mapping[str, str] = NOTHING
     faults: tuple[str, ...] = ()  # each names file and key; the value before it stands
 
@@ -49,6 +53,10 @@ ABOUT = {
         "how long history is kept: 90d, 26w; for ever if empty. What is older goes with each new plan"
     ),
     "sqlite_synchronous": About("full: the last commits survive a power cut, too", ("normal", "full")),
+    "style": About("how a plan looks on a terminal", ("punchlist", "claude-code", "gencode", "oh-my-pi")),
+    "expanded": About("whether the panel begins with the list in sight; what Ctrl+T was last counts more"),
+    "plain": About("whether changes are told line by line, without moving the cursor: for screen readers"),
+    "unicode": About("whether signs beyond ASCII are used on a screen that has them"),
 }
 
 
@@ -79,6 +87,13 @@ def state_folder(environ: Mapping[str, str]) -> str:
 def config_folder(environ: Mapping[str, str]) -> str:
     """Where the user's settings are."""
     return _folder(environ, "XDG_CONFIG_HOME", "~/.config")
+
+
+def has_colour(environ: Mapping[str, str], is_terminal: bool) -> bool:
+    """Whether to use colours: on a terminal, unless the user wants none; elsewhere only if asked to."""
+    if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
+        return False
+    return bool(environ.get("FORCE_COLOR")) or is_terminal
 
 
 def place(cwd: str = "") -> str:

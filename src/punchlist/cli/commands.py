@@ -63,17 +63,17 @@ def _failed(args: Namespace, error: PunchlistError) -> int:
     return code
 
 
-def _desk(args: Namespace) -> Desk:
+def _desk(args: Namespace, settings: Settings | None = None) -> Desk:
     named = {
         name: getattr(args, name, None) or os.environ.get(f"PUNCHLIST_{name.upper()}", "")
         for name in ("plan", "session")
     }
     agent = getattr(args, "agent", None) or os.environ.get("PUNCHLIST_AGENT") or MAIN
-    return desk_for(_settings(args), agent=agent, **named)
+    return desk_for(settings or _settings(args), agent=agent, **named)
 
 
 def _settings(args: Namespace) -> Settings:
-    flags = {name: getattr(args, name, None) for name in ("store", "dialect")}
+    flags = {name: getattr(args, name, None) for name in ("store", "dialect", "style", "plain")}
     settings = load(flags)
     for fault in settings.faults:
         screen.complain(fault)
@@ -92,21 +92,36 @@ def _show(args: Namespace) -> int:
         from ..core.markdown import write_document
 
         screen.say(write_document(plan))
+    elif desk.settings.style == "punchlist" or not (plan.items or plan.phases):
+        screen.show(render.lines(plan, screen.width(), screen.glyphs(desk.settings)))
     else:
-        screen.show(render.lines(plan, screen.width(), screen.glyphs()))
+        from ..tui.styles import load as load_style
+        from ..tui.styles import render as render_view
+        from ..tui.view import View
+
+        view = View(plan, expanded=True, busy=False)
+        style = load_style(desk.settings.style)
+        screen.show(render_view(view, style, screen.width(), unicode=screen.has_unicode(desk.settings)))
     return 0
 
 
 def _line(args: Namespace) -> int:
     with _desk(args) as desk:
         plan = desk.plan
-    text = render.line(plan, screen.glyphs(), min(screen.width(), 60))
+    text = render.line(plan, screen.glyphs(desk.settings), min(screen.width(), 60))
     if getattr(args, "json", False):
         progress = plan.progress
         screen.say_json({"line": text, "completed": progress.completed, "total": progress.total})
     else:
         screen.say(text)
     return 0
+
+
+def _watch(args: Namespace) -> int:
+    from .live import follow
+
+    settings = _settings(args)
+    return follow(lambda: _desk(args, settings), settings, is_json=getattr(args, "json", False))
 
 
 # --- editing ---------------------------------------------------------------------------------------------------------
@@ -329,6 +344,7 @@ def _hook(args: Namespace) -> int:
 _HANDLERS: dict[str, Handler] = {
     "show": _show,
     "line": _line,
+    "watch": _watch,
     "add": _editing(_add),
     "start": _editing(_start),
     "done": _editing(lambda plan, args: ops.complete(plan, *_ids(plan, args))),

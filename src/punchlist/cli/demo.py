@@ -54,4 +54,4 @@ def _play(desk: Desk, about: str, step: dict[str, object] | Callable[[Plan], Pla
         reply = desk.call("plan", step)
         screen.show([(render.Span(f"  plan {json.dumps(step)}", "dim"),)])
         screen.show([(render.Span(f"  → {line}", "good"),) for line in reply.text.splitlines()])
-    screen.show(render.lines(desk.plan, min(screen.width(), 100), screen.glyphs()))
+    screen.show(render.lines(desk.plan, min(screen.width(), 100), screen.glyphs(desk.settings)))
