@@ -221,6 +221,27 @@ def test_every_reminder_is_paid_for_and_then_there_is_silence() -> None:
     assert {one["budget"] for one in events} == {400}
 
 
+def test_a_session_that_updates_its_list_every_five_turns_is_never_reminded() -> None:
+    at = planned("native", *[(f"Item {number}", "pending") for number in range(60)])
+    said: list[Any] = []
+    for number in range(200):
+        if number % 5 == 0:
+            at.call("plan", {"done": [number // 5 + 1]})
+        said.append("work" if number % 5 else "write")
+        assert texts(at, *said) == []
+        assert worked(at, Work(f"c{number}")) == []
+    assert at.pace.spent == 0
+
+
+def test_a_session_that_never_does_is_reminded_within_the_budget() -> None:
+    in_a_loop = over(planned(), 200)
+    at = planned()
+    by_hooks = [line for number in range(200) for line in worked(at, Work(f"c{number}"))]
+    for said in (list(in_a_loop.values()), by_hooks):
+        assert len(said) == 4
+        assert sum(map(tokens, said)) <= 400
+
+
 def test_the_budget_can_be_set() -> None:
     assert 0 < len(over(planned(remind_again=1, reminder_budget=100), 200)) < 5
 

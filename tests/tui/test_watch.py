@@ -459,6 +459,10 @@ class Tmux:
         raise AssertionError("\n".join(found))
 
 
+def at_the_prompt(lines: list[str]) -> bool:
+    return [line for line in lines if line.strip()][-1].strip() == "$"
+
+
 @pytest.fixture
 def tmux(tmp_path: Path) -> Iterator[Tmux]:
     if shutil.which("tmux") is None:
@@ -487,6 +491,7 @@ def test_it_can_be_halted_and_goes_on(tmux: Tmux) -> None:
     tmux("send-keys", f"{SCRIPT} watch", "Enter")
     tmux.until(lambda found: "ctrl+t hide plan · q quit" in found)
     tmux("send-keys", "C-z")
+    tmux.until(at_the_prompt)
     tmux("send-keys", "stty -a | tr ';' '\\n' | grep -o ' icanon'; echo halt''ed", "Enter")
     found = tmux.until(lambda found: "halted" in found)
     assert " icanon" in found
@@ -494,6 +499,7 @@ def test_it_can_be_halted_and_goes_on(tmux: Tmux) -> None:
     change("note", "2", "going on")
     tmux.until(lambda found: any("going on" in line for line in found))
     tmux("send-keys", "q")
+    tmux.until(at_the_prompt)
     tmux("send-keys", "echo the e''nd", "Enter")
     tmux.until(lambda found: "the end" in found)
 
@@ -505,12 +511,13 @@ def test_it_goes_on_after_it_was_stopped_without_being_asked(tmux: Tmux) -> None
     parent = tmux("display-message", "-p", "#{pane_pid}").strip()
     subprocess.run(["pkill", "-STOP", "-P", parent], check=True)
     tmux("send-keys", "echo halt''ed", "Enter")
-    tmux.until(lambda found: "halted" in found)
+    tmux.until(lambda found: any(line.startswith("halted") for line in found))
     tmux("send-keys", "fg", "Enter")
     change("note", "2", "going on")
     tmux.until(lambda found: any("going on" in line for line in found))
     tmux("send-keys", "C-t")
     tmux.until(lambda found: any("ctrl+t show plan" in line for line in found))
     tmux("send-keys", "q")
+    tmux.until(at_the_prompt)
     tmux("send-keys", "stty -a | tr ';' '\\n' | grep -o ' icanon'; echo the e''nd", "Enter")
     assert " icanon" in tmux.until(lambda found: "the end" in found)

@@ -31,14 +31,14 @@ class Seen(NamedTuple):
 class Follower:
     """Looks at a plan until it is stopped, and tells when there is something new to see."""
 
-    def __init__(self, desk: Desk, reopened: Callable[[], Desk], tell: Callable[[], object]) -> None:
+    def __init__(self, opened: Callable[[], Desk], tell: Callable[[], object]) -> None:
         self.seen = Seen()
         self.beat = time.monotonic()  # when the store last answered
-        self._desk = desk
-        self._reopened = reopened
+        self.desk = opened()
+        self._identity = identity(self.desk.settings.store)
+        self._opened = opened
         self._tell = tell
         self._changed = time.monotonic()
-        self._identity = identity(desk.settings.store)
         self._is_new = True  # whether what is seen next is worth telling, changed or not
 
     def start(self, plan: Plan) -> None:
@@ -57,7 +57,7 @@ class Follower:
                 time.sleep(_AGAIN)
             except Refused as error:  # the plan is gone; there may be another
                 self._note(self.seen._replace(trouble=str(error)))
-                self._desk.refind()
+                self.desk.refind()
                 time.sleep(_AGAIN)
 
     def _look(self) -> None:
@@ -68,30 +68,30 @@ class Follower:
             self.beat = time.monotonic()
             if (now.id, now.revision) != (self.seen.plan.id, self.seen.plan.revision) or self._is_new:
                 self._see(now)
-            self._desk.wait(now, _LONGEST if now.id else _SOON)
+            self.desk.wait(now, _LONGEST if now.id else _SOON)
 
     def _require(self) -> None:
         """Open the store anew if another file stands in its place. One that is gone is not made: it is waited for."""
-        url = self._desk.settings.store
+        url = self.desk.settings.store
         found = identity(url)
         if found is None:
             raise StoreError(f"{masked(url)} is gone; waiting for it to come back.")
         if found != self._identity:
-            self._desk.close()
-            self._desk, self._identity = self._reopened(), found
+            self.desk.close()
+            self.desk, self._identity = self._opened(), found
 
     def _next(self) -> Plan:
         """The plan as it is. One that is finished, or still for long, makes way for another of the same place."""
         plan = self.seen.plan
         if not plan.open_items or time.monotonic() - self._changed > _STILL:
-            self._desk.refind()
-        return self._desk.plan
+            self.desk.refind()
+        return self.desk.plan
 
     def _see(self, plan: Plan) -> None:
         old, self._changed = self.seen, time.monotonic()
         active, before = plan.active, old.plan.active
         is_same = active and before and (active.id, plan.id) == (before.id, old.plan.id) and old.began
-        self._note(Seen(plan, old.began if is_same else begun(self._desk, plan)))
+        self._note(Seen(plan, old.began if is_same else begun(self.desk, plan)))
 
     def _note(self, seen: Seen) -> None:
         self._is_new = bool(seen.trouble)

@@ -21,6 +21,8 @@ _LEAST = 8  # lines that a panel may take on a screen that has them
 _NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"  # a terminal that knows them shows what is between at once
 _ERASE = "\r\x1b[J"
+_LINE = "\r\n"
+_SAVE, _RESTORE = "\x1b7", "\x1b8"  # the place of the cursor
 
 Toggled = Callable[[bool, bool], object]
 
@@ -52,6 +54,7 @@ class Panel:
         self._drawn_at = 0.0  # when the view was given to us: time goes on from there
         self._frame = 0
         self._shown: list[str] = []  # the rows on the screen
+        self._size = terminal.size()
         self._said: list[str] = []  # lines of text that have yet to be written
         self._unfinished = ("", "")  # the line of text that has no end yet, and its style
         self._is_new = False  # whether something has yet to be drawn
@@ -176,18 +179,20 @@ class Panel:
 
     def _changes(self, now: float, keys: bool) -> str:
         """What to write. From here to its writing no signal is heard, so that screen and memory agree."""
-        is_elsewhere, self._terminal.was_changed = self._terminal.was_changed, False
+        size = self._terminal.size()
+        is_elsewhere = self._terminal.was_changed or size != self._size
+        self._terminal.was_changed, self._size = False, size
         self._is_new, self._frame = False, int(now / _TURN)
         rows = self._rows(now, keys)
         old, self._shown = self._shown, rows
         said, self._said = self._said, []
         if not said and not is_elsewhere:
             return repainted(old, rows)
-        above = _ERASE + "".join(f"{line}\r\n" for line in said)
-        return f"{_BEGIN}{above}{repainted([], rows)}{_END}"
+        above = "".join(f"{line}{_LINE}" for line in said)
+        return f"{_BEGIN}{_ERASE}{above}{repainted([], rows)}{_END}"
 
     def _rows(self, now: float, keys: bool) -> list[str]:
-        width, height = self._terminal.size()
+        width, height = self._size
         open_line = self._open_rows(width)[-min(_TAIL, max(height - 1, 1)) :]
         if self._view is None:
             return open_line
@@ -231,22 +236,16 @@ class Panel:
 
 
 def repainted(old: Sequence[str], new: Sequence[str]) -> str:
-    """What turns the old rows into the new ones, with the cursor at the beginning of the first before and after."""
-    made, at = [], 0
-    if len(new) > len(old) and len(new) > 1:
-        at = max(len(old) - 1, 0)
-        made += [_moved(0, at), "\r\n" * (len(new) - 1 - at)]
-        at = len(new) - 1
-    elif len(new) < len(old):
-        made += [_moved(0, len(new)), _ERASE]
-        at = len(new)
+    """What turns the old rows into the new ones, with the cursor at the beginning of the first before and after. Rows
+    that are not there yet are made by writing all of them: whatever scrolls, the way back is as long as the panel."""
+    if len(new) > len(old):
+        return f"{_BEGIN}{_ERASE}{_NO_WRAP}{_LINE.join(new)}{_moved(len(new) - 1, 0)}\r{_WRAP}{_END}"
+    made, at = ([_moved(0, len(new)), _ERASE], len(new)) if len(new) < len(old) else ([], 0)
     for place, row in enumerate(new):
-        if place >= len(old) or row != old[place]:
+        if row != old[place]:
             made += [_moved(at, place), "\r\x1b[K", row]
             at = place
-    if not made:
-        return ""
-    return "".join((_NO_WRAP, *made, _moved(at, 0), "\r", _WRAP))
+    return "".join((_SAVE, _NO_WRAP, *made, _RESTORE, _WRAP)) if made else ""
 
 
 def _moved(row: int, to: int) -> str:

@@ -20,6 +20,7 @@ _QUIET = (signal.SIGWINCH, signal.SIGCONT)  # nothing ends or halts
 _CAUGHT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP, *_QUIET)
 _ESCAPE = 0.05  # seconds until a lone escape character is the key, and not the beginning of another
 _WOKEN = b"\0"
+_HOLLOW = 10  # promises of keys in a row without any, after which the keyboard is taken to be gone
 
 
 class Terminal:
@@ -35,6 +36,7 @@ class Terminal:
         self._keyboard = keyboard  # None: nothing can be typed
         self._cursor = (_HIDE, _SHOW) if hides_cursor else ("", "")
         self._typed = b""
+        self._empty = 0  # how often there was nothing to read after all
         self._state: list[Any] = []
         self._handlers: dict[int, Any] = {}
         self._pipe = (-1, -1)
@@ -154,7 +156,8 @@ class Terminal:
             found = os.read(self._keyboard, 1024)
         except OSError:
             found = b""
-        if not found:  # the keyboard is gone
+        self._empty = 0 if found else self._empty + 1
+        if self._empty > _HOLLOW:
             self._keyboard = None
         return found
 
@@ -197,7 +200,7 @@ def _one_by_one(state: list[Any]) -> list[Any]:
     a report, it is a key like any other now."""
     changed, controls = [*state], [*state[6]]
     changed[3] &= ~(termios.ICANON | termios.ECHO)
-    controls[termios.VMIN], controls[termios.VTIME] = 1, 0
+    controls[termios.VMIN], controls[termios.VTIME] = 0, 0  # a read never waits: another may have taken the key
     status = getattr(termios, "VSTATUS", 18 if sys.platform == "darwin" else len(controls))
     if status < len(controls):
         controls[status] = _DISABLED

@@ -21,12 +21,11 @@ _WAITING = "No plan here yet, waiting for one"
 
 def watch(opened: Callable[[], Desk], screen: Panel | Lines) -> int:
     """Follow a plan until somebody has seen enough."""
-    desk = opened()
-    plan = desk.plan
+    follower = Follower(opened, screen.wake)
+    plan = follower.desk.plan
     with screen:
         try:
             screen.draw(shown(Seen(plan)))
-            follower = Follower(desk, opened, screen.wake)
             follower.start(plan)
             _follow(follower, screen)
         except KeyboardInterrupt:

@@ -17,12 +17,12 @@ _ASCII_ROUND = "+-+|++"
 
 
 def rows(view: View, canvas: Canvas) -> list[Row]:
-    inside = [*_items(view, canvas), *_progress(view, canvas)] if view.plan.items else []
+    wide = _width(view, canvas)
+    inside = [*_items(view, canvas), *_progress(view, canvas, wide)] if view.plan.items else []
     if view.busy and not view.plan.active:
         inside.insert(0, Row(lambda: _working(view, canvas), (NOW, 0)))
     made = [*alerts(view, canvas)]
     if inside:
-        wide = _width(view, canvas)
         boxed = [one._replace(draw=_between(one.draw, canvas, wide)) for one in inside]
         made += [row(_edge(canvas, wide, "Tasks"), HEAD), *boxed, row(_edge(canvas, wide), HEAD, 1)]
     return [*made, *compact(view, canvas), *keys(view, canvas, "tasks")]
@@ -62,10 +62,10 @@ def _working(view: View, canvas: Canvas) -> Line:
     return (Span(f"{canvas.turning(view)} ", "now"), Span(words, "bold"))
 
 
-def _progress(view: View, canvas: Canvas) -> Iterator[Row]:
+def _progress(view: View, canvas: Canvas, wide: int) -> Iterator[Row]:
     if view.expanded:
         yield row((), SPARE)
-    yield Row(lambda: _far(view, canvas, _width(view, canvas)), (HEAD, 2))
+    yield Row(lambda: _far(view, canvas, wide), (HEAD, 2))
 
 
 def _far(view: View, canvas: Canvas, wide: int) -> Line:
