@@ -24,7 +24,7 @@ SOURCES := $(shell find src -type f ! -name '*.pyc' 2>/dev/null)
 # Without .pyc files an interpreter starts up to three times slower, and no timing is honest.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint torture coverage bench docs pictures lock clean
+.PHONY: help run test lint torture clients coverage bench docs pictures lock clean
 .DELETE_ON_ERROR:
 
 help:
@@ -32,6 +32,7 @@ help:
 	@echo "make test      set up, and run the tests"
 	@echo "make lint      ruff, and mypy --strict"
 	@echo "make torture   the long survival suites"
+	@echo "make clients   real agents, installed with npm, against a scripted model"
 	@echo "make coverage  the tests again, with the lines that none of them reached"
 	@echo "make bench     what a step costs: a table here, JSON in build/bench.json"
 	@echo "make docs      write the generated parts of docs/ again, and draw the pictures"
@@ -47,6 +48,13 @@ test: $(DEV)
 torture: $(DEV)
 	@$(BIN)/python -m pytest -n auto -m torture $(ARGS) || { code=$$?; test $$code -eq 5 || exit $$code; \
 		echo "there is no torture suite yet"; }
+
+# The agents take more than a gigabyte: they stay where they are once they are there.
+CLIENTS ?= $(or $(PUNCHLIST_TEST_CLIENTS),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/punchlist/clients)
+
+clients: $(DEV)
+	@$(BIN)/python -m tests.clients.fetch $(CLIENTS)
+	PUNCHLIST_TEST_CLIENTS=$(abspath $(CLIENTS)) $(BIN)/python -m pytest -n auto -m clients tests/clients $(ARGS)
 
 lint: $(DEV)
 	$(BIN)/ruff check .

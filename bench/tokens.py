@@ -20,7 +20,7 @@ from .speech import EVERY, NATIVE, Call, Dialect, texts
 
 def rows() -> list[Row]:
     count = counter()
-    found = [Row("native: definition", 250, count(_compact(_tools("native"))), "tokens", "the tool list, compact JSON")]
+    found = [Row("native: definition", 250, count(compact(_tools("native"))), "tokens", "the tool list, compact JSON")]
     for size in (5, 10, 20, 50, 100):
         dearest = max(_steps(NATIVE, size, count)[1:])
         found.append(Row(f"native: one step of {size}", 30, dearest, "tokens", "the dearest; arguments + answer"))
@@ -30,7 +30,7 @@ def rows() -> list[Row]:
 
 def _whole_plan(dialect: Dialect, count: Callable[[str], int]) -> Row:
     goal = 1000 if dialect is NATIVE else None
-    definition = count(_compact(_tools(dialect.name)))
+    definition = count(compact(_tools(dialect.name)))
     steps = _steps(dialect, 20, count)
     note = f"{max(steps[1:]):,} for the dearest step, {definition:,} for the definition"
     return Row(f"{dialect.name}: 20 steps in all", goal, sum(steps), "tokens", note)
@@ -42,7 +42,7 @@ def _steps(dialect: Dialect, size: int, count: Callable[[str], int]) -> list[int
     desk = punchlist.open("memory:", session="s", dialect=dialect.name)
 
     def spent(calls: Iterable[Call]) -> int:
-        return sum(count(_compact(args)) + count(_answer(desk, tool, args)) for tool, args in calls)
+        return sum(count(compact(args)) + count(_answer(desk, tool, args)) for tool, args in calls)
 
     return [spent(dialect.create(plan)), *(spent(dialect.advance(plan, done)) for done in range(1, size + 1))]
 
@@ -50,7 +50,7 @@ def _steps(dialect: Dialect, size: int, count: Callable[[str], int]) -> list[int
 def _answer(desk: punchlist.Desk, tool: str, args: dict[str, Any]) -> str:
     reply = desk.call(tool, args)
     if reply.is_error:
-        raise RuntimeError(f"{tool} refused {_compact(args)[:200]}: {reply.text}")
+        raise RuntimeError(f"{tool} refused {compact(args)[:200]}: {reply.text}")
     return reply.text
 
 
@@ -59,7 +59,7 @@ def _tools(dialect: str) -> Any:
     return json.loads(subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout)
 
 
-def _compact(value: Any) -> str:
+def compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -150,6 +150,15 @@ class Desk:
                 return None
             raise
 
+    def wait(self, plan: Plan, seconds: float) -> None:
+        """Return when the plan is no longer this one, or when the time is over."""
+        seen = (plan.id, plan.revision)
+        self.store.wait(plan.id, lambda: self._closed or self._glance()[:2] != seen, seconds)
+
+    def refind(self) -> None:
+        """Forget which plan was found: the next look finds the one that was touched last."""
+        self._latest = ""
+
     # --- changing --------------------------------------------------------------------------------------------------
 
     def change(self, edit: Callable[[Plan], Plan], *, by: str = USER, kind: str = "edit") -> Plan:
@@ -431,10 +440,12 @@ def open_desk(store: str = "", *, session: str = "", agent: str = MAIN, dialect:
     return desk_for(settings, session=session, agent=agent, plan=plan)
 
 
-def desk_for(settings: Settings, *, session: str = "", agent: str = MAIN, plan: str = "", place: str = "") -> Desk:
+def desk_for(
+    settings: Settings, *, session: str = "", agent: str = MAIN, plan: str = "", place: str = "", patience: str = ""
+) -> Desk:
     """A desk as the settings say."""
     return Desk(
-        store_for(settings),
+        store_for(settings, patience),
         session=session,
         agent=agent,
         plan=plan,
@@ -444,11 +455,11 @@ def desk_for(settings: Settings, *, session: str = "", agent: str = MAIN, plan: 
     )
 
 
-def store_for(settings: Settings) -> Store:
-    """The store that the settings name."""
+def store_for(settings: Settings, patience: str = "") -> Store:
+    """The store that the settings name. `patience`: how many seconds to wait for others who hold it."""
     url = settings.store
     options = {"synchronous": settings.sqlite_synchronous} if url.startswith("sqlite:") else {}
-    return open_store(url, **options)
+    return open_store(url, **options, **({"patience": patience} if patience else {}))
 
 
 def _turns(now: Plan, records: Sequence[Record]) -> list[tuple[str, str, Plan, Plan]]:

@@ -144,6 +144,20 @@ def test_a_question_of_the_agent_is_answered_by_typing(talk: Any) -> None:
     terminal.wait_for("Blue it is.")
 
 
+def test_ctrl_c_at_a_question_stops_the_turn(talk: Any) -> None:
+    terminal = talk(
+        turn(call("ask", question="Which colour?"), call("write", path="a.txt", text="x")),
+        turn(text="As you wish.", expect=["The user stopped you here", "leave it"]),
+    )
+    terminal.enter("paint it")
+    terminal.wait_for("Which colour?\n?")
+    terminal.interrupt()
+    terminal.wait_for("stopped. Say how to go on.")
+    assert not Path("a.txt").exists()
+    terminal.enter("leave it")
+    terminal.wait_for("As you wish.")
+
+
 def test_plan_mode_is_confirmed_approved_and_leads_to_a_plan(talk: Any, tmp_path: Path) -> None:
     terminal = talk(
         turn(call("enter_plan_mode", why="it is big")),

@@ -8,7 +8,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Lock
+from threading import Lock, current_thread, main_thread
 from types import FrameType
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from ..agent.transcript import Transcript
 from ..core.codec import to_json
 from ..core.errors import PunchlistError, Refused
 from ..core.model import MAIN
+from ..core.render import Line
 from ..desk import Desk, desk_for
 from ..settings import Settings, load, place, state_folder
 from . import screen, slash
@@ -70,16 +71,18 @@ def opened(
     bounds: Bounds | None = None,
 ) -> Iterator[Session]:
     """Everything that a session needs; let go of at the end."""
-    stage = Stage(Plain(screen.show, screen.glyphs()), screen.width, screen.glyphs())
+    glyphs = screen.glyphs(settings)
+    stage = Stage(Plain(screen.show, glyphs), screen.width, glyphs)
     desk = desk_for(settings, session=str(said.head["id"]), place=place(folder))
+    stop = Stop()
     site = Site(
         folder=folder,
         state=state_folder(os.environ),
         desk=desk,
         model=model,
         tell=_silent if quiet else stage.tell,
-        ask=asker(stage),
-        stop=Stop(),
+        ask=asker(stage.say, stop),
+        stop=stop,
         allowed=Allowed(),
         crew=Crew(Bounds().workers),
         bounds=bounds or Bounds(context=settings.context, turns=settings.turns),
@@ -218,7 +221,7 @@ def _obey(settings: Settings, args: Namespace, line: str) -> int:
 # --- what the agent asks and tells -----------------------------------------------------------------------------------
 
 
-def asker(stage: Stage) -> Callable[[Question], str]:
+def asker(show: Callable[[list[Line]], None], stop: Stop) -> Callable[[Question], str]:
     """Questions of the agent and of its sub-agents, one at a time. Nobody is there to answer in a pipe."""
     turn = Lock()
 
@@ -226,13 +229,26 @@ def asker(stage: Stage) -> Callable[[Question], str]:
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             return ""
         with turn:
-            stage.say(question_lines(question, screen.width(), screen.glyphs()))
-            try:
-                return understood(question, input("? "))
-            except EOFError:
-                return ""
+            show(question_lines(question, screen.width(), screen.glyphs()))
+            return understood(question, _answer(stop))
 
     return ask
+
+
+def _answer(stop: Stop) -> str:
+    """What is typed. Ctrl+C is no answer: it stops the turn."""
+    is_main = current_thread() is main_thread()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler) if is_main else None
+    try:
+        return input("? ")
+    except EOFError:
+        return ""
+    except KeyboardInterrupt:
+        stop.ask()
+        return ""
+    finally:
+        if is_main:
+            signal.signal(signal.SIGINT, before)
 
 
 def _silent(event: Event) -> None:

@@ -150,3 +150,4 @@ class Pace(NamedTuple):
     waiting: str = ""  # why it rests until the user's next word
     failed: bool = False  # whether its last plan call failed
     stopped: bool = False  # no more pushes in this session
+    log: int = 0  # how much of its agent's log was looked at, in bytes

@@ -26,6 +26,7 @@ _HOST = Host(
     },
     names_uses=True,
 )
+_NOTICE = "<task-notification>"  # begins a prompt that is not the user's: work in the background has ended
 
 
 def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | None:
@@ -37,14 +38,16 @@ def read(event: dict[str, Any]) -> Event:
     """An event as Claude Code sends it; Codex does so, too."""
     name, tool = text(event, "hook_event_name"), text(event, "tool_name")
     args = event.get("tool_input")
+    prompt = text(event, "prompt")
+    unasked = name == "UserPromptSubmit" and prompt.startswith(_NOTICE)
     plan = args.get("plan") if tool == "ExitPlanMode" and isinstance(args, dict) else None
     return Event(
-        moment=MOMENTS.get(name, ""),
+        moment="" if unasked else MOMENTS.get(name, ""),
         session=text(event, "session_id"),
         agent=text(event, "agent_id") or MAIN,
         cwd=text(event, "cwd"),
         source=text(event, "source"),
-        prompt=text(event, "prompt"),
+        prompt=prompt,
         tool=tool,
         args=args,
         result=event.get("tool_response", event.get("error")),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.model import MAIN
+from ..policy.brief import is_push, is_restored
 from .hear import AFTER, BEFORE, PROMPT, START, STOP, Event, Host, heed, text
 
 _MOMENTS = {
@@ -13,12 +15,16 @@ _MOMENTS = {
     "AfterTool": AFTER,
     "AfterAgent": STOP,
 }
-_HOST = Host("gemini", {"write_todos": "gemini"})
+_REPLACED = b'{"$set":{"messages":'  # begins a line of its log, when its memory is another from then on
+_DELEGATES = "invoke_agent"  # its tool that has another agent do something
+_LONG = 65_536  # bytes of the log that may be read again
+_OPEN, _CLOSE = "<hook_context>", "</hook_context>"
+_WRAP = ("<untrusted_context>", "</untrusted_context>")
 
 
 def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | None:
     """What to say to an event, or nothing."""
-    said = heed(_read(event), _HOST, flags)
+    said = heed(_read(event), Host("gemini", {"write_todos": "gemini"}, lost=lost), flags)
     if said.push:
         return {"decision": "block", "reason": said.push}
     if not said.context:
@@ -26,21 +32,71 @@ def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | Non
     return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "additionalContext": said.context}}
 
 
+def lost(event: Event, since: int) -> tuple[bool, int]:
+    """Whether the model has lost its plan to a compression, of which no event tells, and how far the log was read. A
+    log that says its memory was replaced, and does not tell the plan after that, is all there is to see."""
+    try:
+        with open(event.log, "rb") as file:
+            end = file.seek(0, 2)
+            file.seek(since if since <= end else 0)
+            found = file.read()
+    except OSError:
+        return False, since
+    at = max(found.rfind(b"\n" + _REPLACED), 0 if found.startswith(_REPLACED) else -1)
+    is_new = event.moment == START or not since
+    if at < 0 or is_new:
+        return False, end if is_new or len(found) > _LONG else since
+    is_lost = not is_restored(found[at:].decode("utf-8", "replace") + event.raw)
+    return is_lost, end if is_lost else since
+
+
 def _read(event: dict[str, Any]) -> Event:
-    name = text(event, "hook_event_name")
+    name, prompt, tool = text(event, "hook_event_name"), text(event, "prompt"), text(event, "tool_name")
     response = event.get("tool_response")
-    shown = response.get("llmContent") if isinstance(response, dict) else response
     failed = bool(response.get("error")) if isinstance(response, dict) else False
-    again = name == "BeforeAgent" and event.get("stop_hook_active") is True  # we sent it on: nobody has spoken
+    again = name == "BeforeAgent" and is_push(prompt)  # we sent it on: nobody has spoken
     return Event(
         moment="" if again else _MOMENTS.get(name, ""),
         session=text(event, "session_id"),
+        agent=_agent(event, name) if tool else MAIN,
         cwd=text(event, "cwd"),
         source=text(event, "source"),
-        prompt=text(event, "prompt"),
-        tool=text(event, "tool_name"),
+        prompt=_typed(prompt),
+        raw=prompt,
+        tool=tool,
         args=event.get("tool_input"),
-        result=shown,
+        result=_shown(response),
         failed=failed,
         said=text(event, "prompt_response"),
+        log=text(event, "transcript_path"),
     )
+
+
+def _agent(event: dict[str, Any], name: str) -> str:
+    """Which agent uses a tool. No event says so: from the call of another agent to its answer, it is that one."""
+    from .. import ties
+
+    session, args, key = text(event, "session_id"), event.get("tool_input"), ties.of_agent()
+    if event["tool_name"] != _DELEGATES:
+        found = ties.tied(key)
+        return found.agent if found and found.session == session else MAIN
+    if name == "AfterTool":
+        ties.tie(key, ties.Who(session, MAIN, "gemini"))
+        return MAIN
+    from zlib import crc32
+
+    given = args if isinstance(args, dict) else {}
+    return f"{given.get('agent_name') or 'agent'}-{crc32(repr(given).encode('utf-8', 'replace')):08x}"
+
+
+def _typed(prompt: str) -> str:
+    """What the user typed: what they are told when a session starts stands before it."""
+    return prompt.partition(_CLOSE)[2].lstrip() if prompt.startswith(_OPEN) else prompt
+
+
+def _shown(response: Any) -> Any:
+    """What a tool answered, without the wrapper."""
+    shown = response.get("llmContent") if isinstance(response, dict) else response
+    if not isinstance(shown, str):
+        return shown
+    return shown.strip().removeprefix(_WRAP[0]).removesuffix(_WRAP[1]).strip()

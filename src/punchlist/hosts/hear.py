@@ -1,6 +1,6 @@
 """What an event means, whatever agent it comes from: who it is about, what to remember, what to say."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from .. import moments
@@ -9,6 +9,7 @@ from ..desk import Desk, desk_for
 from ..settings import load, place
 
 OURS = "punchlist"  # what our MCP server is registered as
+_PATIENCE = "3"  # seconds to wait for a store that others hold; an agent waits for us, and gives up after 10
 START, PROMPT, BEFORE, AFTER, STOP = "start", "prompt", "before", "after", "stop"
 
 
@@ -21,6 +22,7 @@ class Event(NamedTuple):
     cwd: str = ""
     source: str = ""  # of a start: startup, resume, compact, clear
     prompt: str = ""
+    raw: str = ""  # the prompt with what the agent put before it
     tool: str = ""  # as the agent calls it
     args: Any = None
     result: Any = None
@@ -31,6 +33,7 @@ class Event(NamedTuple):
     said: str = ""  # the agent's last words
     background: bool = False
     planning: bool = False
+    log: str = ""  # the file in which the agent keeps the conversation
 
 
 class Answer(NamedTuple):
@@ -47,6 +50,7 @@ class Host(NamedTuple):
     mirrors: Mapping[str, str] = NOTHING  # its own plan tools, and the dialect each speaks
     deaf: bool = False  # whether nothing reaches its model but what it is sent on with
     names_uses: bool = False  # whether a call to a server has the id of the tool use
+    lost: Callable[[Event, int], tuple[bool, int]] | None = None  # whether its log says that the plan was forgotten
 
 
 def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
@@ -56,9 +60,9 @@ def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
     before = _tied(event, host)
     if event.moment == BEFORE:
         return Answer()
-    speaks = next(iter(host.mirrors.values()), "native")
-    settings = load({"dialect": speaks, "store": flags.get("store")}, cwd=event.cwd)
-    with desk_for(settings, session=event.session, agent=event.agent, place=place(event.cwd)) as desk:
+    settings = load({"store": flags.get("store")}, cwd=event.cwd)
+    who = {"session": event.session, "agent": event.agent, "place": place(event.cwd)}
+    with desk_for(settings, **who, patience=_PATIENCE) as desk:
         if desk.is_off:
             return Answer()
         if event.moment == STOP:
@@ -105,9 +109,9 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
     if event.moment == START:
         if event.source == "clear" and before not in ("", event.session):
             _taken_over(desk, before)
-        return [] if host.deaf else moments.started(desk, event.source)
+        return [] if host.deaf else [*_again(desk, event, host), *moments.started(desk, event.source)]
     if event.moment == PROMPT:
-        return moments.was_prompted(desk, event.prompt, deaf=host.deaf)
+        return [*_again(desk, event, host), *moments.was_prompted(desk, event.prompt, deaf=host.deaf)]
     if event.moment != AFTER:
         return []
     if event.approved:
@@ -115,13 +119,27 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
     news = _mirrored(desk, event, host)
     tool = event.tool if event.tool in host.mirrors else own_tool(event.tool)
     work = moments.Work(_digest(event), tool, event.failed, event.interrupted, () if tool else _call(desk, event))
-    return [*news, *moments.worked(desk, work, deaf=host.deaf)]
+    return [*news, *_again(desk, event, host), *moments.worked(desk, work, deaf=host.deaf)]
+
+
+def _again(desk: Desk, event: Event, host: Host) -> list[str]:
+    """The plan, if the agent has forgotten it without telling anybody."""
+    if host.lost is None or not event.log or event.agent != MAIN:
+        return []
+    before = desk.pace.log
+    forgotten, seen = host.lost(event, before)
+    if seen != before:
+        desk.paced(lambda pace: pace._replace(log=seen))
+    return moments.started(desk, "compact") if forgotten else []
 
 
 def _taken_over(desk: Desk, old: str) -> None:
     """After a `/clear` the session has a new name; the plan stays."""
-    if not desk.plan.id and desk.of(old).plan.id:
-        desk.of(old).bind(desk.session)
+    before = desk.of(old)
+    if not desk.plan.id and before.plan.id:
+        before.bind(desk.session)
+        tool = before.pace.tool  # and so do the names that the model knows items by
+        desk.paced(lambda pace: pace._replace(tool=tool))
 
 
 def _approved(desk: Desk, plan: str) -> None:

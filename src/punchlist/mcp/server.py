@@ -143,13 +143,17 @@ class Server:
             "protocolVersion": protocol.version_for(request.params.get("protocolVersion")),
             "capabilities": _CAPABILITIES,
             "serverInfo": protocol.server(),
-            "instructions": say("mcp"),
+            **self._instructions(),
         }
 
     def _discover(self, request: Request) -> Message:
         _must_be_stateless(request)
-        about = {"capabilities": _CAPABILITIES, "instructions": say("mcp")}
+        about = {"capabilities": _CAPABILITIES, **self._instructions()}
         return {"supportedVersions": list(protocol.STATELESS), **about, **_NEVER_KEPT}
+
+    def _instructions(self) -> Message:
+        """What the model is told about the tools; nothing, if there are none."""
+        return {"instructions": say("mcp")} if self._offered() else {}
 
     def _list(self, request: Request) -> Message:
         if request.params.get("cursor") is not None:

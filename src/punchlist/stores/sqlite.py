@@ -15,7 +15,7 @@ from ..core.model import Pace, Plan, Reader
 from . import Home, Listing
 from .rows import Rows
 
-_PATIENCE = 10.0  # seconds to wait for another process
+_PATIENCE = "10"  # seconds to wait for another process
 _GLANCES = 0.05  # seconds between looks, while waiting for a change
 
 # What leads from each version of the file to the next. The first was without lineage and times of readers,
@@ -76,8 +76,9 @@ class SqliteStore:
 
     durable = True
 
-    def __init__(self, path: str, synchronous: str = "normal") -> None:
+    def __init__(self, path: str, synchronous: str = "normal", patience: str = _PATIENCE) -> None:
         self.path = path
+        self._patience = float(patience)
         self._lock = allocate_lock()
         try:
             _make_private(path)
@@ -147,7 +148,7 @@ class SqliteStore:
         """One statement, one thread at a time."""
         with self._lock:
             try:
-                return _patiently(look)
+                return _patiently(self._patience, look)
             except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
                 _fail(self.path, error)
 
@@ -155,9 +156,9 @@ class SqliteStore:
         """Several statements that belong together: all of them or none."""
         with self._lock:
             try:
-                _patiently(self._db.execute, begin)
+                _patiently(self._patience, self._db.execute, begin)
                 result = work()
-                _patiently(self._db.execute, "COMMIT")
+                _patiently(self._patience, self._db.execute, "COMMIT")
                 return result
             except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
                 _fail(self.path, error)
@@ -196,7 +197,7 @@ class SqliteStore:
         source.close()
 
 
-def _patiently(work: Callable[..., _T], *values: str) -> _T:
+def _patiently(seconds: float, work: Callable[..., _T], *values: str) -> _T:
     """Do it when nobody else holds the file. The rests are short and uneven: SQLite's own grow to a tenth of a second,
     and whoever sleeps longest comes last again and again."""
     end = 0.0
@@ -207,7 +208,7 @@ def _patiently(work: Callable[..., _T], *values: str) -> _T:
         except sqlite3.OperationalError as error:
             if not _name(error).startswith("SQLITE_BUSY"):
                 raise
-            end = end or monotonic() + _PATIENCE
+            end = end or monotonic() + seconds
             if monotonic() > end:
                 raise
         number += 1

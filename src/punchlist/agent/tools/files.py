@@ -24,47 +24,42 @@ _SKIPPED = {".git", "node_modules", "__pycache__", ".venv"}
 
 
 def tools() -> list[Tool]:
-    path: dict[str, Any] = {"path": WORDS}
-    return [
-        Tool(
+    return [*_looking(), *_changing()]
+
+
+def _looking() -> list[Tool]:
+    """Those that change nothing, and run together."""
+    about = (
+        (
             "read",
             "Read a text file; `from` and `lines` choose a part of it. Lines come with their numbers.",
-            form(path, **{"from": COUNT, "lines": COUNT}),
+            form({"path": WORDS}, **{"from": COUNT, "lines": COUNT}),
             _read,
-            read_only=True,
-            concurrency_safe=True,
         ),
-        Tool(
-            "write",
-            "Write a file, in place of what it held. To change a part of a file, use edit.",
-            form({**path, "text": TEXT}),
-            _write,
-            writes="path",
-        ),
-        Tool(
-            "edit",
-            "Replace `old` by `new` in a file. `old` must be there exactly once, unless `all` is true.",
-            form({**path, "old": WORDS, "new": TEXT}, all=FLAG),
-            _edit,
-            writes="path",
-        ),
-        Tool(
+        (
             "glob",
             "Find files by a pattern such as `**/*.py`, from the working directory or from `path`.",
             form({"pattern": WORDS}, path=WORDS),
             _glob,
-            read_only=True,
-            concurrency_safe=True,
         ),
-        Tool(
+        (
             "grep",
             "Find the lines that a regular expression matches, in a file or below a directory; `files` is a pattern "
             "for their names, such as `*.py`.",
             form({"pattern": WORDS}, path=WORDS, files=WORDS),
             _grep,
-            read_only=True,
-            concurrency_safe=True,
         ),
+    )
+    return [Tool(*one, read_only=True, concurrency_safe=True) for one in about]
+
+
+def _changing() -> list[Tool]:
+    path: dict[str, Any] = {"path": WORDS}
+    replacing = "Replace `old` by `new` in a file. `old` must be there exactly once, unless `all` is true."
+    writing = "Write a file, in place of what it held. To change a part of a file, use edit."
+    return [
+        Tool("write", writing, form({**path, "text": TEXT}), _write, writes="path"),
+        Tool("edit", replacing, form({**path, "old": WORDS, "new": TEXT}, all=FLAG), _edit, writes="path"),
     ]
 
 

@@ -27,6 +27,8 @@ _EVENTS = {
 _UNMATCHED = ("UserPromptSubmit", "Stop")  # events of which Codex does not read a matcher
 # Codex gives a server only the variables that it is told to: without these it would look for plans somewhere else.
 _VARIABLES = ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "PUNCHLIST_STORE", "PUNCHLIST_DIALECT", "PUNCHLIST_OFF"]
+# Where newer models would have to look for the tool, or to write code for it: it is to be in sight from the start.
+_HIDDEN = ["deferred", "code_mode"]
 
 
 def home(where: Where) -> str:
@@ -35,7 +37,13 @@ def home(where: Where) -> str:
 
 def parts(where: Where) -> tuple[Part, ...]:
     folder = os.path.join(where.project, ".codex") if where.scope == PROJECT else home(where)
-    server = {"command": where.script, "args": ["mcp"], "env_vars": _VARIABLES, APPROVAL: "approve"}
+    server = {
+        "command": where.script,
+        "args": ["mcp"],
+        "env_vars": _VARIABLES,
+        APPROVAL: "approve",
+        "omit_tools_from": _HIDDEN,
+    }
     command = hook_command(where.script, "codex")
     hooks = {event: group(command, _SECONDS, matcher) for event, matcher in _EVENTS.items()}
     return (

@@ -20,7 +20,7 @@ _MILLISECONDS = 10_000
 _EVENTS = {
     "SessionStart": "",
     "BeforeAgent": "",
-    "BeforeTool": f"mcp_{NAME}_.*",
+    "BeforeTool": f"mcp_{NAME}_.*|invoke_agent",  # whose call it is
     "AfterTool": "",
     "AfterAgent": "",
 }

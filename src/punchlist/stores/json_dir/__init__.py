@@ -41,22 +41,25 @@ class JsonStore:
 
     durable = True
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, patience: str = files.PATIENCE) -> None:
         self.folder = os.path.realpath(folder)
         self._inner = files.inside(self.folder, ".punchlist")
         self._draft = os.path.join(self._inner, "draft")
         self._threads = RLock()
-        self._door = files.Lock(os.path.join(self._inner, "lock"))
+        self._door = files.Lock(os.path.join(self._inner, "lock"), patience)
         self._known: dict[str, Pair] = {}  # the last looked at is the last
         self._prepare()
 
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
-        pair = self._look(plan)
-        return (pair.plan.revision, pair.readers.get(reader, Reader())) if pair else (0, Reader())
+        return _glanced(self._look(plan), reader)
 
     def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
-        plan = self.find(home)
-        return (plan, *self.glance(plan, reader))
+        plan = self._pointed("bound", digest_of(home.session, home.agent)) or ""
+        pair = self._look(plan) if plan else None
+        if pair is None:
+            plan = self.find(home)
+            pair = self._look(plan) if plan else None
+        return (plan, *_glanced(pair, reader))
 
     def load(self, plan: str) -> Plan | None:
         pair = self._look(plan)
@@ -295,7 +298,11 @@ class JsonStore:
         return [pointer for pointer in found if pointer]
 
 
+def _glanced(pair: Pair | None, reader: str) -> tuple[int, Reader]:
+    return (pair.plan.revision, pair.readers.get(reader, Reader())) if pair else (0, Reader())
+
+
 def open(rest: str, **options: str) -> JsonStore:
     if not rest:
         raise StoreError("json: needs a directory, as in json:plans")
-    return JsonStore(os.path.abspath(os.path.expanduser(rest)))
+    return JsonStore(os.path.abspath(os.path.expanduser(rest)), **options)

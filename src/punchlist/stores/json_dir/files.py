@@ -16,7 +16,7 @@ from ...core.errors import StaleRevision, StoreError
 Stamp = tuple[int, int, int]  # size, time and inode: another one whenever a file was written
 NOWHERE: Stamp = (-1, 0, 0)  # of a file that is not there
 
-_PATIENCE = 10.0  # seconds to wait for another process
+PATIENCE = "10"  # seconds to wait for another process
 _OPEN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _CLOSED_TO_US = (errno.EACCES, errno.EPERM, errno.EROFS)
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -43,8 +43,9 @@ else:
 class Lock:
     """One process at a time, for the length of a `with`. Threads have to be kept apart by other means."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, patience: str = PATIENCE) -> None:
         self._path = path
+        self._patience = float(patience)
         self._file = -1
         self._depth = 0
 
@@ -69,7 +70,7 @@ class Lock:
 
     def _wait(self) -> None:
         """The rests are short and uneven: whoever sleeps longest would come last again and again."""
-        end = monotonic() + _PATIENCE
+        end = monotonic() + self._patience
         while True:
             try:
                 return _seize(self._file)

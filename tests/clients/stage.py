@@ -1,0 +1,160 @@
+"""Where an agent plays: a home and a project of its own, the scripted model, and the user with `punchlist` beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients.agents import Agent, Setup, World, load
+from tests.clients.model import Model, Request
+from tests.clients.script import Step
+
+SCRIPT = str(Path(sys.executable).parent / "punchlist")
+SECONDS = 60
+USUAL = Setup()
+
+
+class Stage:
+    """One agent, attached."""
+
+    def __init__(self, name: str, agent: Agent, program: Path, folder: Path) -> None:
+        self.name = name
+        self.agent = agent
+        self.model = Model(agent.ASIDE)
+        self.home, self.project = folder / "home", folder / "project"
+        for one in (self.home, self.project):
+            one.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["git", "init", "-q"], cwd=self.project, check=True)
+        self.world = World(program, self.home, self.project, self.model.address)
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """A person's environment: nothing of the one that the tests run in but the path."""
+        proxies = {name: self.model.address for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")}
+        near = {name: "127.0.0.1,localhost" for name in ("NO_PROXY", "no_proxy")}
+        folders = {f"XDG_{name.upper()}_HOME": str(self.home / name) for name in ("config", "data", "cache", "state")}
+        person = {"HOME": str(self.home), "PATH": os.environ["PATH"], "TERM": "dumb", "LANG": "C.UTF-8", "CI": "1"}
+        return {**person, **folders, **proxies, **near}
+
+    # --- the agent ---------------------------------------------------------------------------------------------------
+
+    def run(self, prompt: str, *steps: Step, resume: bool = False, setup: Setup = USUAL, **lines: list[Step]) -> None:
+        """Give the agent a prompt, and play the script to its end. Other lines are for who is prompted with their
+        names."""
+        self.model.play({**lines, "": steps})
+        self.finish(self.start(prompt, resume=resume, setup=setup))
+        self.require_played()
+
+    def start(
+        self, prompt: str, *, resume: bool = False, setup: Setup = USUAL, stdin: int = subprocess.DEVNULL
+    ) -> subprocess.Popen[str]:
+        command = self.agent.command(self.world, prompt, resume, setup)
+        return subprocess.Popen(
+            command,
+            cwd=self.project,
+            env={**self.environ, **self.agent.environ(self.world, setup)},
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def finish(self, process: subprocess.Popen[str]) -> str:
+        """What the agent printed, once it has ended well."""
+        try:
+            out, err = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            raise AssertionError(f"{self.name} did not end: {out[-2000:]}\n{err[-2000:]}") from None
+        assert process.returncode == 0 and not self.model.faults, f"{self.model.faults}\n{out[-2000:]}\n{err[-2000:]}"
+        return out
+
+    def require_played(self) -> None:
+        assert (self.model.left, self.model.faults) == (0, [])
+
+    @property
+    def requests(self) -> list[Request]:
+        return self.model.requests
+
+    # --- the user ----------------------------------------------------------------------------------------------------
+
+    def punchlist(self, *words: str, code: int = 0) -> str:
+        """What the user types, in the project."""
+        done = subprocess.run(
+            [SCRIPT, *words], cwd=self.project, env=self.environ, capture_output=True, encoding="utf-8", check=False
+        )
+        assert done.returncode == code, done.stderr
+        return done.stdout
+
+    def configure(self, text: str) -> None:
+        """The user's own settings."""
+        path = self.home / "config" / "punchlist" / "punchlist.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n", encoding="utf-8")
+
+    @property
+    def plan(self) -> Any:
+        return json.loads(self.punchlist("show", "--json"))
+
+    @property
+    def items(self) -> list[tuple[str, str]]:
+        return [(item["text"], item.get("status", "pending")) for item in self.plan.get("items", [])]
+
+    @property
+    def events(self) -> list[str]:
+        """What was written down: pushes, rests, reminders."""
+        path = self.home / "state" / "punchlist" / "events.jsonl"
+        return [json.loads(line)["kind"] for line in path.read_text().splitlines()] if path.exists() else []
+
+    @property
+    def faults(self) -> list[str]:
+        """The lines of the hooks' log."""
+        path = self.home / "state" / "punchlist" / "hook.log"
+        return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+    def files(self) -> dict[str, bytes]:
+        """Everything in the home and the project."""
+        found = [path for folder in (self.home, self.project) for path in folder.rglob("*") if path.is_file()]
+        return {str(path.relative_to(self.home.parent)): path.read_bytes() for path in found}
+
+
+def built(name: str, folder: Path) -> Stage:
+    """A stage for an agent, not attached yet. Skips, if the agent is not there."""
+    root = os.environ.get("PUNCHLIST_TEST_CLIENTS", "")
+    if not root:
+        pytest.skip(f"needs {name}: PUNCHLIST_TEST_CLIENTS names no folder with agents")
+    agent = load(name)
+    program = agent.program(Path(root, agent.FOLDER))
+    if program is None:
+        pytest.skip(f"needs {name}, which is not installed")
+    return Stage(name, agent, program, folder)
+
+
+@contextmanager
+def staged(name: str, folder: Path) -> Iterator[Stage]:
+    """An agent that knows nothing of us yet. Nothing of what it does may leave the machine."""
+    stage = built(name, folder)
+    try:
+        yield stage
+    finally:
+        stage.model.close()
+    assert stage.model.strays == []
+
+
+@contextmanager
+def attached(name: str, folder: Path) -> Iterator[Stage]:
+    """An agent with punchlist attached."""
+    with staged(name, folder) as stage:
+        stage.punchlist("install", name)
+        yield stage

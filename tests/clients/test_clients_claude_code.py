@@ -1,0 +1,75 @@
+"""What only Claude Code has: `/clear` in a running program, its tasks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clients.agents import Setup, claude_code
+from tests.clients.script import does, own, plan, says, shell
+from tests.clients.stage import Stage, attached
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    with attached("claude-code", tmp_path) as stage:
+        yield stage
+
+
+def ask(process: subprocess.Popen[str], prompt: str) -> None:
+    """Type something into a program that runs, and wait until it has answered."""
+    assert process.stdin and process.stdout
+    message = {"type": "user", "message": {"role": "user", "content": prompt}}
+    process.stdin.write(json.dumps(message) + "\n")
+    process.stdin.flush()
+    for line in process.stdout:
+        if json.loads(line)["type"] == "result":
+            return
+    raise AssertionError("it ended before it had answered")
+
+
+def test_after_clear_the_running_server_still_reaches_the_plan(stage: Stage) -> None:
+    """Its environment names the session that was: it knows better from the hooks."""
+    steps = [
+        does(plan(add=["Read the parser", "Mend it"])),
+        says("Shall I go on?"),
+        does(plan(done=[1])),
+        does(shell("echo mending")),
+        says("Is that all?"),
+    ]
+    stage.model.play({"": steps})
+    process = stage.start("", setup=Setup(args=("--input-format", "stream-json")), stdin=subprocess.PIPE)
+    ask(process, "Mend the parser.")
+    ask(process, "/clear")
+    ask(process, "Go on.")
+    stage.finish(process)
+    stage.require_played()
+    assert stage.requests[2].heard.count("Your plan; what is open:\n- now 1 Read the parser\n- 2 Mend it\n") == 1
+    [one] = json.loads(stage.punchlist("plans", "--json"))
+    assert len(one["sessions"]) == 2, "the plan went from the old session to the new one"
+    assert stage.items == [("Read the parser", "completed"), ("Mend it", "in_progress")]
+    assert "mending" in str(stage.plan["items"][1]["calls"])
+    assert stage.faults == []
+
+
+def test_its_tasks_become_the_plan_and_edits_come_back_as_news(stage: Stage) -> None:
+    stage.run(
+        "Mend the parser.",
+        does(own("TaskCreate", subject="Read the parser", description="All of it.")),
+        does(own("TaskCreate", subject="Mend it", description="With a test.")),
+        does(own("TaskUpdate", taskId="1", status="in_progress")),
+        does(shell("echo reading"), first=lambda: stage.punchlist("rename", "2", "Mend it well")),
+        does(own("TaskUpdate", taskId="1", status="completed")),
+        does(own("TaskUpdate", taskId="2", status="in_progress")),
+        does(own("TaskList")),
+        says("Is that all?"),
+        setup=claude_code.TASKS,
+    )
+    assert stage.items == [("Read the parser", "completed"), ("Mend it well", "in_progress")]
+    assert stage.requests[-1].heard.count('the user renamed "Mend it" to "Mend it well".') == 1
+    assert "reading" in str(stage.plan["items"][0]["calls"])
+    assert stage.faults == []

@@ -1,0 +1,45 @@
+"""What only Codex has: hooks run once they are trusted, and `doctor` knows which are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients.agents import codex
+from tests.clients.script import does, plan, says
+from tests.clients.stage import Stage, attached
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    with attached("codex", tmp_path) as stage:
+        yield stage
+
+
+def trust(stage: Stage) -> None:
+    """What Codex writes when the user trusts a hook: the digest of what it would run."""
+    folder = stage.home / ".codex"
+    hooks: dict[str, Any] = json.loads((folder / "hooks.json").read_text())["hooks"]
+    with (folder / "config.toml").open("a", encoding="utf-8") as file:
+        for event, [group] in hooks.items():
+            name = "".join(f"_{char.lower()}" if char.isupper() else char for char in event).lstrip("_")
+            handler = {"async": False, **group["hooks"][0]}
+            said = {**group, "event_name": name, "hooks": [handler]}
+            digest = sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+            file.write(f'[hooks.state."{folder}/hooks.json:{name}:0:0"]\ntrusted_hash = "sha256:{digest}"\n')
+
+
+def test_hooks_run_as_soon_as_they_are_trusted_and_doctor_knows_it(stage: Stage) -> None:
+    stage.run("Mend it.", does(plan(add=["Mend it"])), says("So far."), setup=codex.CAUTIOUS)
+    assert stage.events == [], "a hook that is not trusted is skipped without a word"
+    assert "Codex skips hooks that you have not trusted" in stage.punchlist("doctor", code=1)
+    trust(stage)
+    assert "Codex skips" not in stage.punchlist("doctor")
+    stage.run("Mend it.", does(plan(add=["Mend it"])), says("So far."), says("What else?"), setup=codex.CAUTIOUS)
+    assert stage.events == ["push", "rest"]
+    assert stage.faults == []
