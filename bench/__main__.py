@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .frame import Row, table
 
-NAMES = ("tokens", "calls", "startup", "durable", "crowd", "growth", "mcp", "session")
+NAMES = ("tokens", "policy", "calls", "startup", "durable", "crowd", "growth", "mcp", "panel", "watch", "session")
 
 
 def main() -> int:

@@ -55,7 +55,7 @@ def _postgres() -> list[Row]:
         import psycopg  # noqa: F401
     except ImportError:
         return []
-    with _server() as url:
+    with server() as url:
         _upsert(url, 0)
         punchlist.open(url, session="warm").close()
         bare = _times(lambda worker: _upsert(url, worker))
@@ -66,7 +66,8 @@ def _postgres() -> list[Row]:
 
 
 @contextmanager
-def _server() -> Iterator[str]:
+def server() -> Iterator[str]:
+    """The address of a PostgreSQL server that runs as long as it is needed."""
     import warnings
 
     with warnings.catch_warnings(), tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

@@ -14,7 +14,7 @@ class Row(NamedTuple):
     name: str
     goal: float | None  # None: shown for comparison
     measured: float
-    unit: str  # tokens, ms, or x (times the yardstick)
+    unit: str  # tokens, ms, bytes, x (times the yardstick), or nothing
     note: str = ""
 
     @property
@@ -32,8 +32,8 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def _cells(row: Row) -> tuple[str, str, str, str, str]:
-    digits = 0 if row.unit == "tokens" else 1
-    unit = "" if row.unit == "tokens" else row.unit if row.unit == "x" else f" {row.unit}"
+    digits = 0 if row.unit in ("tokens", "bytes") else 1
+    unit = "" if row.unit in ("tokens", "") else row.unit if row.unit == "x" else f" {row.unit}"
     goal = "" if row.goal is None else f"≤ {row.goal:,.0f}{unit}"
     verdict = "" if row.goal is None else "ok" if row.ok else "MISS"
     return row.name, goal, f"{row.measured:,.{digits}f}{unit}", verdict, row.note

@@ -1,8 +1,10 @@
 """
-Draw docs/show.svg: what `punchlist` prints in colour, for light and dark screens.
+Draw the pictures of docs/: what the real program shows in colour, for light and dark screens.
 
-The plan is made through the command line in a temporary directory, and the picture is read off what the real program
-prints, so it shows what a user sees. `python docs/pictures.py` draws it; `--check` only tells whether it is up to date.
+A plan is made through the command line in a temporary directory. `show.svg` is read off what `punchlist` prints, the
+others off the screen of `punchlist watch` in a pseudo-terminal, so they show what a user sees; only the spinner is
+stopped, so that a picture changes when the program does. `python docs/pictures.py` draws them; `--check` only tells
+which are not up to date.
 """
 
 from __future__ import annotations
@@ -10,17 +12,31 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
+import sqlite3
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from time import gmtime, strftime, time
+from typing import Any, NamedTuple
 from unicodedata import east_asian_width
 from xml.sax.saxutils import escape
 
-PICTURE = Path(__file__).with_name("show.svg")
-COLUMNS = 66
+import ptyprocess
+import pyte
+
+HERE = Path(__file__).parent
+COLUMNS, ROWS = 66, 24
 CELL, LINE, SIZE, MARGIN, BAR = 8.4, 21, 14, 20, 34  # in pixels; BAR is the window's upper edge
+SPENT = 72  # seconds that the active item has taken
+BEFORE = 3  # seconds for a watcher to start in
+STYLED = ("punchlist", "claude-code", "gencode", "oh-my-pi")
+SPINNERS = {"claude-code": ("·✢✳✶✻✽", "✻")}  # frames, and the one that is drawn
+BRAILLE = ("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "⠹")
+CTRL_T = b"\x14"
 
 TITLE = {"title": "Fix the crash on empty input", "items": []}
 PLAN = [
@@ -62,26 +78,79 @@ class Piece(NamedTuple):
     column: int
 
 
-def printed() -> str:
-    """What the program prints for the plan, with its colours."""
-    with tempfile.TemporaryDirectory(prefix="punchlist-picture-") as folder:
-        for arguments, given in STEPS:
-            run(folder, arguments, "" if given is None else json.dumps(given))
-        return run(folder, ["show"], "")
+def shown(folder: str) -> list[str]:
+    """What the program prints for the plan."""
+    return ["\x1b[2m$\x1b[0m punchlist", *run(folder, ["show"], "").rstrip("\n").split("\n")]
+
+
+def watched(folder: str, style: str, *, collapsed: bool) -> list[str]:
+    """The screen of a watcher, once it tells how long the active item has taken."""
+    settle(folder)
+    words = [sys.executable, "-m", "punchlist", "watch", "--style", style]
+    process = ptyprocess.PtyProcess.spawn(words, cwd=folder, env=environment(folder), dimensions=(ROWS, COLUMNS))
+    screen = pyte.Screen(COLUMNS, ROWS)
+    stream = pyte.ByteStream(screen)
+    if collapsed:
+        process.write(CTRL_T)
+    wanted, end = f"ctrl+t {'show' if collapsed else 'hide'}", time() + 20
+    while not (wanted in "".join(screen.display) and duration() in "".join(screen.display)):
+        if time() > end or not select.select([process.fd], [], [], 20)[0]:
+            raise SystemExit(f"the screen of {style} never came:\n" + "\n".join(screen.display))
+        stream.feed(os.read(process.fd, 65536))
+    process.terminate(force=True)
+    return [*filter(None, (stopped("".join(coded(screen.buffer[row])).rstrip(), style) for row in range(ROWS)))]
+
+
+def settle(folder: str) -> None:
+    """Let the active item have been begun a while ago, and no one have pressed Ctrl+T."""
+    (Path(folder) / "punchlist" / "panel.json").unlink(missing_ok=True)
+    db = sqlite3.connect(Path(folder) / "punchlist" / "punchlist.db")
+    with db:
+        at = strftime("%Y-%m-%dT%H:%M:%S.000Z", gmtime(time() - SPENT + BEFORE))
+        db.execute("UPDATE history SET at = ?", (at,))
+    db.close()
+
+
+def duration() -> str:
+    return f"{SPENT // 60}m {SPENT % 60}s"
+
+
+def coded(cells: Any) -> Iterator[str]:
+    """A row of the emulator's cells as text with ANSI codes in it."""
+    row = [cells[column] for column in range(COLUMNS)]
+    for style, run in groupby(row, key=codes):
+        text = "".join(cell.data for cell in run)
+        yield f"\x1b[{style}m{text}\x1b[0m" if style else text
+
+
+def codes(cell: Any) -> str:
+    found = {"1": cell.bold, "2": cell.italics, "9": cell.strikethrough}
+    colour = {"green": "32", "brown": "33", "cyan": "36"}.get(cell.fg, "")
+    return ";".join([*(code for code, is_on in found.items() if is_on), *([colour] if colour else [])])
+
+
+def stopped(line: str, style: str) -> str:
+    """A line with the spinner at one of its frames; it stands where the colour of what is active begins."""
+    frames, frame = SPINNERS.get(style, BRAILLE)
+    return re.sub(rf"(\x1b\[36m)[{frames}](?= )", rf"\g<1>{frame}", line)
 
 
 def run(folder: str, arguments: list[str], given: str) -> str:
-    own = {name: value for name, value in os.environ.items() if not name.startswith("PUNCHLIST_")}
-    own |= dict.fromkeys(("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"), folder)
-    own |= {"COLUMNS": str(COLUMNS), "FORCE_COLOR": "1", "TERM": "xterm", "PYTHONUTF8": "1"}
-    own.pop("NO_COLOR", None)
     done = subprocess.run(
         [sys.executable, "-m", "punchlist", *arguments],
-        input=given, capture_output=True, encoding="utf-8", cwd=folder, env=own,
+        input=given, capture_output=True, encoding="utf-8", cwd=folder, env=environment(folder) | {"FORCE_COLOR": "1"},
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(f"punchlist {' '.join(arguments)}: {done.stdout}{done.stderr}")
     return done.stdout
+
+
+def environment(folder: str) -> dict[str, str]:
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PUNCHLIST_")}
+    own |= dict.fromkeys(("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"), folder)
+    own |= {"COLUMNS": str(COLUMNS), "TERM": "xterm", "PYTHONUTF8": "1"}
+    own.pop("NO_COLOR", None)
+    return own
 
 
 def pieces(line: str) -> list[Piece]:
@@ -92,22 +161,21 @@ def pieces(line: str) -> list[Piece]:
         if part.startswith("\x1b"):
             codes = [code for code in part[2:-1].split(";") if code not in ("", "0")]
             style = " ".join(STYLES[code] for code in codes)
-        elif part:
-            found.append(Piece(part, style, column))
-            column += sum(2 if east_asian_width(char) in "WF" else 1 for char in part)
+        for run in re.split(r"(  +)", part) if not part.startswith("\x1b") else ():  # not every viewer keeps blanks
+            found.append(Piece(run, style, column))
+            column += sum(2 if east_asian_width(char) in "WF" else 1 for char in run)
     return found
 
 
-def drawn(screen: str) -> str:
+def drawn(lines: list[str], title: str) -> str:
     """The picture of a screen."""
-    lines = ["\x1b[2m$\x1b[0m punchlist", *screen.rstrip("\n").split("\n")]
     width, height = round(2 * MARGIN + COLUMNS * CELL), BAR + MARGIN + len(lines) * LINE
     rows = [row(number, line) for number, line in enumerate(lines)]
-    words = re.sub(r"\x1b\[[0-9;]*m", "", screen)
+    words = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(lines)) + "\n"
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
         ' role="img" aria-labelledby="title words">',
-        '<title id="title">A plan, as punchlist shows it</title>',
+        f'<title id="title">{escape(title)}</title>',
         f'<desc id="words">{escape(words)}</desc>',
         f"<style>\n{css()}\n</style>",
         f'<rect class="back" x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="8"/>',
@@ -154,15 +222,32 @@ def coloured(scheme: str) -> list[str]:
     ]
 
 
+def pictures(folder: str) -> Iterator[tuple[str, Callable[[], list[str]], str]]:
+    """The name of each picture, what is in it, and its title."""
+    yield "show.svg", lambda: shown(folder), "A plan, as punchlist shows it"
+    for style in STYLED:
+        for collapsed in (False, True):
+            name = f"watch-{style}{'-collapsed' if collapsed else ''}.svg"
+            words = f"A plan while it is worked on, in the style {style}, {'collapsed' if collapsed else 'expanded'}"
+            yield name, lambda style=style, collapsed=collapsed: watched(folder, style, collapsed=collapsed), words  # type: ignore[misc]
+
+
 def main() -> int:
-    picture = drawn(printed())
-    if sys.argv[1:] == ["--check"]:
-        if PICTURE.exists() and PICTURE.read_text(encoding="utf-8") == picture:
-            return 0
-        print(f"{PICTURE.name} is not what the program prints now; run: python docs/pictures.py", file=sys.stderr)
+    pyte.graphics.TEXT[2] = "+italics"  # the emulator knows no dim text, and nothing here is in italics
+    old = []
+    with tempfile.TemporaryDirectory(prefix="punchlist-picture-") as folder:
+        for arguments, given in STEPS:
+            run(folder, arguments, "" if given is None else json.dumps(given))
+        for name, make, title in pictures(folder):
+            path, picture = HERE / name, drawn(make(), title)
+            if not path.exists() or path.read_text(encoding="utf-8") != picture:
+                old.append(name)
+                if sys.argv[1:] != ["--check"]:
+                    path.write_text(picture, encoding="utf-8")
+    if sys.argv[1:] == ["--check"] and old:
+        print(f"not what the program shows now: {', '.join(old)}; run: python docs/pictures.py", file=sys.stderr)
         return 1
-    PICTURE.write_text(picture, encoding="utf-8")
-    print(f"{PICTURE.name}: {len(picture):,} characters")
+    print(f"drawn: {', '.join(old) or 'nothing has changed'}")
     return 0
 
 

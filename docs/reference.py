@@ -154,7 +154,7 @@ def _values(name: str) -> str:
     if isinstance(Settings._field_defaults[name], bool):
         return "true, false"
     if isinstance(Settings._field_defaults[name], int):
-        return "a number" if ABOUT[name].least < 0 else "a number, 0 or more"
+        return "a number" if ABOUT[name].least < 0 else f"a number, {ABOUT[name].least} or more"
     if name in _KINDS:
         return _KINDS[name]
     return ", ".join(f"`{choice}`" for choice in ABOUT[name].choices) or "a text"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,8 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home.mkdir()
     for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(home))
-    for name in ("STORE", "PLAN", "SESSION", "AGENT", "DIALECT", "TOLERANT", "OFF"):
-        monkeypatch.delenv(f"PUNCHLIST_{name}", raising=False)
+    for name in [name for name in os.environ if name.startswith("PUNCHLIST_") and "_TEST_" not in name]:
+        monkeypatch.delenv(name)
     for name in FOLDERS.split():
         monkeypatch.delenv(name, raising=False)
     return home

@@ -165,8 +165,18 @@ def test_showing_the_plan_loads_nothing_that_only_other_commands_need() -> None:
     found = command("show")
     assert "punchlist.core.render" in found
     assert found & {"subprocess", "tempfile", "difflib", "tomllib", "pathlib", "dataclasses", "asyncio"} == set()
-    assert {name for name in ours(found) if name.startswith(("punchlist.dialects", "punchlist.hosts"))} == set()
+    assert found & {"shutil", "threading", "termios", "signal"} == set()
+    others = ("punchlist.dialects", "punchlist.hosts", "punchlist.tui")
+    assert {name for name in ours(found) if name.startswith(others)} == set()
     assert not found & {"punchlist.cli.editor", "punchlist.cli.files", "punchlist.cli.demo", "punchlist.core.markdown"}
+
+
+def test_another_style_loads_itself_and_no_panel() -> None:
+    given_a_plan_with_news()
+    found = {name for name in command("show", "--style", "gencode") if name.startswith("punchlist.tui.")}
+    assert found == {"punchlist.tui.view", "punchlist.tui.styles"} | {
+        f"punchlist.tui.styles.{name}" for name in ("gencode", "workers")
+    }
 
 
 def test_a_call_loads_the_one_dialect_it_speaks() -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .desk import Desk
     from .desk import open_desk as open
     from .dialects import Reply
+    from .recorder import PauseRecorder
     from .stores.memory import MemoryStore
 
 # Names are looked up when they are used: importing the package costs nothing, and a hook is a new process every time.
@@ -37,6 +38,7 @@ _HOMES = {
     "Rules": "core.rules",
     "Desk": "desk",
     "open": "desk",
+    "PauseRecorder": "recorder",
     "Reply": "dialects",
     "MemoryStore": "stores.memory",
 }
@@ -48,6 +50,7 @@ __all__ = [
     "MemoryStore",
     "NoSuchItem",
     "Pause",
+    "PauseRecorder",
     "Plan",
     "PunchlistError",
     "Reader",

@@ -7,9 +7,10 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .core.changes import FINAL
+from .core.errors import StoreError
 from .core.model import Plan
 from .core.ops import clear
+from .core.text import inline
 from .desk import Desk
 from .moments import limits_of, paid, planning
 from .policy import brief, remind
@@ -57,11 +58,19 @@ def _made(desk: Desk, context: str, heard: Tally, *makers: _Maker) -> list[Attac
         try:
             made = make(desk, context, heard)
         except Exception as error:
-            desk.note("fault", where=make.__name__.strip("_"), message=f"{type(error).__name__}: {error}")
+            _complain(desk, make.__name__.strip("_"), error)
             continue
         if made is not None:
             found.append(made)
     return found
+
+
+def _complain(desk: Desk, where: str, error: Exception) -> None:
+    """Write a fault down, if even that can be done."""
+    try:
+        desk.note("fault", where=where, message=f"{type(error).__name__}: {error}")
+    except StoreError:
+        pass
 
 
 def reminder(desk: Desk, heard: Tally) -> Attachment | None:
@@ -131,7 +140,7 @@ def _claude_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
     again = context in ("compact", "resume")
     if not content:
         return None if again else _todo(desk, plan, say("claude-code.empty"), context, content)
-    listed = brief.harmless(json.dumps(content, ensure_ascii=False))
+    listed = inline(json.dumps(content, ensure_ascii=False))
     text = say("claude-code.restored", list=listed) if again else say("claude-code.changed", list=listed)
     return _todo(desk, plan, text, context, content)
 
@@ -185,10 +194,8 @@ _LISTS: dict[str, Callable[[Desk, Plan, str], Attachment | None]] = {
 
 
 def _edited(desk: Desk, context: str, heard: Tally) -> Attachment | None:
-    """What the user and others changed, once. After the list itself, only what must not be undone is worth a word."""
+    """What the user and others changed, once: a list alone tells neither of notes nor of what must not come back."""
     news = desk.news(ids=desk.dialect.rules.shows_ids)
-    if context in _AGAIN or (context == "changed" and desk.dialect.name in _LISTS):
-        news = [line for line in news if line.endswith(FINAL)]
     if not news:
         return None
     return Attachment("edit", wrapped(brief.edited(news), desk.dialect.name), context, len(desk.plan.items))

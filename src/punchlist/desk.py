@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import settings as settings_of
 from .core.changes import Change, Record, apply, diff, noted, tell, undo
 from .core.errors import Refused, StaleRevision, StoreError
-from .core.model import ACTIVE, MAIN, PENDING, USER, Pace, Pause, Plan, Reader
+from .core.model import ACTIVE, CLOSED, MAIN, PENDING, USER, Pace, Pause, Plan, Reader
 from .core.text import counted, cut, inline, plainly
 from .core.timeline import leading_to, redoable, undoable
 from .settings import Settings
@@ -150,6 +150,15 @@ class Desk:
                 return None
             raise
 
+    def wait(self, plan: Plan, seconds: float) -> None:
+        """Return when the plan is no longer this one, or when the time is over."""
+        seen = (plan.id, plan.revision)
+        self.store.wait(plan.id, lambda: self._closed or self._glance()[:2] != seen, seconds)
+
+    def refind(self) -> None:
+        """Forget which plan was found: the next look finds the one that was touched last."""
+        self._latest = ""
+
     # --- changing --------------------------------------------------------------------------------------------------
 
     def change(self, edit: Callable[[Plan], Plan], *, by: str = USER, kind: str = "edit") -> Plan:
@@ -284,7 +293,12 @@ class Desk:
     @property
     def pace(self) -> Pace:
         """How this reader's work goes."""
-        return self.store.recall(self.reader_key)
+        return self.store.recall(self._pace_key)
+
+    @property
+    def _pace_key(self) -> str:
+        """Without a session, work is counted for the plan: what one project has spent, another has not."""
+        return self.reader_key if self.session else f"{self.reader_key}/{self._glance()[0]}"
 
     def paced(self, step: Callable[[Pace], Pace]) -> Pace:
         """Take a step in how this reader's work goes, and keep it. Whoever lost a race takes it again."""
@@ -294,7 +308,7 @@ class Desk:
             if after == pace:
                 return pace
             try:
-                self.store.keep(self.reader_key, pace, after)
+                self.store.keep(self._pace_key, pace, after)
                 return after
             except StaleRevision:
                 continue
@@ -442,7 +456,7 @@ def desk_for(
 
 
 def store_for(settings: Settings, patience: str = "") -> Store:
-    """The store that the settings name. `patience`: how many seconds to wait for others who hold it, if not as usual."""
+    """The store that the settings name. `patience`: how many seconds to wait for others who hold it."""
     url = settings.store
     options = {"synchronous": settings.sqlite_synchronous} if url.startswith("sqlite:") else {}
     return open_store(url, **options, **({"patience": patience} if patience else {}))
@@ -463,8 +477,12 @@ def _turns(now: Plan, records: Sequence[Record]) -> list[tuple[str, str, Plan, P
 
 
 def _worth_telling(changes: Sequence[Change], by: str) -> list[Change]:
-    """The user's every change; of another agent's, not what it is busy with."""
-    return [c for c in changes if by == USER or not (c.kind == "changed" and _is_work(c))]
+    """The user's every change; of another agent's, not what it is busy with, nor that it put away what is closed."""
+    return [c for c in changes if by == USER or not (_is_tidying(c) or (c.kind == "changed" and _is_work(c)))]
+
+
+def _is_tidying(change: Change) -> bool:
+    return change.kind == "removed" and change.before.status in CLOSED
 
 
 def _is_work(change: Change) -> bool:

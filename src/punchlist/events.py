@@ -19,24 +19,25 @@ _LONG = 200  # characters of a value
 
 def write(kind: str, **values: Any) -> None:
     """Add a line. What cannot be written is let go: a log is not worth a failure."""
-    path = _path()
     line = json.dumps({"kind": kind, **{name: _short(value) for name, value in values.items()}}) + "\n"
+    path = _path()
     try:
-        if os.path.exists(path) and os.path.getsize(path) > _FULL:
-            os.replace(path, _path(".1"))
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        handle = _opened(path)
         try:
-            os.write(handle, line.encode())
+            end = os.fstat(handle).st_size
+            is_torn = end > 0 and os.pread(handle, 1, end - 1) != b"\n"  # somebody died while writing
+            os.write(handle, b"\n" * is_torn + line.encode())
         finally:
             os.close(handle)
+        if end > _FULL:
+            _put_aside(path)
     except OSError:
         pass
 
 
-def switched(kind: str, *, place: str, **values: Any) -> None:
+def switched(to: str, *, place: str, **values: Any) -> None:
     """Add that it was turned off or on: for a session, for a project, or everywhere, where neither is named."""
-    write(kind, **({} if values.get("session") else {"place": place or _EVERYWHERE}), **values)
+    write("toggle", to=to, **({} if values.get("session") else {"place": place or _EVERYWHERE}), **values)
 
 
 def is_about(event: Mapping[str, Any], plan: str, session: str, place: str) -> bool:
@@ -57,6 +58,28 @@ def read() -> Iterator[dict[str, Any]]:
                         yield found
         except OSError:
             continue
+
+
+def _opened(path: str) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+    try:
+        return os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        return os.open(path, flags, 0o600)
+
+
+def _put_aside(path: str) -> None:
+    """The full file becomes the older one. Of several processes that see it full, one does it."""
+    import fcntl
+
+    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.path.getsize(path) > _FULL:
+            os.replace(path, _path(".1"))
+    finally:
+        os.close(lock)
 
 
 def _path(ending: str = "") -> str:

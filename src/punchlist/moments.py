@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .core.changes import CALLS, FINAL
+from .core.changes import CALLS
 from .core.model import MAIN, Item, Pace, Plan
 from .core.ops import called, resume
 from .desk import Desk
@@ -61,9 +61,7 @@ def started(desk: Desk, source: str) -> list[str]:
         return []
     pace = desk.paced(lambda pace: pace._replace(revision=plan.revision, turns=0, reminded=0, planning=0))
     text = brief.restored(plan, ids=_knows_ids(desk, pace))
-    told = [text] if text else []
-    news = desk.news(ids=_knows_ids(desk, pace))
-    return [*told, *[line for line in news if line.endswith(FINAL) or not text]]
+    return [*([text] if text else []), *desk.news(ids=_knows_ids(desk, pace))]
 
 
 def was_prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[str]:

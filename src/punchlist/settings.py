@@ -26,6 +26,11 @@ class Settings(NamedTuple):
     redact_calls: bool = True
     sqlite_synchronous: str = "normal"
     keep_history: str = ""
+    model: str = ""
+    base_url: str = ""
+    context: int = 100_000
+    turns: int = 200
+    confirm_shell: bool = False
     off: bool = False
     reminders: bool = True
     remind_after: int = DIALECTS
@@ -38,6 +43,10 @@ class Settings(NamedTuple):
     plan_mode_every: int = 5
     seed_plan: bool = True
     clear_delay: int = 60
+    style: str = "punchlist"
+    expanded: bool = False
+    plain: bool = False
+    unicode: bool = True
     origins: Mapping[str, str] = NOTHING
     faults: tuple[str, ...] = ()  # each names file and key; the value before it stands
 
@@ -75,6 +84,15 @@ ABOUT = {
         "seconds after which closed items leave oh-my-pi's list; 0 at once, below 0 never", least=-_LARGEST
     ),
     "sqlite_synchronous": About("full: the last commits survive a power cut, too", ("normal", "full")),
+    "model": About("the model that `run` asks: anthropic:NAME, openai:NAME, ollama:NAME, script:FILE", project=False),
+    "base_url": About("where that model is, if not at its usual place", project=False),
+    "context": About("tokens of a conversation before `run` sums it up", least=1000),
+    "turns": About("how often `run` asks the model before it waits for your next word", least=1),
+    "confirm_shell": About("whether `run` asks you before every shell command", project=False),
+    "style": About("how a plan looks on a terminal", ("punchlist", "claude-code", "gencode", "oh-my-pi")),
+    "expanded": About("whether the panel begins with the list in sight; what Ctrl+T was last counts more"),
+    "plain": About("whether changes are told line by line, without moving the cursor: for screen readers"),
+    "unicode": About("whether signs beyond ASCII are used on a screen that has them"),
 }
 
 
@@ -105,6 +123,13 @@ def state_folder(environ: Mapping[str, str]) -> str:
 def config_folder(environ: Mapping[str, str]) -> str:
     """Where the user's settings are."""
     return _folder(environ, "XDG_CONFIG_HOME", "~/.config")
+
+
+def has_colour(environ: Mapping[str, str], is_terminal: bool) -> bool:
+    """Whether to use colours: on a terminal, unless the user wants none; elsewhere only if asked to."""
+    if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
+        return False
+    return bool(environ.get("FORCE_COLOR")) or is_terminal
 
 
 def place(cwd: str = "") -> str:

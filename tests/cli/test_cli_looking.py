@@ -320,3 +320,48 @@ def test_a_change_is_made_even_where_nobody_can_be_told_of_it() -> None:
     done = subprocess.run(f"'{SCRIPT}' add Ship >&-", shell=True, capture_output=True, encoding="utf-8", check=False)
     assert "Traceback" not in done.stderr
     assert piped("show").splitlines()[-1] == "○ 6 Ship"
+
+
+# --- in other styles -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("style", "begin"),
+    [
+        ("punchlist", "Plan  ━━╌╌╌╌╌╌╌╌ 1/4\n✓ 1 Read the code\n"),
+        ("claude-code", "  Todos\n  ☒ Read the code\n  ☐ Fix the bug\n"),
+        ("gencode", "┌─ Tasks ─"),
+        ("oh-my-pi", "Todos 1/4\n├─ ✓ Read the code\n├─ ▶ Fixing the bug¹\n│    in line 40\n"),
+    ],
+)
+def test_the_plan_is_shown_in_other_styles(style: str, begin: str) -> None:
+    given_one_of_each()
+    assert piped("show", "--style", style).startswith(begin)
+    assert piped(PUNCHLIST_STYLE=style).startswith(begin)
+
+
+@pytest.mark.parametrize("style", ["claude-code", "gencode", "oh-my-pi"])
+def test_without_a_plan_every_style_says_how_to_make_one(style: str) -> None:
+    assert piped("show", "--style", style).startswith("No plan here yet.")
+
+
+@pytest.mark.parametrize("style", ["claude-code", "gencode", "oh-my-pi"])
+@pytest.mark.parametrize("columns", [20, 300])
+def test_every_style_fits_the_screen(style: str, columns: int) -> None:
+    given({"text": LONG, "status": "in_progress", "notes": (LONG,)}, {"text": "short"})
+    seen = on_terminal("show", "--style", style, columns=columns)
+    assert len([line for line in seen.lines if line]) <= 7
+    assert "Rewrite the" in "\n".join(seen.lines)
+
+
+def test_a_style_that_is_not_there_is_misuse() -> None:
+    done = subprocess.run([SCRIPT, "show", "--style", "neon"], capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 2
+    assert "invalid choice: 'neon'" in done.stderr
+
+
+def test_signs_beyond_ascii_can_be_switched_off() -> None:
+    given_one_of_each()
+    assert piped(PUNCHLIST_UNICODE="no").isascii()
+    assert piped("line", PUNCHLIST_UNICODE="no").isascii()
+    assert piped("show", "--style", "gencode", PUNCHLIST_UNICODE="no").isascii()

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import punchlist
-from punchlist import ops
 from punchlist.cli.parser import COMMANDS
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
@@ -247,18 +246,3 @@ def test_a_directory_that_is_gone_is_what_is_said_to_be_gone() -> None:
     assert done.stderr.startswith("punchlist: ")
     assert "director" in done.stderr.replace("No such file or directory", "")
     assert done.stderr.count("\n") == 1
-
-
-# --- the demonstration -----------------------------------------------------------------------------------------------
-
-
-def test_the_demonstration_plays_a_plan_to_its_end_and_keeps_nothing() -> None:
-    with punchlist.open() as desk:
-        desk.change(lambda plan: ops.add(plan, "mine"))
-    done = run("demo", "--fast")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "added 1-5; now 1 Reproduce the crash (0/5)" in done.stdout
-    assert 'the user added 6 "Write a regression test".' in done.stdout
-    assert "all done (6/6)" in done.stdout
-    with punchlist.open() as desk:
-        assert [item.text for item in desk.plan.items] == ["mine"]

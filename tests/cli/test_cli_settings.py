@@ -187,6 +187,85 @@ def test_every_fault_is_told_at_once(user_file: Path) -> None:
     assert run("settings").stderr.count("\n") == 3
 
 
+NUMBERS = [
+    *("remind_after", "remind_again", "reminder_budget", "idle_pushes", "pushes", "push_minutes", "plan_mode_every"),
+    "clear_delay",
+]
+SWITCHES = ["off", "reminders", "continuation", "seed_plan"]
+
+
+def faults_of(path: Path, lines: list[str]) -> list[str]:
+    path.write_text("\n".join(lines))
+    return run("settings").stderr.splitlines()
+
+
+def test_a_number_that_is_none_is_named_with_its_file_and_the_default_stays(user_file: Path) -> None:
+    defaults = settings()
+    for given, right in [
+        ('"ten"', "must be a whole number, not 'ten'"),
+        ("true", "must be a whole number, not true"),
+        ("1.5", "must be a whole number, not 1.5"),
+        ("[1]", "must be a whole number"),
+        ("2000-01-01", "must be a whole number"),
+        ("99999999999", "must be "),
+    ]:
+        said = faults_of(user_file, [f"{name} = {given}" for name in NUMBERS])
+        for name, line in zip(NUMBERS, said, strict=True):
+            assert line.startswith(f"punchlist: {user_file}: '{name}' {right}")
+        assert settings() == defaults
+
+
+def test_a_number_below_its_least_is_named_and_the_default_stays(user_file: Path) -> None:
+    defaults = settings()
+    said = faults_of(user_file, [f"{name} = -3" for name in NUMBERS])
+    assert [line.split("'")[1] for line in said] == NUMBERS[:-1]  # a delay below zero means never
+    assert all("to 999999999, not -3" in line for line in said)
+    found = settings()
+    assert found.pop("clear_delay")["value"] == -3
+    assert all(found[name] == defaults[name] for name in found)
+
+
+def test_a_switch_that_is_none_is_named_and_the_default_stays(user_file: Path) -> None:
+    defaults = settings()
+    said = faults_of(user_file, [f"{name} = 1" for name in SWITCHES])
+    assert [line.split("'")[1] for line in said] == SWITCHES
+    assert all("must be true or false, not 1" in line for line in said)
+    assert settings() == defaults
+
+
+@pytest.mark.parametrize("given", ["-3", "ten", "1e3", "9" * 30, "٣"], ids=ascii)
+def test_a_number_in_a_variable_is_judged_as_in_a_file(given: str) -> None:
+    said = fault(PUNCHLIST_PUSHES=given)
+    assert said.startswith("punchlist: PUNCHLIST_PUSHES: 'pushes' must be ")
+    assert value("pushes", PUNCHLIST_PUSHES=given) == (20, "default")
+    assert value("pushes", PUNCHLIST_PUSHES="7") == (7, "PUNCHLIST_PUSHES")
+
+
+def test_one_bad_key_does_not_cost_the_others_and_stops_no_hook(user_file: Path) -> None:
+    user_file.write_text("pushes = -1\nfrob = 2\nidle_pushes = 1\n[extra]\nx = 1")
+    assert value("idle_pushes") == (1, str(user_file))
+    assert value("pushes") == (20, "default")
+    sent = {"todos": [{"content": "Read", "status": "pending", "activeForm": "Read"}]}
+    common = {"session_id": "s1", "cwd": os.getcwd()}
+    events = [
+        {**common, "hook_event_name": "PostToolUse", "tool_name": "TodoWrite", "tool_input": sent},
+        *[{**common, "hook_event_name": "Stop", "last_assistant_message": "So far."}] * 2,
+    ]
+    answers = []
+    for event in events:
+        words = [SCRIPT, "hook", "claude-code"]
+        done = subprocess.run(words, input=json.dumps(event), capture_output=True, encoding="utf-8", check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        answers.append(done.stdout)
+    assert [bool(answer) for answer in answers] == [False, True, False]  # sent on once, as the good key says
+
+
+def test_a_setting_that_the_dialect_has_a_default_for_says_so() -> None:
+    lines = {line.split()[0]: line for line in run("settings").stdout.splitlines()}
+    for name in ("remind_after", "remind_again", "reminder_budget"):
+        assert "as the dialect has it" in lines[name]
+
+
 # --- passwords -------------------------------------------------------------------------------------------------------
 
 

@@ -76,11 +76,11 @@ def test_off_and_on_are_written_down_with_what_was_before(tmp_path: Path) -> Non
     run("off")
     run("on")
     here = os.path.realpath(".")
-    told = [(one["kind"], one["before"], one["place"]) for one in events()]
-    assert told == [("on", "off", here), ("off", "on", here)]
+    told = [(one["kind"], one["to"], one["before"], one["place"]) for one in events()]
+    assert told == [("toggle", "on", "off", here), ("toggle", "off", "on", here)]
     assert events(cwd=str(tmp_path / "other")) == []
     run("off", "--everywhere")
-    assert [one["kind"] for one in events(cwd=str(tmp_path / "other"))] == ["off"]
+    assert [one["to"] for one in events(cwd=str(tmp_path / "other"))] == ["off"]
 
 
 def test_what_happens_to_a_session_without_a_plan_is_not_told_elsewhere(tmp_path: Path) -> None:

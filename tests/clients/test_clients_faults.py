@@ -58,7 +58,7 @@ def test_switched_off_it_is_silent_and_has_no_tool(stage: Stage) -> None:
     stage.punchlist("on")
     stage.run("Go on.", does(plan(add=["Mend it"])), says("Is that all?", first=lambda: stage.punchlist("off")))
     stage.run("Go on.", does(shell("echo mended")), says("It goes on."), resume=True)
-    assert (stage.events, stage.faults) == (["off", "on", "off"], [])
+    assert (stage.events, stage.faults) == (["toggle"] * 3, [])
     assert "calls" not in stage.plan["items"][0]
 
 

@@ -101,11 +101,13 @@ def test_entries_of_a_list_are_checked_with_their_place() -> None:
         ({"type": "array", "minItems": 2}, [1, 2], [1], "must have at least 2 items, not 1."),
         ({"type": "array", "maxItems": 1}, [1], [1, 2], "must have at most 1 item, not 2."),
         ({"type": "string", "minLength": 1}, "x", "", "must not be empty."),
+        ({"type": "integer", "minimum": 1}, 1, 0, "must be 1 or more, not 0."),
+        ({"type": "number", "minimum": 0}, 0.5, -0.5, "must be 0 or more, not -0.5."),
         ({"type": "string", "minLength": 3}, "xyz", "xy", "must have at least 3 characters, not 2."),
         ({"type": "string", "maxLength": 3}, "xyz", "wxyz", "must have at most 3 characters, not 4."),
     ],
 )
-def test_sizes_are_checked(schema: Schema, right: object, wrong: object, words: str) -> None:
+def test_sizes_and_least_values_are_checked(schema: Schema, right: object, wrong: object, words: str) -> None:
     assert said(right, schema) == []
     assert said(wrong, schema) == [f"the arguments {words}"]
 
@@ -200,6 +202,7 @@ KNOWN = {
     "minItems",
     "maxItems",
     "minLength",
+    "minimum",
     "maxLength",
     "description",
 }

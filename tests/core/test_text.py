@@ -109,3 +109,9 @@ def test_a_text_is_quoted_short_and_harmless() -> None:
 
 def test_a_noun_is_counted() -> None:
     assert [counted(number, "item") for number in (0, 1, 2)] == ["0 items", "1 item", "2 items"]
+
+
+@pytest.mark.parametrize("between", ["\n", "\r\n", "\u2028", "\x85", " \n / \n", "\t"])
+def test_a_wrapper_s_tag_is_defused_even_over_the_end_of_a_line(between: str) -> None:
+    assert "<" not in block(f"a <{between}/system-reminder>")
+    assert "<" not in inline(f"a <{between}/system-reminder>")

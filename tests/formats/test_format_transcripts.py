@@ -148,6 +148,35 @@ def test_a_plain_list_of_messages_is_a_log() -> None:
 
 def test_an_empty_list_of_messages_is_an_empty_plan() -> None:
     assert told("[]") == []
+    assert read(" [ \n ] ") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[{a}]",
+        " \n[\n{a}\n]\n",
+        '[3, {a}, null, [], "x"]',
+        "\ufeff[{a}" + " " * 300 + ",\n\n1 ]",
+        "[" + "0, " * 500_000 + "{a}]",
+        '[{a}, "' + "é" * 2_000_000 + '"]',
+    ],
+    ids=lambda text: ascii(text[:12]),
+)
+def test_a_list_of_messages_is_read_entry_by_entry_however_it_is_laid_out(text: str) -> None:
+    assert read(text.replace("{a}", json.dumps(written(todo("a"))))) == [("a", "pending")]
+
+
+@pytest.mark.parametrize(
+    "text", ["[{a}", "[{a},", "[{a}]]", "[{a}] 3", "[{a}\n{a}]", "[{a}, tru]", "[{a}, {]", "[{a}, 1.", "[{a}, \xff]"]
+)
+def test_a_list_of_messages_that_does_not_end_as_it_should_is_refused_and_the_plan_stays(text: str) -> None:
+    with punchlist.open() as desk:
+        desk.change(lambda plan: ops.add(plan, "mine"))
+    done = take_in(text.replace("{a}", json.dumps(written(todo("a")))).encode("latin-1"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("punchlist: log: not "), done.stderr
+    assert [item.text for item in plan().items] == ["mine"]
 
 
 # --- oh-my-pi --------------------------------------------------------------------------------------------------------
@@ -192,3 +221,49 @@ def test_what_is_no_log_at_all_is_refused_and_the_plan_stays(log: bytes) -> None
     assert (done.returncode, done.stdout) == (1, ""), done.stdout
     assert done.stderr.startswith("punchlist: "), done.stderr
     assert [item.text for item in plan().items] == ["mine"]
+
+
+# --- very long logs --------------------------------------------------------------------------------------------------
+
+_MEASURED = """
+import resource, sys
+from punchlist.cli import main
+sys.argv[0] = "punchlist"
+code = main()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+sys.exit(code)
+"""
+
+
+def peak(*words: str) -> int:
+    """The most memory that a command has held, in bytes."""
+    done = subprocess.run([sys.executable, "-c", _MEASURED, *words], capture_output=True, encoding="utf-8", check=True)
+    return int(done.stdout.splitlines()[-1])
+
+
+def write_long(path: Path, size: int, form: str) -> None:
+    """A log of so many bytes: many short entries, some long ones, and the list somewhere in the middle."""
+    short = [json.dumps({"type": "assistant", "message": {"content": [{"type": "text", "text": "So far."}]}})] * 200
+    block = {"type": "tool_result", "tool_use_id": "t", "content": "x" * 300_000}
+    long = [json.dumps({"type": "user", "message": {"content": [block]}})]
+    between = "\n" if form == "lines" else ",\n"
+    part = between.join(short + long)
+    times = max(size // len(part), 2)
+    with path.open("w") as file:
+        file.write("" if form == "lines" else "[")
+        for number in range(times):
+            file.write(part + between)
+            if number == times // 2:
+                file.write(json.dumps(written(todo("a"))) + between)
+        file.write("{}" if form == "lines" else "{}]")
+
+
+@pytest.mark.parametrize("form", ["lines", "array"])
+@pytest.mark.parametrize(
+    "command", [("import", "--format", "transcript"), ("remind", "--messages")], ids=lambda c: c[0]
+)
+def test_a_log_of_100_mb_needs_no_more_memory_than_a_short_one(command: tuple[str, ...], form: str) -> None:
+    write_long(Path("short"), 1_000_000, form)
+    write_long(Path("long"), 100_000_000, form)
+    assert os.path.getsize("long") > 99_000_000
+    assert peak(*command, "long") < peak(*command, "short") + 12_000_000

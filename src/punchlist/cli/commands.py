@@ -63,9 +63,9 @@ def _failed(args: Namespace, error: PunchlistError) -> int:
     return code
 
 
-def _desk(args: Namespace) -> Desk:
+def _desk(args: Namespace, settings: Settings | None = None) -> Desk:
     plan, session, agent = (_named(args, name) for name in ("plan", "session", "agent"))
-    return desk_for(_settings(args), plan=plan, session=session, agent=agent or MAIN)
+    return desk_for(settings or _settings(args), plan=plan, session=session, agent=agent or MAIN)
 
 
 def _named(args: Namespace, name: str) -> str:
@@ -74,7 +74,7 @@ def _named(args: Namespace, name: str) -> str:
 
 
 def _settings(args: Namespace) -> Settings:
-    flags = {name: getattr(args, name, None) for name in ("store", "dialect")}
+    flags = {name: getattr(args, name, None) for name in ("store", "dialect", "style", "plain")}
     settings = load(flags)
     for fault in settings.faults:
         screen.complain(fault)
@@ -88,16 +88,25 @@ def _show(args: Namespace) -> int:
     with _desk(args) as desk:
         plan = _all(desk) if args.all else desk.working
         spent = _spent(desk) if plan.id else {}
+    as_data = getattr(args, "json", False) or args.markdown
     if getattr(args, "json", False):
         screen.say_json({**to_json(plan), **({"session": spent} if spent else {})})
     elif args.markdown:
         from ..core.markdown import write_document
 
         screen.say(write_document(plan))
+    elif desk.settings.style == "punchlist" or not (plan.items or plan.phases):
+        screen.show(render.lines(plan, screen.width(), screen.glyphs(desk.settings)))
     else:
-        screen.show(render.lines(plan, screen.width(), screen.glyphs()))
-        if spent and (spent["reminder_tokens"] or spent["pushes"]):
-            screen.show([(render.Span(_cost(spent), "dim"),)])
+        from ..tui.styles import load as load_style
+        from ..tui.styles import render as render_view
+        from ..tui.view import View
+
+        view = View(plan, expanded=True, busy=False)
+        style = load_style(desk.settings.style)
+        screen.show(render_view(view, style, screen.width(), unicode=screen.has_unicode(desk.settings)))
+    if spent and (spent["reminder_tokens"] or spent["pushes"]) and not as_data:
+        screen.show([(render.Span(_cost(spent), "dim"),)])
     return 0
 
 
@@ -143,7 +152,14 @@ def _line(args: Namespace) -> int:
 def _in_one_line(args: Namespace) -> tuple[Plan, str]:
     with _desk(args) as desk:
         plan = desk.plan
-    return plan, render.line(plan, screen.glyphs(), min(screen.width(), 60))
+    return plan, render.line(plan, screen.glyphs(desk.settings), min(screen.width(), 60))
+
+
+def _watch(args: Namespace) -> int:
+    from .live import follow
+
+    settings = _settings(args)
+    return follow(lambda: _desk(args, settings), settings, is_json=getattr(args, "json", False))
 
 
 # --- editing ---------------------------------------------------------------------------------------------------------
@@ -382,6 +398,12 @@ def _show_settings(args: Namespace) -> int:
     return 1 if settings.faults else 0
 
 
+def _run_agent(args: Namespace) -> int:
+    from .run import run as run_agent
+
+    return run_agent(args)
+
+
 def _attaching(name: str) -> Handler:
     """A command about agents."""
 
@@ -402,7 +424,7 @@ def _doctor(args: Namespace) -> int:
 def _demo(args: Namespace) -> int:
     from .demo import play
 
-    return play(fast=args.fast)
+    return play(args)
 
 
 def _hook(args: Namespace) -> int:
@@ -420,6 +442,7 @@ def _mcp(args: Namespace) -> int:
 _HANDLERS: dict[str, Handler] = {
     "show": _show,
     "line": _line,
+    "watch": _watch,
     "add": _editing(_add),
     "start": _editing(_start),
     "done": _editing(lambda plan, args: ops.complete(plan, *_ids(plan, args))),
@@ -444,6 +467,7 @@ _HANDLERS: dict[str, Handler] = {
     "tools": _tools,
     "prompt": _prompt,
     "settings": _show_settings,
+    "run": _run_agent,
     **{name: _attaching(name) for name in ("install", "uninstall")},
     "doctor": _doctor,
     "demo": _demo,

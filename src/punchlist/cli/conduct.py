@@ -74,7 +74,8 @@ def stop(desk: Desk, args: Namespace) -> int:
 def turn(args: Namespace) -> int:
     """Off and on: for a session, for this project, for everything."""
     off = args.command == "off"
-    session = getattr(args, "session", None) or os.environ.get("PUNCHLIST_SESSION", "")
+    named = getattr(args, "session", None) or os.environ.get("PUNCHLIST_SESSION", "")
+    session = "" if args.everywhere else named
     here = "" if args.everywhere or session else place()
     changed = switch.turn(off, place=here, session=session)
     if changed:
@@ -115,12 +116,11 @@ def attach(desk: Desk, args: Namespace) -> int:
 def remind(desk: Desk, args: Namespace) -> int:
     """The decision about a reminder, for a conversation."""
     heard = tally(entries(log(args.messages)), [tool.name for tool in desk.dialect.tools])
-    found = attachments.reminders(desk, heard)
     said: dict[str, Any] = {
         "turns_since_write": heard.since_write,
         "turns_since_reminder": heard.since_reminder,
         "due": attachments.is_due(desk, heard),
-        "text": "\n".join(one.text for one in found),
+        "text": "\n".join(one.text for one in attachments.reminders(desk, heard)),
     }
     screen.say_json(said)
     return 0

@@ -1,57 +1,180 @@
-"""A short plan, played through the engine: the same calls a model makes, the same answers it reads."""
+"""`punchlist demo`: the reference agent on a scratch project, its model played by a script.
+
+Everything but the model is real: the loop, the tools, the tests that fail and pass, the sub-agent, the user's edit from
+another process, the compaction, the push. It proves at the end that what it showed is so.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from argparse import Namespace
+from typing import Any
 
-from ..core import ops, render
-from ..core.model import Plan
-from ..desk import Desk, open_desk
+from ..agent import sessions
+from ..agent.events import Answered, Event
+from ..agent.scripted import ScriptedModel
+from ..agent.site import Bounds
+from ..core import ops
+from ..core.errors import Refused
+from ..core.render import Span
+from ..settings import Settings, load, place, state_folder
 from . import screen
+from .run import Session, opened, worked
 
-_STEPS: tuple[tuple[str, dict[str, object] | Callable[[Plan], Plan]], ...] = (
-    (
-        "the agent makes a plan",
-        {
-            "add": [
-                {"text": "Reproduce the crash", "phase": "Find"},
-                {"text": "Read the parser", "phase": "Find"},
-                {"text": "Fix the off-by-one", "phase": "Fix", "needs": [2]},
-                {"text": "Run the tests", "phase": "Fix", "needs": [3]},
-                {"text": "Ask for a review", "phase": "Ship"},
-            ]
-        },
-    ),
-    ("it finishes the first item; the next starts by itself", {"done": [1], "note": {"2": "the loop in line 40"}}),
-    ("you add something in between", lambda plan: ops.add(plan, "Write a regression test", after="3")),
-    ("the agent goes on, and hears of it once", {"done": [2]}),
-    ("it finishes the fix and the new test", {"done": [3, 6]}),
-    ("the review has to wait", {"done": [4], "block": [5], "why": "the reviewer is away"}),
-    ("you take that off its hands", lambda plan: ops.complete(plan, "5")),
-    ("the agent looks once more", {"show": True}),
-)
+_PROMPT = "The tests of this project fail. Mend the code, not the tests."
+_EDIT = "Refuse to split among nobody"
+_CONTEXT = 20_000  # tokens, so that even a short conversation is summed up
+_MONEY = '''\
+"""Amounts of money, in cents."""
 
 
-def play(*, fast: bool) -> int:
-    with open_desk("memory:", session="demo") as desk:
-        for about, step in _STEPS:
-            _play(desk, about, step)
-            if not fast:
-                time.sleep(1.2)
-        left = desk.plan.open_items
-    screen.say("\nThat was the engine; nothing was kept. Yours to try: punchlist add 'Run the tests'")
-    return 1 if left else 0
+def parse(text):
+    """Cents from a text such as 12.50."""
+    whole, _, part = text.partition(".")
+    return int(whole) * 100 + int(part or 0)
 
 
-def _play(desk: Desk, about: str, step: dict[str, object] | Callable[[Plan], Plan]) -> None:
-    screen.show([(), (render.Span(f"— {about}", "now"),)])
-    if callable(step):
-        desk.change(step)
-    else:
-        import json
+def split(cents, people):
+    """What each of so many people pays."""
+    return [cents // people] * people
 
-        reply = desk.call("plan", step)
-        screen.show([(render.Span(f"  plan {json.dumps(step)}", "dim"),)])
-        screen.show([(render.Span(f"  → {line}", "good"),) for line in reply.text.splitlines()])
-    screen.show(render.lines(desk.plan, min(screen.width(), 100), screen.glyphs()))
+
+def show(cents):
+    """Cents as a text such as 12.50."""
+    return f"{cents / 100}"
+'''
+_TESTS = """\
+import unittest
+
+import money
+
+
+class MoneyTest(unittest.TestCase):
+    def test_whole_amounts_are_known(self):
+        self.assertEqual(money.parse("12"), 1200)
+
+    def test_one_digit_of_cents_can_be_read(self):
+        self.assertEqual(money.parse("12.5"), 1250)
+
+    def test_cents_that_cannot_be_shared_are_not_lost(self):
+        self.assertEqual(sum(money.split(100, 3)), 100)
+
+    def test_amounts_are_shown_with_two_digits(self):
+        self.assertEqual(money.show(1250), "12.50")
+"""
+_SHOWN = """
+That was the agent, on a script instead of a model. Everything else was real:
+  - a plan, made and worked off; each step recorded with the tools it took
+  - a step that failed and was done again
+  - a sub-agent with a plan of its own, alongside
+  - your edit, made in another process, heard once and done
+  - a conversation summed up, and the plan still there
+  - an agent that stopped early, and was sent on
+  - the project's tests: red before, green now
+
+Look at it:
+{look}
+
+Your turn, with a model of your own:
+  {name} run --model anthropic:NAME 'fix the failing test'
+"""
+
+
+def play(args: Namespace) -> int:
+    """Play the demo; 0 if everything it shows came true."""
+    settings = load({"store": getattr(args, "store", None), "dialect": "native"})
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="punchlist-demo-"))
+    _make(folder)
+    os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
+    model = ScriptedModel(script(fast=args.fast), "the demo")
+    said = sessions.begin(state_folder(os.environ), place(folder), sessions.new_id(), model="demo", dialect="native")
+    settings = settings._replace(continuation=True, off=False)
+    with opened(settings, said, model, folder, bounds=Bounds(context=_CONTEXT)) as session:
+        screen.show([(Span(f"A scratch project in {folder}, with tests that fail."),), (Span(f"> {_PROMPT}", "bold"),)])
+        rested = worked(_with_user(session, settings), _PROMPT)
+        plan = session.site.desk.plan
+    green = not _tests(folder).returncode
+    if rested.why != "done" or plan.open_items or not green:
+        raise Refused(f"the demo did not end as it should: {rested.why}: {rested.text} (plan {plan.id}, {folder})")
+    durable = session.site.desk.store.durable
+    look = _look(args, plan.id, folder) if durable else "  nothing of the plan was kept: its store was in memory"
+    screen.say(_SHOWN.format(look=look, name=_name()))
+    return 0
+
+
+def script(*, fast: bool) -> Any:
+    """The model's part, with this interpreter in it; without its pauses if it should be fast."""
+    with open(os.path.join(os.path.dirname(__file__), "demo.json"), encoding="utf-8") as file:
+        data = json.load(file)
+    return _filled(data, fast)
+
+
+def _filled(value: Any, fast: bool) -> Any:
+    if isinstance(value, dict):
+        kept = {key: entry for key, entry in value.items() if not (fast and key in ("wait", "pace"))}
+        return {key: _filled(entry, fast) for key, entry in kept.items()}
+    if isinstance(value, list):
+        return [_filled(entry, fast) for entry in value]
+    return value.replace("{python}", shlex.quote(os.path.basename(sys.executable))) if isinstance(value, str) else value
+
+
+def _with_user(session: Session, settings: Settings) -> Session:
+    """The session with a user who puts something on the plan once the first thing is mended."""
+    tell = session.site.tell
+
+    def telling(event: Event) -> None:
+        tell(event)
+        if isinstance(event, Answered) and event.call.id == "mended":
+            _edit(session, settings)
+
+    return session._replace(site=session.site._replace(tell=telling))
+
+
+def _edit(session: Session, settings: Settings) -> None:
+    """The user's edit: from another process, as from another terminal, if the store can be reached from there."""
+    desk = session.site.desk
+    session.stage.say([(Span(f"you, in another terminal: punchlist add '{_EDIT}' --after 3", "now"),)])
+    if not desk.store.durable:
+        desk.change(lambda plan: ops.add(plan, _EDIT, after="3"))
+        return
+    words = [sys.executable, "-m", "punchlist", "add", _EDIT, "--after", "3", "--plan", desk.plan.id]
+    env = {**os.environ, "PUNCHLIST_STORE": settings.store}
+    done = subprocess.run(words, env=env, cwd=session.site.folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Refused(f"the edit was refused: {done.stderr.strip()}")
+
+
+def _make(folder: str) -> None:
+    for name, text in (("money.py", _MONEY), ("test_money.py", _TESTS)):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def _tests(folder: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "unittest"], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def _look(args: Namespace, plan: str, folder: str) -> str:
+    store = f" --store {shlex.quote(args.store)}" if getattr(args, "store", None) else ""
+    name = _name()
+    commands = (
+        f"{name} show{store} --plan {plan}",
+        f"{name} log{store} --plan {plan}",
+        f"{name} log --events{store} --plan {plan}",
+    )
+    return "\n".join(f"  {command}" for command in (*commands, f"ls {shlex.quote(folder)}"))
+
+
+def _name() -> str:
+    """How this program was called, if it is not simply on the path."""
+    called = sys.argv[0]
+    on_path = shutil.which("punchlist")
+    if on_path and os.path.exists(called) and os.path.samefile(on_path, called):
+        return "punchlist"
+    return shlex.quote(os.path.relpath(called)) if os.path.basename(called) == "punchlist" else "punchlist"

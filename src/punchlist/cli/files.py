@@ -12,6 +12,7 @@ from ..core.errors import Refused
 from ..dialects.formats import TEXTS
 
 _LINE = 64_000_000  # bytes of a line in a log
+_CHUNK = 1_000_000  # bytes of an array that are read at a time
 
 
 def read(path: str, format: str) -> Any:
@@ -32,18 +33,60 @@ def read_text(path: str) -> str:
     return _decoded(_stdin(), "standard input") if path == "-" else _text(path)
 
 
-def log(path: str) -> str | Iterator[str]:
-    """A conversation: line by line, so that a long one needs no more memory than a short one; a JSON array whole."""
+def log(path: str) -> Iterator[Any]:
+    """A conversation, entry by entry, so that a long one needs no more memory than a short one: the lines of a file, or
+    what a JSON array holds."""
     try:
         file = sys.stdin.buffer if path == "-" else open(path, "rb")  # noqa: SIM115
         head = file.readline(_LINE)
         while head and not head.strip(b"\xef\xbb\xbf \t\r\n"):
             head = file.readline(_LINE)
-        if head.lstrip(b"\xef\xbb\xbf \t").startswith(b"["):
-            return _decoded(head + file.read(), path)
     except OSError as error:
         raise Refused(f"{path}: {error.strerror}.") from None
-    return _lines(head, file, path)
+    return (_elements if head.lstrip(b"\xef\xbb\xbf \t").startswith(b"[") else _lines)(head, file, path)
+
+
+def _elements(head: bytes, file: BinaryIO, path: str) -> Iterator[Any]:
+    """What a JSON array holds, one by one."""
+    from codecs import getincrementaldecoder
+
+    decode, decoder = getincrementaldecoder("utf-8-sig")().decode, json.JSONDecoder()
+    try:
+        with file:
+            text, at = decode(head).lstrip()[1:], 0
+            while True:
+                while (found := _element(decoder, text, at)) is not None:
+                    value, at = found
+                    yield value
+                chunk = file.read(max(_CHUNK, len(text) - at))  # twice as much each time, where one is long
+                if not chunk or len(text) - at > _LINE:
+                    break
+                text, at = text[at:] + decode(chunk), 0
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise Refused(f"{path}: not UTF-8.") from None
+    except RecursionError:
+        raise Refused(f"{path}: nested too deeply.") from None
+    if text[at:].strip() != "]":
+        raise Refused(f"{path}: not valid JSON: an entry or the end of the list cannot be read.")
+
+
+def _element(decoder: json.JSONDecoder, text: str, at: int) -> tuple[Any, int] | None:
+    """The next entry of an array and where it ends; None if it is not all there."""
+    try:
+        value, end = decoder.raw_decode(text, _behind(text, at, " \t\r\n,"))
+    except ValueError:
+        return None
+    end = _behind(text, end, " \t\r\n")
+    return (value, end) if text[end : end + 1] in (",", "]") else None
+
+
+def _behind(text: str, at: int, chars: str) -> int:
+    """The first place that holds none of these characters."""
+    while at < len(text) and text[at] in chars:
+        at += 1
+    return at
 
 
 def _lines(head: bytes, file: BinaryIO, path: str) -> Iterator[str]:

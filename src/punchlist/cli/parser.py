@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .. import __version__
 from ..core.model import MODES
 from ..core.text import cut, inline
+from ..settings import ABOUT
 from . import command_of
 
 _HELP = """\
@@ -51,6 +53,7 @@ Exit codes: 0 done, 1 refused, 2 misuse, 3 the store could not be read or writte
 COMMANDS = {
     "show": "the plan (also without any command); --json, --markdown",
     "line": "the plan in one line",
+    "watch": "the plan, live, as others change it",
     "add": "put items on the plan: add TEXT... [--phase P] [--after ID]",
     "start": "begin work on items",
     "done": "mark items completed",
@@ -88,12 +91,30 @@ COMMANDS = {
     "install": "attach to an agent: install HOST [--scope user, project] [--dry-run]",
     "uninstall": "detach from an agent: uninstall HOST",
     "doctor": "check everything, and say how to mend what is wrong",
-    "demo": "a short plan played through the engine",
+    "run": "let the agent work: run PROMPT; without one, talk with it",
+    "demo": "the agent at work, played by a script: no key, no network",
     "hook": "answer an agent's hook: hook HOST < event.json",
     "mcp": "be an MCP server on standard input and output: mcp [--dialect D]",
 }
 
 Handler = Callable[[argparse.Namespace], int]
+
+
+class _Help(argparse.HelpFormatter):
+    """Made for every argument, whether or not help is asked for: without a width, it would load a module each start."""
+
+    def __init__(self, prog: str, **more: Any) -> None:
+        super().__init__(prog, **{"width": _width() - 2, **more})
+
+
+def _width() -> int:
+    chosen = os.environ.get("COLUMNS", "")
+    if chosen.isdecimal() and int(chosen) > 0:
+        return int(chosen)
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80
 
 
 class _Parser(argparse.ArgumentParser):
@@ -118,7 +139,7 @@ class _Page(_Parser):
 
 def parser(handlers: dict[str, Handler], argv: list[str]) -> argparse.ArgumentParser:
     """The reader of what was typed. Only the commands in sight get a parser of their own: that is what takes time."""
-    page = _Page(prog="punchlist", add_help=True, allow_abbrev=False)
+    page = _Page(prog="punchlist", add_help=True, allow_abbrev=False, formatter_class=_Help)
     page.add_argument("--version", action="version", version=f"punchlist {__version__}")
     _common(page)
     commands = page.add_subparsers(prog="punchlist", dest="command", parser_class=_Parser, metavar="COMMAND")
@@ -126,7 +147,8 @@ def parser(handlers: dict[str, Handler], argv: list[str]) -> argparse.ArgumentPa
     if typed and typed not in COMMANDS:
         page.error(f"no command {cut(inline(typed), 40)!r}; the commands are {', '.join(COMMANDS)}")
     for name, about in _in_sight(argv).items():
-        sub = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".", allow_abbrev=False)
+        described = about[0].upper() + about[1:] + "."
+        sub = commands.add_parser(name, help=about, description=described, allow_abbrev=False, formatter_class=_Help)
         _common(sub)
         if name in _ARGUMENTS:
             _ARGUMENTS[name](sub)
@@ -238,6 +260,17 @@ def _uninstall(to: argparse.ArgumentParser) -> None:
 def _show(to: argparse.ArgumentParser) -> None:
     to.add_argument("--markdown", action="store_true", help="everything the plan holds, as `edit` shows it")
     to.add_argument("--all", action="store_true", help="with what has left the list, other than by your hand")
+    _style(to)
+
+
+def _style(to: argparse.ArgumentParser) -> None:
+    styles = ABOUT["style"].choices
+    to.add_argument("--style", choices=styles, metavar="S", help=f"how it looks: {', '.join(styles)}")
+
+
+def _watch(to: argparse.ArgumentParser) -> None:
+    _style(to)
+    to.add_argument("--plain", action="store_true", default=None, help="a line for each change, for screen readers")
 
 
 def _edit(to: argparse.ArgumentParser) -> None:
@@ -317,6 +350,16 @@ def _prompt(to: argparse.ArgumentParser) -> None:
     to.add_argument("--shell", default="Bash", metavar="NAME", help="what the agent's shell tool is called")
 
 
+def _run(to: argparse.ArgumentParser) -> None:
+    to.add_argument("prompt", nargs="*", metavar="PROMPT", help="what to do; or a command such as /todos")
+    to.add_argument("--model", metavar="M", help="anthropic:NAME, openai:NAME, ollama:NAME, script:FILE")
+    to.add_argument("--base-url", metavar="URL", help="where the model is, if not at its usual place")
+    _dialect(to)
+    before = to.add_mutually_exclusive_group()
+    before.add_argument("--continue", action="store_true", help="go on with the last session of this directory")
+    before.add_argument("--resume", metavar="ID", help="go on with this session; the beginning of its id is enough")
+
+
 def _demo(to: argparse.ArgumentParser) -> None:
     to.add_argument("--fast", action="store_true", help="without waiting between the steps")
 
@@ -326,6 +369,7 @@ _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "line": _line,
     "install": _install,
     "uninstall": _uninstall,
+    "watch": _watch,
     "add": _add,
     "start": _ids,
     "done": _ids,
@@ -355,6 +399,7 @@ _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "call": _call,
     "tools": _tools,
     "prompt": _prompt,
+    "run": _run,
     "demo": _demo,
     "mcp": _dialect,
 }

@@ -8,15 +8,17 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from ..core.render import ASCII, UNICODE, Glyphs, Line, plain
+from ..core.render import ASCII, UNICODE, Glyphs, Line, painted, plain
+from ..settings import Settings, has_colour
 
-_CODES = {"bold": "1", "dim": "2", "strike": "9", "good": "32", "now": "36", "bad": "33"}
 _UNCUT = 100_000  # the width of a file or a pipe: nothing is cut there
 
 
 def show(lines: Iterable[Line]) -> None:
     """Print styled lines, with colours if the screen has them."""
-    sys.stdout.write("".join(_painted(line) + "\n" for line in lines) if _has_colour() else plain(lines))
+    sys.stdout.write(
+        "".join(painted(line) + "\n" for line in lines) if has_colour(os.environ, sys.stdout.isatty()) else plain(lines)
+    )
 
 
 def say(text: str) -> None:
@@ -57,8 +59,12 @@ def width() -> int:
         return 80
 
 
-def glyphs() -> Glyphs:
-    return UNICODE if "utf" in (sys.stdout.encoding or "").lower() else ASCII
+def has_unicode(settings: Settings | None = None) -> bool:
+    return (settings is None or settings.unicode) and "utf" in (sys.stdout.encoding or "").lower()
+
+
+def glyphs(settings: Settings | None = None) -> Glyphs:
+    return UNICODE if has_unicode(settings) else ASCII
 
 
 def prepare() -> None:
@@ -69,18 +75,3 @@ def prepare() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _has_colour() -> bool:
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
-
-
-def _painted(line: Line) -> str:
-    return "".join(_span(text, style) for text, style in line).rstrip()
-
-
-def _span(text: str, style: str) -> str:
-    codes = ";".join(_CODES[word] for word in style.split())
-    return f"\x1b[{codes}m{text}\x1b[0m" if codes and text else text

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .model import DONE, PENDING
+from .model import DONE, DROPPED, PENDING
 from .text import block, cut
 
 _LONG = 500  # characters of an item
 _MOST = 200  # items from one text
+_BULLETS = ("- ", "* ", "+ ")
+_BOXES = {**dict.fromkeys(("", *" />!"), PENDING), "x": DONE, "X": DONE, "-": DROPPED, "~": DROPPED}
 
 
 class Entry(NamedTuple):
@@ -41,26 +43,38 @@ def _found(lines: list[str], find: Callable[[str], tuple[str, str] | None]) -> l
 
 
 def _box(line: str) -> tuple[str, str] | None:
-    """`- [ ] text` or `* [x] text`, however deep."""
+    """`- [ ] text`, `* [x] text` or `1. [ ] text`, however deep."""
     words = line.lstrip()
-    if words[:1] not in ("-", "*", "+") or words[1:3] != " [" or words[4:5] != "]" or words[3:4] not in " xX/->~!":
+    width = _bullet_width(words)
+    mark, closing, text = words[width + 1 :].partition("]")
+    if not width or words[width : width + 1] != "[" or not closing or mark not in _BOXES or text[:1] not in ("", " "):
         return None
-    return _plain(words[5:]), DONE if words[3] in "xX" else PENDING
+    return _plain(text), _BOXES[mark]
 
 
 def _number(line: str) -> tuple[str, str] | None:
     """`1. text` or `2) text`, not indented."""
-    digits = len(line) - len(line.lstrip("0123456789"))
-    return (_plain(line[digits + 2 :]), PENDING) if digits and line[digits : digits + 2] in (". ", ") ") else None
+    return (_plain(line[_bullet_width(line) :]), PENDING) if line[:1].isdigit() and _bullet_width(line) else None
 
 
 def _bullet(line: str) -> tuple[str, str] | None:
-    return (_plain(line[2:]), PENDING) if line[:2] in ("- ", "* ", "+ ") else None
+    return (_plain(line[2:]), PENDING) if line[:2] in _BULLETS else None
+
+
+def _bullet_width(words: str) -> int:
+    """How long the mark at the beginning of a list's entry is, with the space behind it; 0 if there is none."""
+    if words[:2] in _BULLETS:
+        return 2
+    digits = len(words) - len(words.lstrip("0123456789"))
+    return digits + 2 if digits and words[digits : digits + 2] in (". ", ") ") else 0
 
 
 def _plain(text: str) -> str:
     """Without stars of emphasis and the colon behind it. Code stays as it is, and so do underscores, as in names."""
-    parts = text.strip().split("`")  # every other one is code
+    text = text.strip()
+    if text.endswith("#") and text.rstrip("#").endswith(" "):  # what closes a heading
+        text = text.rstrip("#")
+    parts = text.split("`")  # every other one is code
     if sum(part.count("**") for part in parts[::2]) % 2 == 0:
         parts[::2] = [part.replace("**", "") for part in parts[::2]]
     text = "`".join(parts).strip()

@@ -31,9 +31,9 @@ class Glyphs(NamedTuple):
     cut: str
     note: str
 
-    def said(self, text: str) -> str:
-        """A text on one line, in characters that the screen has."""
-        plain = inline(text)
+    def said(self, text: str, room: int | None = None) -> str:
+        """A text on one line, in characters that the screen has; no more of it than could be shown in so many cells."""
+        plain = inline(text if room is None else text[: max(room, 0) * _DENSE + 1])
         return plain if self.cut == "…" or plain.isascii() else plain.encode("ascii", "backslashreplace").decode()
 
     def of(self, status: str) -> str:
@@ -49,8 +49,10 @@ class Glyphs(NamedTuple):
 UNICODE = Glyphs("○", "▶", "⊘", "✓", "–", "⏸", "━", "╌", "…", "│")
 ASCII = Glyphs("o", ">", "!", "x", "-", "||", "#", ".", "...", "|")
 
-_STYLES = {PENDING: "", ACTIVE: "bold", BLOCKED: "bad", DONE: "dim", DROPPED: "dim strike"}
-_MARK_STYLES = {PENDING: "dim", ACTIVE: "now", BLOCKED: "bad", DONE: "good", DROPPED: "dim"}
+TEXT_STYLES = {PENDING: "", ACTIVE: "bold", BLOCKED: "bad", DONE: "dim", DROPPED: "dim strike"}
+MARK_STYLES = {PENDING: "dim", ACTIVE: "now", BLOCKED: "bad", DONE: "good", DROPPED: "dim"}
+_CODES = {"bold": "1", "dim": "2", "strike": "9", "good": "32", "now": "36", "bad": "33"}  # of ANSI terminals
+_DENSE = 4  # characters in one cell, at most: a letter and the marks on it
 _EMPTY = "No plan here yet. An agent makes one, or you do: punchlist add 'Run the tests'"
 
 
@@ -61,11 +63,13 @@ def lines(plan: Plan, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
     made = [_head(plan, width, glyphs), *_state(plan, width, glyphs)]
     digits = max((len(item.id) for item in plan.items), default=1)
     parents = {item.id: item.parent for item in plan.items}
-    for phase, items in _by_phase(plan):
+    for phase, items in by_phase(plan):
         if phase:
             made += [(), (Span(fit(glyphs.said(phase), width, glyphs), "bold"),)]
         for item in items:
-            made += _rows(item, _depth(item, parents), plan, width, digits, glyphs)
+            at = Place(width, digits, depth(item, parents) + (1 if plan.phases else 0))
+            made.append(item_line(item, plan, at, glyphs))
+            made += note_lines(item, at, glyphs)
     return made
 
 
@@ -91,6 +95,16 @@ def plain(made: Iterable[Line]) -> str:
     return "".join("".join(span.text for span in line).rstrip() + "\n" for line in made)
 
 
+def painted(line: Line) -> str:
+    """A line as an ANSI terminal shows it in its styles."""
+    return "".join(_coded(text, style) for text, style in line).rstrip()
+
+
+def _coded(text: str, style: str) -> str:
+    codes = ";".join(_CODES[word] for word in style.split())
+    return f"\x1b[{codes}m{text}\x1b[0m" if codes and text else text
+
+
 def columns(text: str) -> int:
     """How many terminal cells a text takes."""
     if text.isascii():
@@ -103,22 +117,22 @@ def columns(text: str) -> int:
 
 def fit(text: str, width: int, glyphs: Glyphs = UNICODE) -> str:
     """The text in at most `width` cells."""
-    if columns(text) <= width:
+    if len(text) <= width * _DENSE and columns(text) <= width:
         return text
     room = max(width - len(glyphs.cut), 0)
-    text = text[:room]
-    while text and columns(text) > room:
-        text = text[:-1]
+    text = text[: room * _DENSE]
+    while text and (excess := columns(text) - room) > 0:
+        text = text[: -max(excess // 2, 1)]  # no character is wider than two cells
     return (text.rstrip() + glyphs.cut)[: max(width, 0)]
 
 
 def _head(plan: Plan, width: int, glyphs: Glyphs) -> Line:
     progress = plan.progress
     count = f"{progress.completed}/{progress.total}"
-    bar = _bar(progress.percent, glyphs) if width >= 40 else ""
-    room = width - len(count) - len(bar) - 3
+    made = bar(progress.percent, glyphs) if width >= 40 else ""
+    room = width - len(count) - len(made) - 3
     title = fit(glyphs.said(plan.title) or "Plan", room, glyphs)
-    return (Span(title, "bold"), Span("  "), Span(bar, "good"), Span(" " if bar else ""), Span(count, "dim"))
+    return (Span(title, "bold"), Span("  "), Span(made, "good"), Span(" " if made else ""), Span(count, "dim"))
 
 
 def _state(plan: Plan, width: int, glyphs: Glyphs) -> Iterator[Line]:
@@ -128,51 +142,78 @@ def _state(plan: Plan, width: int, glyphs: Glyphs) -> Iterator[Line]:
         yield (Span(fit(f"{plan.mode} mode", width, glyphs), "now"),)
 
 
-def _bar(percent: int, glyphs: Glyphs, cells: int = 10) -> str:
+def bar(percent: int, glyphs: Glyphs, cells: int = 10) -> str:
+    """How far something is."""
     full = percent * cells // 100
     return glyphs.full * full + glyphs.empty * (cells - full)
 
 
-def _rows(item: Item, depth: int, plan: Plan, width: int, digits: int, glyphs: Glyphs) -> Iterator[Line]:
-    indent = "  " * min(depth + (1 if plan.phases else 0), max(width // 8, 1))
-    lead = f"{item.id.rjust(digits)} "
-    room = width - len(indent) - 2 - len(lead)
-    aside = _aside(item, plan, glyphs)
-    words = glyphs.said(item.label if item.status == ACTIVE else item.text)
-    spare = room - columns(words) - 2
-    if aside and (spare < 8 or width < 40):
-        aside = fit(aside, max(min(room // 2, room - 12), 0), glyphs) if room >= 24 else ""
-        words = fit(words, room - columns(aside) - 2 if aside else room, glyphs)
-    spans = [Span(indent), Span(glyphs.of(item.status) + " ", _MARK_STYLES[item.status]), Span(lead, "dim")]
-    spans.append(Span(fit(words, room, glyphs), _STYLES[item.status]))
-    if aside:
-        spans += [Span("  "), Span(fit(aside, room - columns(spans[-1].text) - 2, glyphs), "dim")]
-    yield tuple(spans)
-    if item.status in (ACTIVE, BLOCKED):
-        for note in item.notes:
-            for part in note.splitlines():
-                yield (
-                    Span(f"{indent}  {' ' * len(lead)}"),
-                    Span(fit(f"{glyphs.note} {glyphs.said(part)}", room, glyphs), "dim"),
-                )
+# --- one item --------------------------------------------------------------------------------------------------------
 
 
-def _aside(item: Item, plan: Plan, glyphs: Glyphs) -> str:
+class Place(NamedTuple):
+    """Where an item's line stands."""
+
+    width: int
+    digits: int = 1  # of the longest id
+    depth: int = 0  # how far it is indented
+
+    @property
+    def indent(self) -> str:
+        return "  " * min(self.depth, max(self.width // 8, 1))
+
+    @property
+    def room(self) -> int:
+        """The cells for an item's words."""
+        return self.width - len(self.indent) - 3 - self.digits
+
+
+def item_line(item: Item, plan: Plan, at: Place, glyphs: Glyphs, mark: str = "", end: str = "") -> Line:
+    """An item with its id and what is said of it. `mark`: another sign than that of its status; `end`: behind it."""
+    words = glyphs.said(item.label if item.status == ACTIVE else item.text, at.width)
+    if end and columns(words) + len(end) <= at.room:
+        words += end
+    behind = aside(item, plan, glyphs, at.width)
+    if behind and (at.room - columns(words) < 10 or at.width < 40):
+        behind = fit(behind, max(min(at.room // 2, at.room - 12), 0), glyphs) if at.room >= 24 else ""
+        words = fit(words, at.room - columns(behind) - 2 if behind else at.room, glyphs)
+    words = fit(words, at.room, glyphs)
+    spans = [
+        Span(at.indent),
+        Span((mark or glyphs.of(item.status)) + " ", MARK_STYLES[item.status]),
+        Span(f"{item.id.rjust(at.digits)} ", "dim"),
+        Span(words, TEXT_STYLES[item.status]),
+    ]
+    if behind:
+        spans += [Span("  "), Span(fit(behind, at.room - columns(words) - 2, glyphs), "dim")]
+    return tuple(spans)
+
+
+def note_lines(item: Item, at: Place, glyphs: Glyphs) -> Iterator[Line]:
+    """The notes of an item that somebody works on, or that cannot go on."""
+    for note in item.notes if item.status in (ACTIVE, BLOCKED) else ():
+        for part in note.splitlines():
+            words = fit(f"{glyphs.note} {glyphs.said(part, at.width)}", at.room, glyphs)
+            yield (Span(f"{at.indent}{' ' * (3 + at.digits)}"), Span(words, "dim"))
+
+
+def aside(item: Item, plan: Plan, glyphs: Glyphs, room: int | None = None) -> str:
     """What stands behind an item's text."""
     said = []
     if item.reason:
-        said.append(glyphs.said(item.reason))
+        said.append(glyphs.said(item.reason, room))
     waiting = [o.id for o in plan.items if o.id in item.needs and o.status not in CLOSED] if item.needs else []
     if waiting and item.status == PENDING:
         said.append(f"needs {', '.join(waiting)}")
     if item.owner:
-        said.append(f"@{glyphs.said(item.owner)}")
+        said.append(f"@{glyphs.said(item.owner, room)}")
     if item.notes and item.status not in (ACTIVE, BLOCKED):
         said.append(counted(len(item.notes), "note"))
     return f"({'; '.join(said)})" if said else ""
 
 
-def _by_phase(plan: Plan) -> Iterator[tuple[str, list[Item]]]:
+def by_phase(plan: Plan) -> Iterator[tuple[str, list[Item]]]:
+    """The items of each phase, those without one first."""
     groups: dict[str, list[Item]] = {name: [] for name in ("", *plan.phases)}
     for item in plan.items:
         groups.setdefault(item.phase, []).append(item)
@@ -181,8 +222,9 @@ def _by_phase(plan: Plan) -> Iterator[tuple[str, list[Item]]]:
             yield name, items
 
 
-def _depth(item: Item, parents: dict[str, str]) -> int:
-    depth, id = 0, item.parent
-    while id and depth < 8:
-        depth, id = depth + 1, parents.get(id, "")
-    return depth
+def depth(item: Item, parents: dict[str, str]) -> int:
+    """How many wholes an item is a part of."""
+    found, id = 0, item.parent
+    while id and found < 8:
+        found, id = found + 1, parents.get(id, "")
+    return found

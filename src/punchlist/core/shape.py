@@ -122,6 +122,8 @@ def _check(value: Any, schema: Schema, path: Path, found: list[Fault]) -> None:
     choices = schema.get("enum")
     if choices is not None and value not in choices:
         found.append(Fault(path, "enum", f"must be one of {', '.join(map(repr, choices))}, not {shown(value)}."))
+    if kind in ("integer", "number") and value < schema.get("minimum", value):
+        found.append(Fault(path, "minimum", f"must be {schema['minimum']} or more, not {shown(value)}."))
     if kind == "string":
         _check_size(len(value), "Length", "character", schema, path, found)
     elif kind == "array":

@@ -26,7 +26,7 @@ def inline(text: str) -> str:
 
 def block(text: str) -> str:
     """The same for a text that may have several lines."""
-    return "\n".join(inline(line) for line in text.splitlines())
+    return _defuse("\n".join(map(inline, text.splitlines())))
 
 
 def cut(text: str, width: int, mark: str = "…") -> str:
@@ -63,4 +63,4 @@ def _defuse(text: str) -> str:
 
 
 def _names_a_wrapper(piece: str) -> bool:
-    return piece.lstrip("/ ").casefold().startswith(_WRAPPERS)
+    return piece.lstrip("/ \n").casefold().startswith(_WRAPPERS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from ..desk import Desk
 from ..dialects import Dialect, Tool, offered
@@ -15,10 +16,16 @@ Offer = Callable[[Dialect, Callable[[], Desk]], tuple[Tool, ...]]
 def offered_now(dialect: Dialect, desk: Callable[[], Desk]) -> tuple[Tool, ...]:
     """The tools of a dialect that can be called now: none while punchlist is off. `desk` opens the plan of whoever
     called last: it is asked only where that matters, because a list of tools should not wait for a store."""
-    if is_off(place()):
+    if is_off(_place()):
         return ()
     may_pause = any(tool.only_continuing for tool in dialect.tools)
     return tuple(offered(dialect, continuing=may_pause and _goes_on(desk())))
+
+
+@cache
+def _place() -> str:
+    """Where the server works: an agent starts it in its project, and there it stays."""
+    return place()
 
 
 def _goes_on(desk: Desk) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.model import ACTIVE, BLOCKED, Item, Plan
-from ..core.text import block, counted, cut, inline
+from ..core.text import counted, cut, inline
 from ..prompts import say
 
 CONTEXTS = ("start", "changed", "compact", "resume")
@@ -76,11 +76,6 @@ def edited(news: Sequence[str]) -> str:
 
 def planning(file: str) -> str:
     return say("plan-mode", file=file or "the plan file")
-
-
-def harmless(text: str) -> str:
-    """A text of several lines that cannot close a wrapper."""
-    return block(text)
 
 
 def _line(item: Item, ids: bool) -> str:

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 _LETTERS_A_TOKEN = 3.5  # of English; fewer than there are, so that we count rather too much
+_BYTES_A_TOKEN = 1.5  # of everything else
 
 
 class Limits(NamedTuple):
@@ -32,4 +33,5 @@ OURS = Limits()
 def tokens(text: str) -> int:
     """About how many tokens a text has; rather more than fewer."""
     plain = len(text.encode("ascii", "ignore"))
-    return int(plain / _LETTERS_A_TOKEN) + 1 + (len(text) - plain)
+    other = len(text.encode("utf-8", "replace")) - plain
+    return int(plain / _LETTERS_A_TOKEN + other / _BYTES_A_TOKEN) + 1

@@ -1,10 +1,12 @@
 """What a conversation tells: who spoke last, what was asked, how long ago the plan was written."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 REMINDER = "todo_reminder"  # the type of an attachment that reminds
 _THINKING = ("thinking", "redacted_thinking", "reasoning")
+_TEXTS = ("text", "output_text", "input_text")
+_CALLS = ("tool_use", "toolCall", "tool_call")
 
 
 class Tally(NamedTuple):
@@ -22,102 +24,126 @@ class Tally(NamedTuple):
 
 def tally(entries: Iterable[object], tools: Sequence[str]) -> Tally:
     """Fold a conversation, oldest entry first, in constant memory. What is no message is passed over."""
-    heard = Tally()
-    ours: set[str] = set()  # calls of the plan that have no result yet
+    heard = _Heard(tools)
     for entry in entries:
-        if isinstance(entry, Mapping):
-            heard = _heard(heard, entry, tools, ours)
-    return heard
-
-
-def said_by(entry: Mapping[str, Any]) -> str:
-    """Who speaks in an entry: assistant, user, or nobody we know."""
-    message = entry.get("message")
-    kinds = (entry.get("type"), entry.get("role"), message.get("role") if isinstance(message, Mapping) else None)
-    return next((kind for kind in ("assistant", "user") if kind in kinds), "")
-
-
-def blocks(entry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """What a message consists of: texts, calls, results. Strings are texts."""
-    message = entry.get("message")
-    inner: Mapping[str, Any] = message if isinstance(message, Mapping) else entry
-    content = inner.get("content")
-    if isinstance(content, str):
-        yield {"type": "text", "text": content}
-    for block in content if isinstance(content, list) else ():
-        if isinstance(block, Mapping):
-            yield block
-        elif isinstance(block, str):
-            yield {"type": "text", "text": block}
-    calls = inner.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if isinstance(function, Mapping):
-            yield {"type": "tool_use", "name": function.get("name"), "id": call.get("id")}
+        if isinstance(entry, dict):
+            heard.take(entry)
+    return heard.tally()
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
 
 
-def _heard(heard: Tally, entry: Mapping[str, Any], tools: Sequence[str], ours: set[str]) -> Tally:
-    who = said_by(entry)
-    if who == "assistant":
-        return _assistant(heard, list(blocks(entry)), tools, ours)
-    if _is_reminder(entry):
-        return heard._replace(since_reminder=0, reminders=heard.reminders + 1)
-    failed = _outcome(entry, tools, ours)
-    if failed is not None:
-        heard = heard._replace(failed=failed)
-    if who == "user" and not entry.get("isMeta"):
-        text = "\n".join(_texts(blocks(entry)))
-        return heard._replace(asked=text, said="") if text else heard  # a question is answered
-    return heard
+class _Heard:
+    """What was heard so far. It changes with every entry: conversations are long, and this is asked at every turn."""
 
-
-def _assistant(heard: Tally, parts: list[Mapping[str, Any]], tools: Sequence[str], ours: set[str]) -> Tally:
-    if parts and all(part.get("type") in _THINKING for part in parts):
-        return heard
-    text = "\n".join(_texts(parts))
-    calls = [part for part in parts if part.get("type") in ("tool_use", "toolCall", "tool_call")]
-    heard = heard._replace(
-        turns=heard.turns + 1,
-        since_write=heard.since_write + 1,
-        since_reminder=heard.since_reminder + 1,
-        said=text or ("" if calls else heard.said),
+    __slots__ = (
+        "asked",
+        "endings",
+        "failed",
+        "names",
+        "ours",
+        "reminded",
+        "reminders",
+        "said",
+        "turns",
+        "written",
+        "wrote",
     )
-    mine = [call for call in calls if is_plan_tool(call.get("name"), tools)]
-    if not mine:
-        return heard
-    ours.clear()
-    ours.update(id for call in mine if isinstance(id := call.get("id"), str))
-    return heard._replace(since_write=1, reminders=0, written=True)
+
+    def __init__(self, tools: Sequence[str]) -> None:
+        self.names = frozenset(tools)
+        self.endings = tuple(f"_{tool}" for tool in tools)  # as an MCP server of ours offers them
+        self.turns = self.wrote = self.reminded = self.reminders = 0  # wrote, reminded: how many turns before that
+        self.written = self.failed = False
+        self.said = self.asked = ""
+        self.ours: set[str] = set()  # calls of the plan that have no result yet
+
+    def tally(self) -> Tally:
+        since = (self.turns - self.wrote, self.turns - self.reminded)
+        return Tally(self.turns, *since, self.reminders, self.written, self.failed, self.said, self.asked)
+
+    def take(self, entry: dict[str, Any]) -> None:
+        message = entry.get("message")
+        inner: dict[str, Any] = message if isinstance(message, dict) else entry
+        kind, role = entry.get("type"), inner.get("role")
+        if kind == "assistant" or role == "assistant" or entry.get("role") == "assistant":
+            self._assistant(inner)
+            return
+        attachment = entry.get("attachment")
+        if isinstance(attachment, dict) and attachment.get("type") == REMINDER:
+            self.reminded, self.reminders = self.turns, self.reminders + 1
+            return
+        if role in ("toolResult", "tool") and self._is_plan(inner.get("toolName", inner.get("name"))):
+            self.failed = bool(inner.get("isError", inner.get("is_error")))
+        texts = self._user(inner.get("content"))
+        if texts and (kind == "user" or role == "user" or entry.get("role") == "user") and not entry.get("isMeta"):
+            self.asked, self.said = "\n".join(texts), ""  # a question is answered
+
+    def _assistant(self, inner: dict[str, Any]) -> None:
+        texts: list[str] = []
+        calls: list[dict[str, Any]] = []
+        content = inner.get("content")
+        only_thinks = bool(content) and isinstance(content, list)
+        for part in _parts(content):
+            kind = part.get("type")
+            if kind in _THINKING:
+                continue
+            only_thinks = False
+            if kind in _CALLS:
+                calls.append(part)
+            elif kind in _TEXTS:
+                _gather(part, texts)
+        calls += _functions(inner.get("tool_calls"))
+        if only_thinks and not calls:
+            return
+        self.turns += 1
+        self.said = "\n".join(texts) or ("" if calls else self.said)
+        mine = [call for call in calls if self._is_plan(call.get("name"))]
+        if mine:
+            self.wrote, self.reminders, self.written = self.turns - 1, 0, True
+            self.ours = {id for call in mine if isinstance(id := call.get("id"), str)}
+
+    def _user(self, content: object) -> list[str]:
+        """The texts of a message that is not the assistant's; the result of a plan call in it is noted."""
+        texts: list[str] = []
+        for part in _parts(content):
+            kind = part.get("type")
+            if kind == "tool_result":
+                id = part.get("tool_use_id")
+                if isinstance(id, str) and id in self.ours:
+                    self.failed = bool(part.get("is_error"))
+            elif kind in _TEXTS:
+                _gather(part, texts)
+        return texts
+
+    def _is_plan(self, name: object) -> bool:
+        """Whether a tool of this name is one of the plan's, as such or as an MCP server's."""
+        if not isinstance(name, str):
+            return False
+        return name in self.names or ("punchlist" in name and name.replace("__", "_").endswith(self.endings))
 
 
-def is_plan_tool(name: object, tools: Sequence[str]) -> bool:
-    """Whether a tool of this name is one of the plan's, as such or as an MCP server's."""
-    if not isinstance(name, str):
-        return False
-    return name in tools or ("punchlist" in name and name.replace("__", "_").endswith(tuple(f"_{t}" for t in tools)))
+def _parts(content: object) -> list[dict[str, Any]]:
+    """What a message consists of: texts, calls, results. Strings are texts."""
+    if isinstance(content, list):
+        return [_text(part) if isinstance(part, str) else part for part in content if isinstance(part, (dict, str))]
+    return [_text(content)] if isinstance(content, str) else []
 
 
-def _texts(parts: Iterable[Mapping[str, Any]]) -> list[str]:
-    found = [part.get("text") for part in parts if part.get("type") in ("text", "output_text", "input_text")]
-    return [text for text in found if isinstance(text, str) and text.strip()]
+def _text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
 
 
-def _is_reminder(entry: Mapping[str, Any]) -> bool:
-    attachment = entry.get("attachment")
-    return isinstance(attachment, Mapping) and attachment.get("type") == REMINDER
+def _gather(part: dict[str, Any], texts: list[str]) -> None:
+    words = part.get("text")
+    if isinstance(words, str) and words.strip():
+        texts.append(words)
 
 
-def _outcome(entry: Mapping[str, Any], tools: Sequence[str], ours: set[str]) -> bool | None:
-    """Whether a plan call failed, if this is the result of one."""
-    message = entry.get("message")
-    inner: Mapping[str, Any] = message if isinstance(message, Mapping) else entry
-    if inner.get("role") in ("toolResult", "tool") and is_plan_tool(inner.get("toolName", inner.get("name")), tools):
-        return bool(inner.get("isError", inner.get("is_error")))
-    for part in blocks(entry):
-        id = part.get("tool_use_id")
-        if part.get("type") == "tool_result" and isinstance(id, str) and id in ours:
-            return bool(part.get("is_error"))
-    return None
+def _functions(calls: object) -> list[dict[str, Any]]:
+    """Calls as OpenAI spells them."""
+    if not isinstance(calls, list):
+        return []
+    found = [(call, call.get("function")) for call in calls if isinstance(call, dict)]
+    return [{"name": one.get("name"), "id": call.get("id")} for call, one in found if isinstance(one, dict)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -36,8 +35,3 @@ def examine(settings: Settings) -> Iterator[Check]:
     yield from plans.checks(settings.store)
     if path:
         yield from agents.checks(path)
-
-
-def is_off() -> bool:
-    """Whether the user has switched everything off."""
-    return os.environ.get("PUNCHLIST_OFF", "") not in ("", "0", "false", "no")

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from ... import __version__
 from ...core.text import cut, inline
-from ...settings import Settings, state_folder
-from . import FAULT, NOTE, OWN, WELL, Check, is_off
+from ...settings import Settings, place, state_folder
+from ...switch import is_off
+from . import FAULT, NOTE, OWN, WELL, Check
 from .probe import hook_time, server
 
 _LINES = 3  # of the log
@@ -25,9 +26,19 @@ def checks(settings: Settings, script: str) -> Iterator[Check]:
         yield _server(script)
     yield from _bytecode()
     yield from (Check(OWN, FAULT, fault, "mend it there, or take it out") for fault in settings.faults)
-    if is_off():
-        yield Check(OWN, NOTE, "PUNCHLIST_OFF is set: hooks say and do nothing", "unset PUNCHLIST_OFF")
+    yield from _off(settings)
     yield from _log()
+
+
+def _off(settings: Settings) -> Iterator[Check]:
+    """Whether somebody has switched everything off."""
+    origin = settings.origins.get("off", "")
+    if settings.off and origin == "PUNCHLIST_OFF":
+        yield Check(OWN, NOTE, "PUNCHLIST_OFF is set: hooks say and do nothing", "unset PUNCHLIST_OFF")
+    elif settings.off:
+        yield Check(OWN, NOTE, f"off in {origin}: hooks say and do nothing", "set off to false there")
+    if is_off(place()):
+        yield Check(OWN, NOTE, "punchlist was turned off: hooks say and do nothing here", "punchlist on")
 
 
 def _hook(script: str) -> Check:

@@ -51,12 +51,15 @@ class JsonStore:
         self._prepare()
 
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
-        pair = self._look(plan)
-        return (pair.plan.revision, pair.readers.get(reader, Reader())) if pair else (0, Reader())
+        return _glanced(self._look(plan), reader)
 
     def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
-        plan = self.find(home)
-        return (plan, *self.glance(plan, reader))
+        plan = self._pointed("bound", digest_of(home.session, home.agent)) or ""
+        pair = self._look(plan) if plan else None
+        if pair is None:
+            plan = self.find(home)
+            pair = self._look(plan) if plan else None
+        return (plan, *_glanced(pair, reader))
 
     def load(self, plan: str) -> Plan | None:
         pair = self._look(plan)
@@ -293,6 +296,10 @@ class JsonStore:
     def _pointers(self) -> list[Any]:
         found = [self._pointed("ids", name) for name in files.newest(os.path.join(self._inner, "ids"), "")]
         return [pointer for pointer in found if pointer]
+
+
+def _glanced(pair: Pair | None, reader: str) -> tuple[int, Reader]:
+    return (pair.plan.revision, pair.readers.get(reader, Reader())) if pair else (0, Reader())
 
 
 def open(rest: str, **options: str) -> JsonStore:

@@ -1,0 +1,64 @@
+"""A conversation that has grown long is replaced by a summary. The plan comes back: it was never only in there."""
+
+from __future__ import annotations
+
+from ..attachments import attached
+from ..core.text import cut
+from ..prompts import say
+from .events import Attached, Compacted, Warned
+from .hearing import heard
+from .messages import Assistant, Attachment, Summary, User, size, turns
+from .models import ModelError
+from .site import Site
+from .transcript import Transcript
+
+_FEWEST = 4  # messages that are worth a summary
+_LONG = 4000  # characters of the user's last words
+
+
+def tokens(talk: Transcript) -> int:
+    """How long a conversation is: as the model counted, where it did, and an estimate of what came since."""
+    messages = talk.messages
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if isinstance(message, Assistant) and message.usage.total:
+            return message.usage.total + size(messages[place + 1 :])
+    return size(messages)
+
+
+def compact_if_long(site: Site, talk: Transcript, system: str) -> None:
+    if len(talk.messages) >= _FEWEST and tokens(talk) > site.bounds.context:
+        compact(site, talk, system)
+
+
+def compact(site: Site, talk: Transcript, system: str) -> bool:
+    """Put a summary in the place of the conversation; whether there was one."""
+    before = tokens(talk)
+    try:
+        turn = site.model.request(
+            system, [*talk.messages, User(say("agent.compact"))], [], lambda piece: site.stop.check()
+        )
+    except ModelError as error:
+        site.tell(Warned(site.agent, f"the conversation could not be summed up: {error}"))
+        return False
+    if not turn.text.strip():
+        site.tell(Warned(site.agent, "the conversation could not be summed up: the model said nothing."))
+        return False
+    asked = next((one.text for one in reversed(talk.messages) if isinstance(one, User)), "")
+    said = say("agent.compacted", summary=turn.text.strip(), asked=cut(asked, _LONG) or "nothing yet")
+    talk.add(Summary(said, turns(talk.messages)))
+    restore(site, talk, "compact")
+    after = tokens(talk)
+    site.desk.note("compaction", before=before, after=after)
+    site.tell(Compacted(site.agent, before, after))
+    return True
+
+
+def restore(site: Site, talk: Transcript, context: str) -> list[str]:
+    """Put before the model what it should hear in this moment: the plan, what others did to it, a reminder; the kinds
+    of what there was."""
+    made = attached(site.desk, context, heard(talk.messages, site.desk))
+    for one in made:
+        talk.add(Attachment(one.type, one.text))
+        site.tell(Attached(site.agent, one.type, one.text))
+    return [one.type for one in made]

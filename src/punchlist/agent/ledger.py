@@ -1,0 +1,49 @@
+"""What an agent does, written down: with the item it was done for, and as progress since it was last sent on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from hashlib import sha256
+
+from ..core.changes import CALLS
+from ..core.model import MAIN, Item, Pace, Plan
+from ..core.ops import called
+from ..core.redact import redacted
+from ..desk import Desk
+from ..policy.resume import noticed
+from .messages import Call
+
+
+def write_down(desk: Desk, calls: Sequence[Call]) -> None:
+    """Keep calls with the item that was active while they were made. The same call again is no progress."""
+    before = desk.plan
+    if not calls or not before.id:
+        return
+    item = _busy_with(before, desk.agent)
+    kept = tuple(_kept(call, desk.settings.redact_calls) for call in calls)
+    plan = desk.change(lambda plan: called(plan, item.id, kept), by=desk.agent, kind=CALLS) if item else before
+
+    def step(pace: Pace) -> Pace:
+        if pace.revision == before.revision:  # that a call was noted is no change of the plan
+            pace = pace._replace(revision=plan.revision)
+        for call in calls:
+            pace = noticed(pace, _digest(call))
+        return pace
+
+    desk.paced(step)
+
+
+def _busy_with(plan: Plan, agent: str) -> Item | None:
+    """The item an agent works on: its own, else one that is nobody's."""
+    mine = "" if agent == MAIN else agent
+    return next((item for owner in (mine, "") for item in plan.busy if item.owner == owner), None)
+
+
+def _kept(call: Call, redact: bool) -> dict[str, object]:
+    return {"id": call.id, "name": call.tool, "parameters": redacted(call.args) if redact else call.args}
+
+
+def _digest(call: Call) -> str:
+    text = json.dumps([call.tool, call.args], default=str, sort_keys=True)
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,152 @@
+"""The loop: ask the model, run its calls, attach what it should hear, send it on or let it rest.
+
+Read from the top: `work` is one word of the user until the agent rests. The conversation is in the transcript before
+each step goes on, so whatever ends the process loses nothing.
+"""
+
+from __future__ import annotations
+
+from ..core.errors import StoreError
+from ..desk import Desk
+from ..moments import Stop as Standing
+from ..moments import is_continuing, stopped, was_prompted
+from ..policy.brief import wrapped
+from ..prompts import say
+from . import compact
+from .events import Attached, Interrupted, Planned, Pushed, Rested, Said, Spent
+from .messages import Assistant, Attachment, Call, User, tamed, whole
+from .models import ModelError, TooLong, Turn
+from .queue import INTERRUPTED, results
+from .site import Site
+from .tools import Tool, files, plans, shell, talk
+from .tools import work as handing
+from .transcript import Transcript
+
+
+def work(site: Site, said: Transcript, prompt: str = "") -> Rested:
+    """Ask, act and ask again until the agent rests. Whatever happens, the conversation stays whole."""
+    try:
+        rested = _until_rest(site, said, prompt)
+    except Interrupted as error:
+        site.crew.settle()
+        said.close_calls(INTERRUPTED)
+        said.add(Attachment("interrupted", say("agent.interrupted")))
+        rested = Rested(site.agent, "stopped", str(error))
+    except (ModelError, StoreError) as error:
+        said.close_calls(INTERRUPTED)
+        rested = Rested(site.agent, "failed", str(error))
+    site.tell(rested)
+    return rested
+
+
+def _until_rest(site: Site, said: Transcript, prompt: str) -> Rested:
+    if prompt:
+        _hear(site, said, prompt)
+    for _ in range(site.bounds.turns):
+        site.stop.check()
+        if site.desk.plan.paused:
+            return Rested(site.agent, "paused", site.desk.plan.paused.reason)
+        _attach(site, said)
+        turn = _ask(site, said)
+        if turn.calls:
+            for result in results(site, tools(site), turn.calls):
+                said.add(result)
+        elif rested := _rested(site, said, turn):
+            return rested
+    return Rested(site.agent, "limit", f"{site.bounds.turns} turns without a word of the user are enough.")
+
+
+def _hear(site: Site, said: Transcript, prompt: str) -> None:
+    """The user's words, and with them what they have changed since."""
+    news = was_prompted(site.desk, prompt)
+    if news:
+        _tell_model(site, said, "news", wrapped("\n".join(news), site.desk.dialect_name))
+    said.add(User(whole(prompt)))
+
+
+def _attach(site: Site, said: Transcript) -> None:
+    """What the model should hear before it is asked: reports of its sub-agents, news, reminders."""
+    for report in site.crew.reports():
+        _tell_model(site, said, "report", say("agent.report", agent=report.agent, text=report.text))
+    if "edit" in compact.restore(site, said, "turn"):
+        site.tell(Planned(site.agent, site.desk.plan))
+
+
+def _ask(site: Site, said: Transcript) -> Turn:
+    """The next turn of the model. A conversation that is too long is compacted first."""
+    system = prompt_of(site)
+    compact.compact_if_long(site, said, system)
+    try:
+        return _asked(site, said, system)
+    except TooLong:
+        if not compact.compact(site, said, system):
+            raise
+        return _asked(site, said, system)
+
+
+def _asked(site: Site, said: Transcript, system: str) -> Turn:
+    pieces: list[str] = []
+
+    def on_text(piece: str) -> None:
+        site.stop.check()
+        if piece:
+            pieces.append(piece)
+            site.tell(Said(site.agent, piece))
+
+    try:
+        turn = site.model.request(system, said.messages, [tool.offer for tool in tools(site)], on_text)
+    except (Interrupted, ModelError):
+        if pieces:
+            said.add(Assistant(whole("".join(pieces)), cut=True))
+        raise
+    turn = turn._replace(calls=_told_apart(turn.calls))
+    said.add(Assistant(whole(turn.text), turn.calls, turn.usage, kept=turn.kept))
+    site.tell(Spent(site.agent, turn.usage))
+    return turn
+
+
+def _rested(site: Site, said: Transcript, turn: Turn) -> Rested | None:
+    """Why the agent rests; nothing if it was sent on, or if a sub-agent has something to report."""
+    awaited = site.crew.busy
+    if awaited:
+        site.crew.await_one(site)
+    standing = Standing(said=turn.text, agent=site.agent)
+    sent = stopped(site.desk, standing)
+    if not sent.text:
+        if awaited:
+            return None
+        open_items = site.desk.plan.open_items
+        return Rested(site.agent, "waiting" if open_items else "done", sent.reason)
+    site.tell(Pushed(site.agent, site.desk.pace.pushes, sent.text))
+    said.add(Attachment("push", sent.text))
+    return None
+
+
+def tools(site: Site) -> list[Tool]:
+    """What the model can do now."""
+    quiet = site.desk.plan.mode == "quiet"
+    own = [] if quiet or site.desk.is_off else plans.tools(site, continuing=is_continuing(site.desk))
+    return [*own, *shell.tools(), *files.tools(), *talk.tools(), *([] if quiet else handing.tools(site))]
+
+
+def prompt_of(site: Site) -> str:
+    """The system prompt: the same from turn to turn, so that it is paid for once."""
+    own = say("agent.system", folder=site.folder)
+    desk: Desk = site.desk
+    offered = [tool for tool in desk.dialect.tools if tool.for_subagents or not site.depth]
+    if not offered or desk.is_off or not desk.dialect.system:
+        return own
+    return f"{own}\n\n{say(desk.dialect.system, tool=offered[0].name, shell='shell')}"
+
+
+def _tell_model(site: Site, said: Transcript, kind: str, text: str) -> None:
+    said.add(Attachment(kind, text))
+    site.tell(Attached(site.agent, kind, text))
+
+
+def _told_apart(calls: tuple[Call, ...]) -> tuple[Call, ...]:
+    """The calls with an id each of their own and arguments that can be kept, whatever the model has made up."""
+    calls = tuple(Call(whole(str(call.id)), whole(str(call.tool)), tamed(call.args)) for call in calls)
+    if len({call.id for call in calls}) == len(calls) and all(call.id for call in calls):
+        return calls
+    return tuple(call._replace(id=f"{call.id}~{number}") for number, call in enumerate(calls))

@@ -1,0 +1,91 @@
+"""In which order calls run: as they were made; those that cannot disturb each other together, any other alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+
+from ..core.errors import PunchlistError
+from ..core.model import Plan
+from ..planning import plan_file
+from .events import Answered, Called, Interrupted
+from .ledger import write_down
+from .messages import Call, Result, whole
+from .site import Site
+from .tools import Answer, Tool, bounded, checked, find
+from .tools.places import located
+
+INTERRUPTED = "interrupted: the user stopped this turn before anything came of the call."
+_AT_ONCE = 8
+_UNKNOWN = Tool("", "", {}, lambda site, args: Answer(""))  # stands for a name that is no tool's
+
+
+def results(site: Site, tools: Sequence[Tool], calls: Sequence[Call]) -> Iterator[Result]:
+    """The result of every call, in order, as they come. Once the user wants to stop, the rest is not begun."""
+    most = site.bounds.calls
+    for together, group in groupby(calls[:most], lambda call: _named(tools, call).concurrency_safe):
+        for batch in [list(group)] if together else [[call] for call in group]:
+            yield from _run(site, tools, batch)
+    for call in calls[most:]:
+        yield Result(call.id, call.tool, f"not run: at most {most} calls in one turn.", True)
+
+
+def guarded(run: Callable[[], Answer]) -> Answer:
+    """What came of something, whatever happens in it: a tool that breaks is an answer, not the end of the session."""
+    try:
+        return run()
+    except Interrupted:
+        return Answer(INTERRUPTED, True)
+    except PunchlistError as error:
+        return Answer(str(error), True)
+    except OSError as error:
+        return Answer(f"{error.filename or 'the system'}: {error.strerror or error}.", True)
+    except Exception as error:
+        return Answer(f"the tool broke: {type(error).__name__}: {error}", True)
+
+
+def _run(site: Site, tools: Sequence[Tool], batch: list[Call]) -> Iterator[Result]:
+    if site.stop.asked:
+        yield from (Result(call.id, call.tool, INTERRUPTED, True) for call in batch)
+        return
+    plan = site.desk.plan
+    here = site._replace(plan_file=plan_file(site.desk, plan) if plan.mode == "plan" else "")
+
+    def one(call: Call) -> Result:
+        return _one(here, plan, tools, call)
+
+    if len(batch) == 1:
+        found = [one(batch[0])]
+    else:
+        with ThreadPoolExecutor(min(len(batch), _AT_ONCE)) as pool:
+            found = list(pool.map(one, batch))
+    yield from found
+    write_down(site.desk, [call for call in batch if not _named(tools, call).is_plan])
+
+
+def _one(site: Site, plan: Plan, tools: Sequence[Tool], call: Call) -> Result:
+    is_plan = _named(tools, call).is_plan
+    site.tell(Called(site.agent, call, is_plan))
+    answer = guarded(lambda: _answer(site, plan, find(tools, call.tool), call))
+    result = Result(call.id, call.tool, bounded(whole(answer.text), 2 * site.bounds.output), answer.is_error)
+    site.tell(Answered(site.agent, call, result, is_plan, answer.display))
+    return result
+
+
+def _answer(site: Site, plan: Plan, tool: Tool, call: Call) -> Answer:
+    args = checked(tool, call.args, site.bounds.args)
+    if plan.mode == "plan" and not _is_allowed_while_planning(site, tool, call):
+        return Answer(f"plan mode is on: {tool.name} has to wait until the user has approved the plan.", True)
+    return tool.run(site, args)
+
+
+def _is_allowed_while_planning(site: Site, tool: Tool, call: Call) -> bool:
+    """What changes nothing; the way out; and the plan file. The plan's own tools say themselves what they refuse."""
+    if tool.read_only or tool.ends_planning or tool.is_plan:
+        return True
+    return bool(tool.writes) and located(site, call.args[tool.writes], to_write=True) == site.plan_file
+
+
+def _named(tools: Sequence[Tool], call: Call) -> Tool:
+    return next((tool for tool in tools if tool.name == call.tool), _UNKNOWN)

@@ -1,0 +1,72 @@
+"""Sessions: a transcript each, in the state folder; begun, found again, and gone on with."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+
+from ..core.errors import Refused
+from ..core.text import cut, inline
+from .compact import restore
+from .queue import INTERRUPTED
+from .site import Site
+from .transcript import Transcript, head_of
+
+_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
+
+
+def new_id() -> str:
+    """A name for a session: when it began, and four letters."""
+    letters = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(4))
+    return time.strftime("%Y%m%d-%H%M%S-") + letters
+
+
+def begin(state: str, place: str, id: str, **about: str) -> Transcript:
+    """A new session's transcript."""
+    return Transcript(path_of(state, id), {"id": id, "agent": "main", "place": place, **about})
+
+
+def latest(state: str, place: str) -> str:
+    """The session of a place that was worked in last."""
+    found = [(os.path.getmtime(path), id) for id, path in _all(state) if head_of(path).get("place") == place]
+    if not found:
+        raise Refused("there is no session here to go on with; begin one: punchlist run 'what to do'")
+    return max(found)[1]
+
+
+def named(state: str, words: str) -> str:
+    """The session of an id, or of the beginning of one."""
+    ids = [id for id, _ in _all(state) if id.startswith(words)]
+    if words in ids or len(ids) == 1:
+        return words if words in ids else ids[0]
+    shown = cut(inline(words), 40)
+    if not ids:
+        raise Refused(f"no session {shown!r}; `punchlist plans` lists those that have a plan.")
+    raise Refused(f"{shown!r} could be any of {', '.join(sorted(ids)[:5])}; give more of it.")
+
+
+def reopened(state: str, id: str) -> Transcript:
+    """A session's transcript, to go on with. A call that was cut off is answered: nothing came of it."""
+    said = Transcript(path_of(state, id))
+    said.close_calls(INTERRUPTED)
+    return said
+
+
+def welcome(site: Site, said: Transcript) -> None:
+    """Put before the model what it should hear first: the plan it comes back to, or how to make one."""
+    restore(site, said, "resume" if said.messages else "start")
+
+
+def path_of(state: str, id: str) -> str:
+    if not id or any(not (char.isalnum() or char in "-_") for char in id):
+        raise Refused(f"a session's name is made of letters, digits, - and _, not {cut(inline(id), 40)!r}.")
+    return os.path.join(state, "sessions", f"{id}.jsonl")
+
+
+def _all(state: str) -> Iterator[tuple[str, str]]:
+    folder = os.path.join(state, "sessions")
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        id, ending = os.path.splitext(name)
+        if ending == ".jsonl" and "." not in id:
+            yield id, os.path.join(folder, name)

@@ -1,0 +1,52 @@
+"""Where an agent works: its directory, its plan, its model, and whom it can turn to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..desk import Desk
+from .events import Event, Question, Stop
+from .models import Model
+
+if TYPE_CHECKING:
+    from .crew import Crew
+
+
+class Bounds(NamedTuple):
+    """What keeps a hostile or confused model from going on without end."""
+
+    turns: int = 200  # of the model, after the user's last word
+    calls: int = 100  # in one turn
+    depth: int = 2  # of sub-agents below the main one
+    workers: int = 8  # sub-agents at once
+    context: int = 100_000  # tokens; beyond them the conversation is compacted
+    seconds: int = 120  # a command may take, unless the model asks for less or more
+    output: int = 30_000  # characters of a tool's answer
+    args: int = 1_000_000  # characters of a call's arguments
+
+
+class Allowed:
+    """The places outside of the working directory that the user has allowed."""
+
+    def __init__(self) -> None:
+        self.paths: set[str] = set()
+
+
+class Site(NamedTuple):
+    """Everything an agent has to work with."""
+
+    folder: str  # the working directory; real, without symbolic links
+    state: str  # where transcripts and plan files are
+    desk: Desk
+    model: Model
+    tell: Callable[[Event], None]
+    ask: Callable[[Question], str]
+    stop: Stop
+    allowed: Allowed
+    crew: Crew  # the sub-agents it has started
+    bounds: Bounds = Bounds()
+    agent: str = "main"
+    depth: int = 0
+    plan_file: str = ""  # the one file that may be written in plan mode, while it is on
+    confirm_shell: bool = False

@@ -1,0 +1,43 @@
+"""The plan's own tools, in the words of the chosen dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from ...calls import faulted
+from ...core.errors import StoreError
+from ...dialects import offered
+from ..events import Planned
+from ..site import Site
+from . import Answer, Tool
+
+
+def tools(site: Site, *, continuing: bool) -> list[Tool]:
+    """What the dialect offers this agent: nothing to a sub-agent, where it withholds its tools from them."""
+    return [
+        Tool(
+            tool.name,
+            tool.description,
+            tool.schema,
+            partial(_call, tool.name, continuing),
+            read_only=tool.read_only,
+            concurrency_safe=False,  # a desk belongs to one thread
+            is_plan=True,
+        )
+        for tool in offered(site.desk.dialect, continuing=continuing)
+        if tool.for_subagents or not site.depth
+    ]
+
+
+def _call(name: str, continuing: bool, site: Site, args: Mapping[str, Any]) -> Answer:
+    before = site.desk.plan
+    try:
+        reply = site.desk.call(name, args, continuing=continuing)
+    except StoreError as error:
+        return Answer(faulted(site.desk, name, error).text, True)
+    plan = site.desk.plan
+    if plan.revision != before.revision:
+        site.tell(Planned(site.agent, plan))
+    return Answer(reply.text, reply.is_error, reply.display)

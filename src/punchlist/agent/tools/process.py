@@ -1,0 +1,123 @@
+"""Commands as processes: with a time limit, a bounded answer, and an end that takes everything they started along."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from threading import Thread
+from typing import IO, NamedTuple
+
+from ..events import Stop
+
+_BEAT = 0.05  # seconds between looks at whether the user wants to stop
+_GRACE = 2.0  # seconds to end in peace
+_CHUNK = 65_536
+
+
+class Ran(NamedTuple):
+    """What a command came to."""
+
+    output: str
+    code: int
+    late: bool = False  # it was ended because its time was over
+
+
+class _Kept:
+    """The beginning and the end of what comes in; what lies between is only counted."""
+
+    def __init__(self, most: int) -> None:
+        self._half = most // 2
+        self._head = bytearray()
+        self._tail: deque[bytes] = deque()
+        self._size = 0  # of the tail
+        self._lost = 0
+
+    def add(self, data: bytes) -> None:
+        room = self._half - len(self._head)
+        self._head += data[:room]
+        data = data[room:]
+        if data:
+            self._tail.append(data)
+            self._size += len(data)
+        while self._tail and self._size - len(self._tail[0]) >= self._half:
+            gone = len(self._tail.popleft())
+            self._size -= gone
+            self._lost += gone
+
+    def text(self) -> str:
+        head, tail = bytes(self._head), b"".join(self._tail)
+        over = max(len(tail) - self._half, 0)
+        lost = self._lost + over
+        middle = f"\n… {lost} bytes left out …\n".encode() if lost else b""
+        return (head + middle + tail[over:]).decode("utf-8", "replace")
+
+
+def run(command: Sequence[str], *, folder: str, stop: Stop, seconds: float, most: int, given: bytes = b"") -> Ran:
+    """Run a command to its end, or until its time is over. Raises Interrupted, and nothing it started is left."""
+    child = subprocess.Popen(
+        command,
+        cwd=folder,
+        stdin=subprocess.PIPE if given else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    kept = _Kept(most)
+    reader = Thread(target=_read, args=(child.stdout, kept), daemon=True)
+    reader.start()
+    try:
+        if given and child.stdin:
+            with suppress(BrokenPipeError):
+                child.stdin.write(given)
+                child.stdin.close()
+        late = _outlasted(child, stop, time.monotonic() + seconds)
+    finally:
+        _end(child)
+        reader.join(_GRACE)
+    return Ran(kept.text(), child.returncode, late)
+
+
+def _outlasted(child: subprocess.Popen[bytes], stop: Stop, end: float) -> bool:
+    """Wait for a child; whether its time was over first."""
+    while True:
+        try:
+            child.wait(_BEAT)
+            return False
+        except subprocess.TimeoutExpired:
+            stop.check()
+            if time.monotonic() > end:
+                return True
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """End a child's whole group: first in peace, then not."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, number)
+        try:
+            child.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            continue
+        if not _is_alive(child.pid):
+            return
+
+
+def _is_alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _read(pipe: IO[bytes] | None, kept: _Kept) -> None:
+    if pipe is None:
+        return
+    with suppress(ValueError, OSError), pipe:
+        while data := os.read(pipe.fileno(), _CHUNK):
+            kept.add(data)

@@ -1,0 +1,33 @@
+"""The shell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...core.text import counted
+from ...prompts import say
+from ..events import Question
+from ..site import Site
+from . import COUNT, WORDS, Answer, Tool, form
+from .process import run
+
+_LONGEST = 1800  # seconds
+
+
+def tools() -> list[Tool]:
+    about = say("agent.shell")
+    return [Tool("shell", about, form({"command": WORDS}, seconds=COUNT), _shell)]
+
+
+def _shell(site: Site, args: Mapping[str, Any]) -> Answer:
+    command = args["command"]
+    if "\0" in command:
+        return Answer("command must not hold a NUL character.", True)
+    if site.confirm_shell and site.ask(Question("allow", "run this command?", ("yes", "no"), command)) != "yes":
+        return Answer("the user did not allow this command.", True)
+    seconds = min(args.get("seconds", site.bounds.seconds), _LONGEST)
+    ran = run(["/bin/sh", "-c", command], folder=site.folder, stop=site.stop, seconds=seconds, most=site.bounds.output)
+    end = f"ended after {counted(seconds, 'second')}: it took too long" if ran.late else f"exit code {ran.code}"
+    output = ran.output.rstrip("\n")
+    return Answer(f"{output}\n({end})" if output else f"({end})", ran.late or ran.code != 0)

@@ -1,0 +1,117 @@
+"""A conversation in a file: a line of JSON for each message, only ever added to, for its owner's eyes only."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..core.errors import Refused
+from ..core.text import cut, inline
+from .messages import Message, Result, Summary, dangling, from_json, to_json
+
+_HEAD = "session"  # the type of a transcript's first line
+
+
+class Transcript:
+    """The messages of one agent's session. What is added is in the file before the work goes on."""
+
+    def __init__(self, path: str, head: Mapping[str, Any] | None = None) -> None:
+        self.path = path
+        self._file = _opened(path, head is not None)
+        self.head, self.messages = dict(head or {}), list[Message]()
+        if head is not None:
+            self._write({"type": _HEAD, **head})
+            return
+        try:
+            self.head, self.messages = _read(self._file, path)
+        except Refused:
+            self.close()
+            raise
+
+    def add(self, message: Message) -> None:
+        """Add a message. A summary takes the place of everything before it, for the model, not in the file."""
+        self._write(to_json(message))
+        if isinstance(message, Summary):
+            self.messages = []
+        self.messages.append(message)
+
+    def close_calls(self, why: str) -> None:
+        """Answer the calls that nothing came of: a conversation with an open call cannot go on."""
+        for call in dangling(self.messages):
+            self.add(Result(call.id, call.tool, why, True))
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def _write(self, entry: Mapping[str, Any]) -> None:
+        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        line = json.dumps({**entry, "at": at}, default=str) + "\n"
+        data = line.encode()
+        while data:
+            data = data[os.write(self._file, data) :]
+
+
+def head_of(path: str) -> dict[str, Any]:
+    """The first line of a transcript; nothing if it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            head = json.loads(file.readline())
+    except (OSError, ValueError):
+        return {}
+    return head if isinstance(head, dict) and head.get("type") == _HEAD else {}
+
+
+def _opened(path: str, new: bool) -> int:
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if new else 0)
+    try:
+        file = os.open(path, flags, 0o600)
+    except FileExistsError:
+        raise Refused(f"{path} is there already; --resume goes on with it.") from None
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}.") from None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(file)
+        raise Refused(f"{path} is in use: the session goes on in another process.") from None
+    return file
+
+
+def _read(file: int, path: str) -> tuple[dict[str, Any], list[Message]]:
+    with os.fdopen(os.dup(file), "rb") as source:
+        data = source.read()
+    whole = data.rfind(b"\n") + 1
+    if whole < len(data):
+        os.truncate(path, whole)  # the end of a line that was being written when its writer died
+    head: dict[str, Any] = {}
+    messages: list[Message] = []
+    for number, entry in _entries(data[:whole], path):
+        if entry.get("type") == _HEAD:
+            head = entry
+            continue
+        try:
+            message = from_json(entry)
+        except Refused as refusal:
+            raise Refused(f"{path}:{number}: {refusal}") from None
+        if isinstance(message, Summary):
+            messages = []
+        messages.append(message)
+    if not head:
+        raise Refused(f"{path} is no transcript: its first line names no session.")
+    return head, messages
+
+
+def _entries(data: bytes, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(data.split(b"\n")[:-1], 1):
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise Refused(f"{path}:{number}: not valid JSON: {cut(inline(str(error)), 100)}.") from None
+        if not isinstance(entry, dict):
+            raise Refused(f"{path}:{number}: must be an object.")
+        yield number, entry

@@ -1,0 +1,259 @@
+"""`punchlist run`: the agent at work in a terminal, or in a pipe."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Lock, current_thread, main_thread
+from types import FrameType
+from typing import NamedTuple
+
+from ..agent import sessions
+from ..agent.crew import Crew
+from ..agent.events import Event, Planned, Question, Rested, Stop
+from ..agent.loop import work
+from ..agent.messages import Assistant
+from ..agent.models import Model, open_model
+from ..agent.site import Allowed, Bounds, Site
+from ..agent.transcript import Transcript
+from ..core.codec import to_json
+from ..core.errors import PunchlistError, Refused
+from ..core.model import MAIN
+from ..core.render import Line
+from ..desk import Desk, desk_for
+from ..settings import Settings, load, place, state_folder
+from . import screen, slash
+from .stage import Plain, Stage, question_lines, understood
+
+_CODES = {"done": 0, "waiting": 0, "paused": 0, "stopped": 130, "limit": 1, "failed": 1}
+_LEAVE = "Ctrl+C again leaves, and so does /quit."
+
+
+class Session(NamedTuple):
+    """An agent with its conversation, ready to work."""
+
+    site: Site
+    said: Transcript
+    stage: Stage
+
+
+def run(args: Namespace) -> int:
+    """Let the agent work on a prompt; without one, talk with it."""
+    prompt = " ".join(args.prompt) or ("" if sys.stdin.isatty() else sys.stdin.read().strip())
+    settings = load({name: getattr(args, name, None) for name in ("store", "dialect", "model", "base_url")})
+    for fault in settings.faults:
+        screen.complain(fault)
+    if slash.is_command(prompt):
+        return _obey(settings, args, prompt)
+    if not prompt and not sys.stdin.isatty():
+        raise Refused("say what to do: punchlist run 'fix the tests'")
+    folder = os.path.realpath(os.getcwd())
+    model = open_model(settings.model, settings.base_url)
+    with opened(settings, _transcript(args, settings, folder), model, folder, quiet=_as_json(args)) as session:
+        if getattr(args, "plan", ""):
+            _bound(session.site.desk, args.plan)
+        sessions.welcome(session.site, session.said)
+        return _once(session, prompt, _as_json(args)) if prompt else _talk(session)
+
+
+@contextmanager
+def opened(
+    settings: Settings,
+    said: Transcript,
+    model: Model,
+    folder: str,
+    *,
+    quiet: bool = False,
+    bounds: Bounds | None = None,
+) -> Iterator[Session]:
+    """Everything that a session needs; let go of at the end."""
+    glyphs = screen.glyphs(settings)
+    stage = Stage(Plain(screen.show, glyphs), screen.width, glyphs)
+    desk = desk_for(settings, session=str(said.head["id"]), place=place(folder))
+    stop = Stop()
+    site = Site(
+        folder=folder,
+        state=state_folder(os.environ),
+        desk=desk,
+        model=model,
+        tell=_silent if quiet else stage.tell,
+        ask=asker(stage.say, stop),
+        stop=stop,
+        allowed=Allowed(),
+        crew=Crew(Bounds().workers),
+        bounds=bounds or Bounds(context=settings.context, turns=settings.turns),
+        confirm_shell=settings.confirm_shell,
+    )
+    try:
+        if desk.plan.items:
+            site.tell(Planned(MAIN, desk.plan))
+        yield Session(site, said, stage)
+    finally:
+        site.stop.ask()
+        site.crew.dismiss()
+        for end in (model.close, said.close, desk.close):
+            end()
+
+
+def _transcript(args: Namespace, settings: Settings, folder: str) -> Transcript:
+    """The session that is meant: gone on with, or new."""
+    state, here = state_folder(os.environ), place(folder)
+    if args.resume:
+        return sessions.reopened(state, sessions.named(state, args.resume))
+    if getattr(args, "continue"):
+        return sessions.reopened(state, sessions.latest(state, here))
+    id = getattr(args, "session", "") or os.environ.get("PUNCHLIST_SESSION", "") or sessions.new_id()
+    return sessions.begin(state, here, id, model=settings.model, dialect=settings.dialect)
+
+
+def _bound(desk: Desk, plan: str) -> None:
+    """Let the session work from a plan that is there."""
+    Desk(desk.store, plan=plan, settings=desk.settings, dialect=desk.dialect, place=place()).bind(desk.session)
+
+
+# --- one prompt ------------------------------------------------------------------------------------------------------
+
+
+def _once(session: Session, prompt: str, as_json: bool) -> int:
+    rested = worked(session, prompt)
+    plan = session.site.desk.plan
+    id = session.site.desk.session
+    if as_json:
+        said = (one.text for one in reversed(session.said.messages) if isinstance(one, Assistant))
+        text = next(said, "")
+        screen.say_json({"session": id, "why": rested.why, "reason": rested.text, "text": text, "plan": to_json(plan)})
+    elif rested.why != "done":
+        screen.say(f"to go on: punchlist run --resume {id} '...'")
+    return _CODES[rested.why]
+
+
+def worked(session: Session, prompt: str) -> Rested:
+    """One word of the user until the agent rests. Ctrl+C stops it; a second one leaves at once."""
+    with _stoppable(session.site.stop):
+        return work(session.site, session.said, prompt)
+
+
+@contextmanager
+def _stoppable(stop: Stop) -> Iterator[None]:
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if stop.asked or number != signal.SIGINT:
+            stop.ask()
+            raise KeyboardInterrupt
+        stop.ask()
+
+    stop.forget()
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+# --- a conversation --------------------------------------------------------------------------------------------------
+
+
+def _talk(session: Session) -> int:
+    """Prompt after prompt, until the user leaves."""
+    try:
+        import readline  # noqa: F401  # gives input() its editing and its memory
+    except ImportError:
+        pass
+    screen.say(f"session {session.site.desk.session}. Say what to do; /help has the rest.")
+    try:
+        while _turn(session) or _turn(session, warned=True):
+            pass
+    except (EOFError, KeyboardInterrupt):
+        screen.say("")
+    screen.say(f"to come back: punchlist run --resume {session.site.desk.session}")
+    return 0
+
+
+def _turn(session: Session, *, warned: bool = False) -> bool:
+    """One line of the user; false for a Ctrl+C at the prompt. A second one in a row leaves, and that is said."""
+    if warned:
+        screen.say(f"\n{_LEAVE}")
+    try:
+        line = input("> ").strip()
+    except KeyboardInterrupt:
+        if warned:
+            raise
+        return False
+    if line in ("/quit", "/exit"):
+        raise EOFError
+    if line:
+        _take(session, line)
+    return True
+
+
+def _take(session: Session, line: str) -> None:
+    """One line of the user: a command, or words for the agent."""
+    desk = session.site.desk
+    if slash.is_command(line):
+        try:
+            session.stage.say(slash.obey(desk, line, screen.width(), screen.glyphs()))
+            session.site.tell(Planned(MAIN, desk.plan))
+        except PunchlistError as error:
+            screen.complain(str(error))
+    elif line.startswith("/") and " " not in line and line.count("/") == 1:
+        screen.complain(f"no command {line!r}; /help lists them.")
+    else:
+        worked(session, line)
+
+
+def _obey(settings: Settings, args: Namespace, line: str) -> int:
+    """A command of a session, from outside of it: as text."""
+    state, here = state_folder(os.environ), place()
+    session = getattr(args, "session", "")
+    if args.resume:
+        session = sessions.named(state, args.resume)
+    elif getattr(args, "continue"):
+        session = sessions.latest(state, here)
+    with desk_for(settings, session=session, plan=getattr(args, "plan", ""), place=here) as desk:
+        screen.show(slash.obey(desk, line, screen.width(), screen.glyphs()))
+    return 0
+
+
+# --- what the agent asks and tells -----------------------------------------------------------------------------------
+
+
+def asker(show: Callable[[list[Line]], None], stop: Stop) -> Callable[[Question], str]:
+    """Questions of the agent and of its sub-agents, one at a time. Nobody is there to answer in a pipe."""
+    turn = Lock()
+
+    def ask(question: Question) -> str:
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return ""
+        with turn:
+            show(question_lines(question, screen.width(), screen.glyphs()))
+            return understood(question, _answer(stop))
+
+    return ask
+
+
+def _answer(stop: Stop) -> str:
+    """What is typed. Ctrl+C is no answer: it stops the turn."""
+    is_main = current_thread() is main_thread()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler) if is_main else None
+    try:
+        return input("? ")
+    except EOFError:
+        return ""
+    except KeyboardInterrupt:
+        stop.ask()
+        return ""
+    finally:
+        if is_main:
+            signal.signal(signal.SIGINT, before)
+
+
+def _silent(event: Event) -> None:
+    pass
+
+
+def _as_json(args: Namespace) -> bool:
+    return bool(getattr(args, "json", False))

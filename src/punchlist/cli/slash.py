@@ -1,0 +1,240 @@
+"""What can be typed in a session beside words for the agent: /todos, /todo, /plan, /pause, /resume, /undo, /help.
+
+Every edit is the user's own. The agent hears of it once, like of any other.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable
+
+from ..core import ops, render
+from ..core.changes import describe, diff
+from ..core.errors import Refused
+from ..core.model import ACTIVE, DONE, DROPPED, Plan
+from ..core.render import Glyphs, Line, Span
+from ..core.text import counted
+from ..desk import Desk
+from .editor import edited
+from .files import read
+
+HELP = """\
+/todos            the list
+/todo             the plan; /todo help has what can be done to it
+/plan             plan mode: look, write a plan, change nothing until you approve; again: leave it
+/pause [WHY]      let the agent rest; /resume ends that
+/undo             take back the last change of the plan, whoever made it
+/quit             leave; `punchlist run --continue` comes back
+Ctrl+C            stops the agent; twice leaves"""
+TODO_HELP = """\
+/todo                     show the plan
+/todo edit                change it in your editor
+/todo copy                copy it as Markdown
+/todo export [FILE]       write it to a Markdown file, TODO.md if none is named
+/todo import [FILE]       put a Markdown file in its place
+/todo append [PHASE] TEXT add an item
+/todo start ITEM          begin with an item: its number, or a part of its text
+/todo done [ITEM, PHASE]  finish an item, a phase, or everything
+/todo drop [ITEM, PHASE]  give it up
+/todo rm [ITEM, PHASE]    take it off the list
+/todo help                this page"""
+_FILE = "TODO.md"
+_COPIERS = (("pbcopy",), ("wl-copy",), ("xclip", "-selection", "clipboard"), ("xsel", "-bi"), ("clip.exe",))
+
+
+def is_command(text: str) -> bool:
+    """Whether a line is meant for us, not for the model."""
+    return text.split(" ")[0].strip() in (*_COMMANDS, "/quit", "/exit")
+
+
+def obey(desk: Desk, text: str, width: int, glyphs: Glyphs) -> list[Line]:
+    """Carry out a command; what to show for it. Raises Refused."""
+    name, _, rest = text.strip().partition(" ")
+    return _COMMANDS[name](desk, rest.strip(), width, glyphs)
+
+
+# --- the commands ----------------------------------------------------------------------------------------------------
+
+
+def _todos(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
+    items = desk.plan.items
+    if not items:
+        return _said("No todos currently tracked")
+    done, not_done = ("☒", "☐") if glyphs.cut == "…" else ("[x]", "[ ]")
+    made: list[Line] = [(Span(counted(len(items), "todo"), "bold"), Span(":"))]
+    for item in items:
+        style = {ACTIVE: "bold", DONE: "dim strike", DROPPED: "dim strike"}.get(item.status, "")
+        box = done if item.is_closed else not_done
+        words = render.fit(glyphs.said(item.text), width - len(box) - 3, glyphs)
+        made.append((Span(f"  {box} "), Span(words, style)))
+    return made
+
+
+def _todo(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
+    verb, _, words = rest.partition(" ")
+    if not verb:
+        return render.lines(desk.plan, width, glyphs)
+    if verb not in _VERBS:
+        raise Refused(f"/todo knows no {verb!r}; it knows {', '.join(_VERBS)}.")
+    return _VERBS[verb](desk, words.strip())
+
+
+def _plan(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
+    mode = "act" if desk.plan.mode == "plan" else "plan"
+    return _changed(desk, lambda plan: ops.set_mode(plan, mode))
+
+
+def _pause(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
+    return _changed(desk, lambda plan: ops.pause(plan, rest or "the user asked for it", Desk.now()))
+
+
+def _resume(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
+    return _changed(desk, ops.resume)
+
+
+def _undo(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
+    before = desk.plan
+    after = desk.undo()
+    return _said(*describe(diff(before, after), after))
+
+
+def _help(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
+    return _said(*HELP.splitlines())
+
+
+_COMMANDS: dict[str, Callable[[Desk, str, int, Glyphs], list[Line]]] = {
+    "/todos": _todos,
+    "/todo": _todo,
+    "/plan": _plan,
+    "/pause": _pause,
+    "/resume": _resume,
+    "/undo": _undo,
+    "/help": _help,
+}
+
+
+# --- what /todo can do -----------------------------------------------------------------------------------------------
+
+
+def _edit(desk: Desk, words: str) -> list[Line]:
+    made: list[Line] = []
+
+    def apply(edit: Callable[[Plan], Plan]) -> int:
+        made.extend(_changed(desk, edit))
+        return 0
+
+    edited(desk, None, apply)
+    return made
+
+
+def _copy(desk: Desk, words: str) -> list[Line]:
+    text = str(desk.export_plan("markdown"))
+    for command in _COPIERS:
+        if shutil.which(command[0]):
+            done = subprocess.run(command, input=text.encode(), check=False, stderr=subprocess.DEVNULL)
+            if not done.returncode:
+                return _said("copied.")
+    return _said("no clipboard was found; here it is:", "", *text.splitlines())
+
+
+def _export(desk: Desk, words: str) -> list[Line]:
+    path = os.path.expanduser(words or _FILE)
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(str(desk.export_plan("markdown")))
+    except FileExistsError:
+        raise Refused(f"{path} is there already; name another file.") from None
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}.") from None
+    return _said(f"written to {path}.")
+
+
+def _import(desk: Desk, words: str) -> list[Line]:
+    path = os.path.expanduser(words or _FILE)
+    plan = desk.import_plan(read(path, "markdown"), "markdown")
+    return _said(f"the plan now holds {counted(len(plan.items), 'item')}.")
+
+
+def _append(desk: Desk, words: str) -> list[Line]:
+    parts = _split(words)
+
+    def edit(plan: Plan) -> Plan:
+        phases = {name.casefold(): name for name in plan.phases}
+        phase = phases.get(parts[0].casefold()) if len(parts) > 1 else None
+        return ops.add(plan, " ".join(parts[1:]), phase=phase) if phase else ops.add(plan, " ".join(parts))
+
+    return _changed(desk, edit)
+
+
+def _start(desk: Desk, words: str) -> list[Line]:
+    return _changed(desk, lambda plan: ops.start(plan, ops.resolve(plan, _unquoted(words))))
+
+
+def _done(desk: Desk, words: str) -> list[Line]:
+    return _changed(desk, lambda plan: ops.complete(plan, *_meant(plan, words)))
+
+
+def _drop(desk: Desk, words: str) -> list[Line]:
+    return _changed(desk, lambda plan: ops.drop(plan, *_meant(plan, words), why="dropped by the user"))
+
+
+def _rm(desk: Desk, words: str) -> list[Line]:
+    return _changed(desk, lambda plan: ops.remove(plan, *_meant(plan, words, closed=True)))
+
+
+def _verbs(desk: Desk, words: str) -> list[Line]:
+    return _said(*TODO_HELP.splitlines())
+
+
+_VERBS: dict[str, Callable[[Desk, str], list[Line]]] = {
+    "edit": _edit,
+    "copy": _copy,
+    "export": _export,
+    "import": _import,
+    "append": _append,
+    "start": _start,
+    "done": _done,
+    "drop": _drop,
+    "rm": _rm,
+    "help": _verbs,
+}
+
+
+def _meant(plan: Plan, words: str, *, closed: bool = False) -> list[str]:
+    """The ids of an item, of a phase, or of everything. What is closed is left alone, unless it is to go."""
+    wanted = _unquoted(words)
+    phases = {name.casefold(): name for name in plan.phases}
+    if wanted and wanted.casefold() not in phases:
+        return [ops.resolve(plan, wanted)]
+    phase = phases.get(wanted.casefold())
+    ids = [item.id for item in plan.items if phase in (None, item.phase) and (closed or not item.is_closed)]
+    if not ids:
+        raise Refused("there is nothing there to change.")
+    return ids
+
+
+def _changed(desk: Desk, edit: Callable[[Plan], Plan]) -> list[Line]:
+    before = desk.plan
+    after = desk.change(edit)
+    return _said(*(describe(diff(before, after), after) or ["nothing changed."]))
+
+
+def _said(*lines: str) -> list[Line]:
+    return [(Span(line),) for line in lines]
+
+
+def _split(words: str) -> list[str]:
+    try:
+        parts = shlex.split(words)
+    except ValueError:
+        parts = words.split()
+    if not parts:
+        raise Refused("/todo append needs a text.")
+    return parts
+
+
+def _unquoted(words: str) -> str:
+    return words[1:-1] if len(words) > 1 and words[0] == words[-1] and words[0] in "\"'" else words

@@ -1,0 +1,252 @@
+"""What a working agent looks like: each of its events as lines, each of its questions as a dialogue."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from threading import RLock
+from time import monotonic
+from typing import Protocol
+
+from ..agent.events import (
+    Answered,
+    Attached,
+    Called,
+    Compacted,
+    Event,
+    Planned,
+    Pushed,
+    Question,
+    Rested,
+    Said,
+    Spent,
+    Warned,
+    Worker,
+)
+from ..core import render
+from ..core.model import MAIN, Plan
+from ..core.render import Glyphs, Line, Span
+from ..core.text import block, counted, cut, inline
+
+_SHOWN = 3  # lines of a tool's answer
+_HEARD = ("edit", "news", "report")  # what of the words meant for the model is worth showing to the user
+
+
+class Face(Protocol):
+    """Where lines go: a panel has them scroll by above it."""
+
+    def show(self, lines: Iterable[Line]) -> None:
+        """Whole lines."""
+
+    def write(self, text: str) -> None:
+        """Text in pieces."""
+
+
+class Plain:
+    """Lines, one after the other."""
+
+    def __init__(self, show: Callable[[list[Line]], None], glyphs: Glyphs) -> None:
+        self._show = show
+        self._glyphs = glyphs
+        self._text = ""  # of a line that has not ended yet
+
+    def show(self, lines: Iterable[Line]) -> None:
+        begun, self._text = self._text, ""
+        made = [*self._spoken([begun] if begun.strip() else []), *lines]
+        if made:
+            self._show(made)
+
+    def write(self, text: str) -> None:
+        *whole, self._text = (self._text + text).split("\n")
+        if whole:
+            self._show(self._spoken(whole))
+
+    def _spoken(self, lines: list[str]) -> list[Line]:
+        return [(Span(self._glyphs.said(line)),) for line in lines]
+
+
+class Stage:
+    """Turns events into lines, and remembers how things stand for whoever draws that."""
+
+    def __init__(self, face: Face, width: Callable[[], int], glyphs: Glyphs) -> None:
+        self.face = face
+        self.on_change: Callable[[], None] | None = None  # set while there is a panel, and the plan is in sight
+        self.plan = Plan()
+        self.workers: dict[str, Worker] = {}
+        self.doing = ""
+        self.tokens = 0
+        self._width = width
+        self._glyphs = glyphs
+        self._lock = RLock()
+        self._last = ""  # the call that was shown last
+        self._line = ""  # the plan as it was last shown
+        self._active = ""  # the item that seconds and tokens are counted for
+        self._since = monotonic()
+
+    def tell(self, event: Event) -> None:
+        with self._lock:
+            self._take(event)
+            if isinstance(event, Said):
+                if event.agent == MAIN:
+                    self.face.write(event.text)
+            else:
+                self.face.show(self._lines(event))
+            if self.on_change:
+                self.on_change()
+
+    def say(self, lines: list[Line]) -> None:
+        """Show lines of somebody else between those of the agent."""
+        with self._lock:
+            self.face.show(lines)
+
+    @property
+    def seconds(self) -> float:
+        """How long the active item has been worked on."""
+        return monotonic() - self._since
+
+    def _take(self, event: Event) -> None:
+        """What is remembered of an event, for the panel."""
+        if isinstance(event, Planned) and event.agent == MAIN:
+            self.plan = event.plan
+            active = event.plan.active.id if event.plan.active else ""
+            if active != self._active:
+                self._active, self._since, self.tokens = active, monotonic(), 0
+        elif isinstance(event, Spent):
+            self.tokens += event.usage.output
+        elif isinstance(event, Worker):
+            self.workers[event.agent] = event
+        elif isinstance(event, Called) and event.agent == MAIN:
+            self.doing = f"{inline(event.call.tool)} {_argument(event.call.args)}".strip()
+        elif isinstance(event, Answered | Rested) and event.agent == MAIN:
+            self.doing = ""
+
+    def _lines(self, event: Event) -> list[Line]:
+        if isinstance(event, Called):
+            return self._called(event)
+        if isinstance(event, Answered):
+            return self._answered(event)
+        if isinstance(event, Planned):
+            return self._planned(event.plan) if event.agent == MAIN else []
+        if isinstance(event, Worker):
+            is_over = event.status != "Running"
+            return worker_lines(event, self._width(), self._glyphs) if is_over or not self.on_change else []
+        if isinstance(event, Rested):
+            return self._rested(event) if event.agent == MAIN else []
+        return self._noted(event)
+
+    def _called(self, event: Called | Answered) -> list[Line]:
+        if event.agent != MAIN:
+            return []
+        self._last = event.call.id
+        lead = "→" if self._glyphs.cut == "…" else ">"
+        about = "" if event.is_plan else _argument(event.call.args)
+        return [(Span(self._fit(f"{lead} {self._glyphs.said(event.call.tool)} {about}".rstrip()), "dim"),)]
+
+    def _answered(self, event: Answered) -> list[Line]:
+        if event.agent != MAIN:
+            return []
+        again = [] if event.call.id == self._last else self._called(event)  # others were shown in between
+        lines = [line for line in block(_told(event)).splitlines() if line.strip()]
+        shown = lines[:1] + lines[-(_SHOWN - 1) :] if len(lines) > _SHOWN else lines
+        style = "bad" if event.result.is_error else "dim"
+        return again + [(Span("  "), Span(self._fit(self._glyphs.said(line), 2), style)) for line in shown]
+
+    def _planned(self, plan: Plan) -> list[Line]:
+        line = render.line(plan, self._glyphs, min(self._width(), 80))
+        if self.on_change or line == self._line or not line:
+            return []
+        self._line = line
+        return [(Span(line, "now"),)]
+
+    def _noted(self, event: Event) -> list[Line]:
+        if isinstance(event, Attached) and event.kind in _HEARD and event.agent == MAIN:
+            return self._aside(f"the agent heard: {_inside(event.text)}", "dim")
+        if isinstance(event, Pushed):
+            return self._aside(f"{_who(event.agent)} stopped early and was sent on: {_inside(event.text)}", "now")
+        if isinstance(event, Compacted):
+            words = (
+                f"the conversation was summed up, from about {event.before:,} tokens to {event.after:,}; the plan stays"
+            )
+            return self._aside(words, "now")
+        if isinstance(event, Warned):
+            return self._aside(event.text, "bad")
+        return []
+
+    def _rested(self, event: Rested) -> list[Line]:
+        words = {
+            "waiting": f"the agent rests: {event.text}",
+            "paused": f"paused: {event.text}",
+            "limit": f"the agent was stopped: {event.text}",
+            "stopped": "stopped. Say how to go on.",
+            "failed": event.text,
+        }.get(event.why, "")
+        style = "bad" if event.why in ("failed", "limit") else "dim"
+        return self._aside(words, style) if words else []
+
+    def _aside(self, words: str, style: str) -> list[Line]:
+        mark = "·" if self._glyphs.cut == "…" else "-"
+        return [(Span(self._fit(f"{mark} {self._glyphs.said(words)}"), style),)]
+
+    def _fit(self, text: str, less: int = 0) -> str:
+        return render.fit(text, max(self._width() - less, 1), self._glyphs)
+
+
+def worker_lines(event: Worker, width: int, glyphs: Glyphs) -> list[Line]:
+    """How a sub-agent is getting on: a line while it works in the background, else with its list."""
+    done = event.plan.progress
+    name = glyphs.said(event.agent)
+    if event.status == "Running" and event.plan.items and event.background:
+        return [(Span(render.fit(f"  {name} {done.completed}/{done.total}", width, glyphs), "dim"),)]
+    made: list[Line] = [(Span(f"Agent: {name}"),), (Span(f"Status: {event.status}"),)]
+    if event.plan.items:
+        made.append((Span(f"Tasks ({done.completed}/{done.total})", "dim"),))
+        made += [(Span("  "), *line) for line in render.lines(event.plan, width - 2, glyphs)[1:]]
+    return made
+
+
+def question_lines(question: Question, width: int, glyphs: Glyphs) -> list[Line]:
+    """What is asked, and what can be answered."""
+    made: list[Line] = [(Span(glyphs.said(line), "dim"),) for line in question.details.splitlines()]
+    made += [(Span(glyphs.said(line), "bold"),) for line in question.text.splitlines()]
+    if question.kind == "ask":
+        made += [(Span(f"  {number}. {glyphs.said(choice)}"),) for number, choice in enumerate(question.choices, 1)]
+    elif question.kind == "approve":
+        made.append((Span("yes, no, or what should be different", "dim"),))
+    return made
+
+
+def understood(question: Question, answer: str) -> str:
+    """An answer as the agent expects it: a choice for its number, yes for y."""
+    words = answer.strip()
+    if question.kind == "ask":
+        number = int(words) if words.isdecimal() and len(words) < 3 else 0
+        return question.choices[number - 1] if 0 < number <= len(question.choices) else words
+    return {"y": "yes", "yes": "yes", "n": "no", "no": "no"}.get(words.casefold(), words)
+
+
+def _told(event: Answered) -> str:
+    """What of an answer the user should see. A file that was read need not be shown."""
+    result = event.result
+    if result.tool == "read" and not result.is_error:
+        return counted(len(result.text.splitlines()), "line")
+    return event.display or result.text
+
+
+def _argument(args: object) -> str:
+    """The one argument that tells what a call is about."""
+    if isinstance(args, dict):
+        for key in ("command", "path", "pattern", "question", "name"):
+            if isinstance(args.get(key), str):
+                return cut(inline(args[key]), 200)
+        return cut(inline(json.dumps(args, ensure_ascii=False, default=str)), 200) if args else ""
+    return cut(inline(str(args)), 200)
+
+
+def _inside(text: str) -> str:
+    """Words for the model without the tags around them."""
+    lines = [line for line in text.splitlines() if not (line.startswith("<") and line.endswith(">"))]
+    return cut(inline(" ".join(lines)), 300)
+
+
+def _who(agent: str) -> str:
+    return "the agent" if agent == MAIN else inline(agent)

@@ -1,0 +1,51 @@
+"""Plans on a terminal: a panel that stays below what an agent says, in several styles, and `watch`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..settings import Settings
+    from .panel import Panel, Toggled
+    from .plain import Lines
+
+
+def open_panel(
+    settings: Settings,
+    face: str,  # by which name Ctrl+T is remembered: `watch`, `run`
+    *,
+    expanded: bool = False,  # if neither Ctrl+T nor a setting has said otherwise
+    whole: bool = False,  # whether it may fill the screen
+    on_toggle: Toggled | None = None,  # told whether it was expanded, and whether there are items
+    environ: Mapping[str, str] | None = None,
+) -> Panel | Lines:
+    """A panel on standard output; its words line by line where that is no terminal, or where they are wanted so."""
+    import os
+    import sys
+
+    from ..settings import has_colour
+    from .memory import recalled, remember
+    from .panel import Panel
+    from .plain import Lines
+    from .styles import load
+    from .terminal import Terminal
+
+    environ = os.environ if environ is None else environ
+    is_terminal = sys.stdout.isatty() and environ.get("TERM") != "dumb"
+    is_plain = settings.plain or not is_terminal
+
+    def toggled(before: bool, has_items: bool) -> None:
+        remember(face, not before, environ)
+        if on_toggle:
+            on_toggle(before, has_items)
+
+    keyboard = sys.stdin.fileno() if sys.stdout.isatty() and sys.stdin and sys.stdin.isatty() else None
+    terminal = Terminal(sys.stdout, keyboard, hides_cursor=not is_plain)
+    unicode = settings.unicode and "utf" in (sys.stdout.encoding or "").lower()
+    colour = has_colour(environ, is_terminal)
+    begin = settings.expanded if settings.origins.get("expanded", "default") != "default" else expanded
+    style, begin = load(settings.style), recalled(face, begin, environ)
+    if is_plain:
+        return Lines(terminal, style, unicode=unicode, expanded=begin, on_toggle=toggled)
+    return Panel(terminal, style, unicode=unicode, colour=colour, expanded=begin, whole=whole, on_toggle=toggled)

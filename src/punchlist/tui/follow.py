@@ -1,0 +1,139 @@
+"""A plan as others change it, followed by a thread of its own: a store that does not answer stops nothing else."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ..core.errors import Refused, StoreError
+from ..core.model import ACTIVE, Item, Plan
+from ..desk import Desk
+from ..stores import masked
+
+_LONGEST = 1.0  # seconds to wait for a change before looking by ourselves
+_SOON = 0.1  # the same while there is no plan yet
+_AGAIN = 0.5  # seconds until a store that failed is tried again
+_STILL = 60.0  # seconds without a change after which another plan of the same place is looked at
+_RECENT = 200  # revisions searched for the one that began an item
+
+
+class Seen(NamedTuple):
+    """What a follower knows."""
+
+    plan: Plan = Plan()
+    began: str = ""  # when the active item was begun, in ISO 8601
+    trouble: str = ""  # what is wrong with the store
+    number: int = 0  # counts what was seen
+
+
+class Follower:
+    """Looks at a plan until it is stopped, and tells when there is something new to see."""
+
+    def __init__(self, opened: Callable[[], Desk], tell: Callable[[], object]) -> None:
+        self.seen = Seen()
+        self.beat = time.monotonic()  # when the store last answered
+        self.desk = opened()
+        self._identity = identity(self.desk.settings.store)
+        self._opened = opened
+        self._tell = tell
+        self._changed = time.monotonic()
+        self._is_new = True  # whether what is seen next is worth telling, changed or not
+
+    def start(self, plan: Plan) -> None:
+        """Go on from a plan that was seen already."""
+        from threading import Thread
+
+        self.seen = Seen(plan)
+        Thread(target=self._run, name="follow", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            try:
+                self._look()
+            except StoreError as error:
+                self._note(self.seen._replace(trouble=str(error)))
+                time.sleep(_AGAIN)
+            except Refused as error:  # the plan is gone; there may be another
+                self._note(self.seen._replace(trouble=str(error)))
+                self.desk.refind()
+                time.sleep(_AGAIN)
+
+    def _look(self) -> None:
+        """See the plan each time it changes, for as long as the store answers."""
+        while True:
+            self._require()
+            now = self._next()
+            self.beat = time.monotonic()
+            if (now.id, now.revision) != (self.seen.plan.id, self.seen.plan.revision) or self._is_new:
+                self._see(now)
+            self.desk.wait(now, _LONGEST if now.id else _SOON)
+
+    def _require(self) -> None:
+        """Open the store anew if another file stands in its place. One that is gone is not made: it is waited for."""
+        url = self.desk.settings.store
+        found = identity(url)
+        if found is None:
+            raise StoreError(f"{masked(url)} is gone; waiting for it to come back.")
+        if found != self._identity:
+            self.desk.close()
+            self.desk, self._identity = self._opened(), found
+
+    def _next(self) -> Plan:
+        """The plan as it is. One that is finished, or still for long, makes way for another of the same place."""
+        plan = self.seen.plan
+        if not plan.open_items or time.monotonic() - self._changed > _STILL:
+            self.desk.refind()
+        return self.desk.plan
+
+    def _see(self, plan: Plan) -> None:
+        old, self._changed = self.seen, time.monotonic()
+        active, before = plan.active, old.plan.active
+        is_same = active and before and (active.id, plan.id) == (before.id, old.plan.id) and old.began
+        self._note(Seen(plan, old.began if is_same else begun(self.desk, plan)))
+
+    def _note(self, seen: Seen) -> None:
+        self._is_new = bool(seen.trouble)
+        if seen._replace(number=self.seen.number) != self.seen:
+            self.seen = seen._replace(number=self.seen.number + 1)
+            self._tell()
+
+
+def begun(desk: Desk, plan: Plan) -> str:
+    """When the active item was begun, as far as recent history tells."""
+    active = plan.active
+    if active is None:
+        return ""
+    for record in reversed(desk.store.history(plan.id, max(plan.revision - _RECENT, 0))):
+        for change in record.changes:
+            if change.id == active.id and _begins(change.before, change.after):
+                return str(record.at)
+    return ""
+
+
+def _begins(before: object, after: object) -> bool:
+    was_active = isinstance(before, Item) and before.status == ACTIVE
+    return isinstance(after, Item) and after.status == ACTIVE and not was_active
+
+
+def identity(url: str) -> tuple[int, int] | None:
+    """Which file or folder a store is, so that it is noticed when it is another one; None if it is gone."""
+    scheme, _, path = url.partition(":")
+    if scheme not in ("sqlite", "json"):
+        return (0, 0)
+    try:
+        found = os.stat(os.path.abspath(os.path.expanduser(path)))
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def since(at: str) -> float | None:
+    """The seconds since a time in ISO 8601, as records have it."""
+    from datetime import datetime
+
+    try:
+        return max(time.time() - datetime.fromisoformat(at).timestamp(), 0.0) if at else None
+    except ValueError:
+        return None

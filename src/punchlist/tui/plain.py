@@ -1,0 +1,134 @@
+"""The panel's words without the panel: a line for each change, for screen readers, files and pipes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from ..core.render import Line, plain
+from ..core.text import inline
+from .panel import Toggled
+from .styles import Style, render
+from .styles.workers import about
+from .terminal import Terminal
+from .view import View
+
+UNCUT = 100_000  # the width of what is read line by line: nothing is cut there
+
+
+class Lines:
+    """Takes what a panel takes, and says what became of it. The cursor is never moved."""
+
+    def __init__(
+        self,
+        terminal: Terminal,
+        style: Style,
+        *,
+        unicode: bool = True,
+        expanded: bool = False,
+        on_toggle: Toggled | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.expanded = expanded
+        self.style = style
+        self._terminal = terminal
+        self._unicode = unicode
+        self._on_toggle = on_toggle
+        self._clock = clock
+        self._view: View | None = None
+        self._unfinished = ""
+
+    def draw(self, view: View) -> None:
+        """Say what is new in this view."""
+        old, self._view = self._view, view
+        if old is None or old.plan.id != view.plan.id or (view.plan.items and not old.plan.items):
+            self._list()
+            old = (old or View())._replace(plan=view.plan)
+        self.show(self._news(old, view))
+
+    def write(self, text: str, style: str = "") -> None:
+        """Text of an agent; a line is written when it has an end."""
+        *lines, self._unfinished = (self._unfinished + text).split("\n")
+        self._put([inline(line.rstrip("\r").expandtabs(4)) for line in lines])
+
+    def show(self, lines: Iterable[Line]) -> None:
+        """Styled lines."""
+        self._end()
+        self._put([plain([line])[:-1] for line in lines])
+
+    def tick(self) -> float:
+        return 3600.0
+
+    def flush(self) -> None:
+        """All that has an end is written already."""
+
+    def wait(self, seconds: float) -> list[str]:
+        """Wait for keys, or for `wake`."""
+        end = self._clock() + seconds
+        while True:
+            left = end - self._clock()
+            typed = self._terminal.wait(max(left, 0))
+            keys = [key for key in typed if not (key == "ctrl+t" and self.toggle())]
+            if keys or left <= 0 or self._terminal.was_woken:
+                self._terminal.was_woken = False
+                return keys
+
+    def wake(self) -> None:
+        self._terminal.wake()
+
+    def toggle(self) -> bool:
+        """Say the whole list once more."""
+        before, self.expanded = self.expanded, not self.expanded
+        if self._on_toggle:
+            self._on_toggle(before, bool(self._view and self._view.plan.items))
+        self._list()
+        return True
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        self.close()
+        try:
+            yield
+        finally:
+            self._terminal.enter()
+
+    def close(self, *, keep: bool = True) -> None:
+        self._end()
+        self._terminal.leave()
+
+    def __enter__(self) -> Lines:
+        self._terminal.enter()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _list(self) -> None:
+        if self._view and self._view.plan.items:
+            view = View(self._view.plan, expanded=True, busy=False)
+            self.show(render(view, self.style, UNCUT, unicode=self._unicode))
+
+    def _news(self, old: View, new: View) -> Iterator[Line]:
+        canvas = self.style.canvas(UNCUT, self._unicode)
+        if new.plan is not old.plan:
+            yield from self.style.news(old.plan, new.plan, canvas)
+        if new.alert != old.alert:
+            yield canvas.line(f"! {new.alert}" if new.alert else f"over: {old.alert}", "bad" if new.alert else "")
+        if new.status and new.status != old.status:
+            yield canvas.line(new.status + canvas.glyphs.cut, "dim")
+        known = {worker.name: worker for worker in old.workers}
+        for worker in new.workers:
+            if worker != known.get(worker.name):
+                yield about(worker, canvas, "")
+
+    def _end(self) -> None:
+        """End the line that is open."""
+        if self._unfinished:
+            self.write("\n")
+
+    def _put(self, lines: list[str]) -> None:
+        if lines:
+            self._terminal.write(lambda: "".join(f"{line}\n" for line in lines))

@@ -1,0 +1,81 @@
+"""How a plan looks on a terminal. One renderer; a new style is a file and a line in `PATHS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from ...core.changes import describe, diff
+from ...core.errors import Refused
+from ...core.model import Plan
+from ...core.render import ASCII, UNICODE, Glyphs, Line
+from ..view import ALERT, NEXT, Canvas, Row, View, chosen, clipped, counts, row
+
+PATHS = {
+    "punchlist": "punchlist.tui.styles.punchlist",
+    "claude-code": "punchlist.tui.styles.claude_code",
+    "gencode": "punchlist.tui.styles.gencode",
+    "oh-my-pi": "punchlist.tui.styles.oh_my_pi",
+}
+_TURNING, _ASCII_TURNING = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\"
+
+
+def told(before: Plan, after: Plan, canvas: Canvas) -> list[Line]:
+    """One line for each change, the last with how far the plan is now."""
+    said = describe(diff(before, after), after)
+    if said and counts(before) != counts(after):
+        said[-1] += f" ({counts(after)})"
+    return [canvas.line(words) for words in said]
+
+
+class Style(NamedTuple):
+    """What differs between two ways to show the same plan."""
+
+    name: str
+    rows: Callable[[View, Canvas], list[Row]]  # all that could be shown, each with its rank
+    more: Callable[[str, View, Canvas], Line]  # the line that tells how many items are left out
+    news: Callable[[Plan, Plan, Canvas], list[Line]] = told  # what became of a plan, for those who read lines
+    glyphs: Glyphs = UNICODE
+    ascii: Glyphs = ASCII
+    spinner: Sequence[str] = _TURNING
+    ascii_spinner: Sequence[str] = _ASCII_TURNING
+
+    def canvas(self, width: int, unicode: bool = True) -> Canvas:
+        if unicode:
+            return Canvas(width, self.glyphs, self.spinner)
+        return Canvas(width, self.ascii, self.ascii_spinner)
+
+
+def load(name: str) -> Style:
+    """The style of this name."""
+    if name not in PATHS:
+        raise Refused(f"no style {name!r}; the styles are {', '.join(PATHS)}.")
+    style: Style = __import__(PATHS[name], fromlist=["STYLE"]).STYLE
+    return style
+
+
+def render(view: View, style: Style, width: int, height: int | None = None, *, unicode: bool = True) -> list[Line]:
+    """A view as lines, none wider and not more of them than there is room for."""
+    canvas = style.canvas(width, unicode)
+    rows = chosen(style.rows(view, canvas), height, lambda words: style.more(words, view, canvas), canvas.glyphs.cut)
+    return [clipped(row.draw(), width) for row in rows]
+
+
+# --- what styles share -----------------------------------------------------------------------------------------------
+
+
+def alerts(view: View, canvas: Canvas) -> Iterator[Row]:
+    """What the user should know before anything else."""
+    if view.alert:
+        yield row(canvas.line(f"! {view.alert}", "bad"), ALERT)
+    if view.plan.paused:
+        yield row(canvas.line(f"{canvas.glyphs.paused} paused: {view.plan.paused.reason}", "bad"), ALERT)
+    if view.plan.mode != "act":
+        yield row(canvas.line(f"{view.plan.mode} mode", "now"), ALERT)
+
+
+def keys(view: View, canvas: Canvas, what: str, indent: str = "") -> Iterator[Row]:
+    """What the keys do."""
+    if view.keys:
+        toggle = f"ctrl+t {'hide' if view.expanded else 'show'} {what}"
+        yield row(canvas.line(canvas.dot.join(filter(None, (toggle, view.hint))), "dim", indent), NEXT, 5)

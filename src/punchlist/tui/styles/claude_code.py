@@ -1,0 +1,94 @@
+"""Claude Code's screen: a spinner with the active form, a list of checkboxes, and what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...core.model import ACTIVE, BLOCKED, CLOSED, Item, Plan
+from ...core.render import ASCII, UNICODE, Line, Span, columns
+from ..view import ALERT, HEAD, NOW, Canvas, Drawing, Row, View, first_pending, ranks, row, spent
+from . import Style, alerts, keys
+from .workers import in_full
+
+_INDENT = "  "
+_DEFAULT = "Working"
+_SPENT_STYLE = "dim"
+
+
+def rows(view: View, canvas: Canvas) -> list[Row]:
+    made = [*alerts(view, canvas)]
+    if view.busy:
+        is_known = not view.status and view.plan.active is not None
+        made.append(Row(lambda: _spinner(view, canvas), (NOW if is_known or not view.expanded else ALERT, 0)))
+    elif view.expanded and view.plan.items:
+        made.append(row(canvas.line("Todos", "bold dim", _INDENT), HEAD))
+    if view.expanded:
+        made += _list(view, canvas)
+    if view.busy:
+        made += _next(view, canvas)
+    return [*made, *in_full(view, canvas, _INDENT, _item), *keys(view, canvas, "todos", _INDENT)]
+
+
+def more(words: str, view: View, canvas: Canvas) -> Line:
+    return canvas.line(words, "dim", _INDENT)
+
+
+def _spinner(view: View, canvas: Canvas) -> Line:
+    active = view.plan.active
+    words = view.status or (active.label if active else _DEFAULT)
+    cost = spent(view, canvas)
+    tail = f" ({cost})" if cost else ""
+    said = canvas.said(words) + canvas.glyphs.cut
+    if columns(said) + columns(tail) + 2 > canvas.width:
+        tail = ""
+    return (
+        Span(f"{canvas.turning(view)} ", "now"),
+        Span(canvas.fit(said, canvas.width - 2 - columns(tail)), "now"),
+        Span(tail, _SPENT_STYLE),
+    )
+
+
+def _list(view: View, canvas: Canvas) -> Iterator[Row]:
+    rank = ranks(view.plan)
+    for item in view.plan.items:
+        yield Row(_drawing(item, view, canvas), rank[item.id], (item,))
+
+
+def _drawing(item: Item, view: View, canvas: Canvas) -> Drawing:
+    return lambda: _item(item, view, canvas, _INDENT)
+
+
+def _item(item: Item, view: View, canvas: Canvas, indent: str) -> Line:
+    """A box and the words; bold for what is active, dim and struck through for what is done."""
+    is_done = item.status in CLOSED
+    words = f"{item.text} (blocked: {item.reason})" if item.status == BLOCKED else item.text
+    style = "dim strike" if is_done else "bold" if item.status == ACTIVE else ""
+    box = f"{canvas.glyphs.of(item.status)} "
+    room = canvas.width - len(indent) - len(box)
+    return (Span(indent), Span(box, "dim" if is_done else ""), Span(canvas.fit(words, room), style))
+
+
+def _next(view: View, canvas: Canvas) -> Iterator[Row]:
+    pending = first_pending(view.plan)
+    if pending or view.tip:
+        words = f"Next: {pending.text}" if pending else f"Tip: {view.tip}"
+        yield row(canvas.line(words, "dim", _INDENT), HEAD)
+
+
+def listing(plan: Plan, canvas: Canvas) -> list[Line]:
+    """What `/todos` answers: a count and the list, or that there is none."""
+    if not plan.items:
+        return [canvas.line("No todos currently tracked")]
+    count = len(plan.items)
+    head = (Span(f"{count} todo{'' if count == 1 else 's'}", "bold"), Span(":"))
+    return [head, *(_item(item, View(plan), canvas, _INDENT) for item in plan.items)]
+
+
+STYLE = Style(
+    "claude-code",
+    rows,
+    more,
+    glyphs=UNICODE._replace(pending="☐", active="☐", blocked="☐", completed="☒", abandoned="☒"),
+    ascii=ASCII._replace(pending="[ ]", active="[ ]", blocked="[ ]", completed="[x]", abandoned="[x]"),
+    spinner="·✢✳✶✻✽✻✶✳✢",
+)

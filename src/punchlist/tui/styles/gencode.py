@@ -1,0 +1,151 @@
+"""Gencode's screen: a box titled Tasks with a sign for each status, and the progress below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...core.changes import describe, diff
+from ...core.model import ACTIVE, BLOCKED, DROPPED, Item, Plan
+from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Line, Span, bar, columns
+from ..view import HEAD, NOW, SPARE, Canvas, Drawing, Row, View, counts, length, ranks, row, spent
+from . import Style, alerts, keys
+from .workers import compact
+
+_LEAST = 46  # the width of a box with little in it
+_ROUND = "┌─┐│└┘"
+_ASCII_ROUND = "+-+|++"
+
+
+def rows(view: View, canvas: Canvas) -> list[Row]:
+    wide = _width(view, canvas)
+    inside = [*_items(view, canvas), *_progress(view, canvas, wide)] if view.plan.items else []
+    if view.busy and not view.plan.active:
+        inside.insert(0, Row(lambda: _working(view, canvas), (NOW, 0)))
+    made = [*alerts(view, canvas)]
+    if inside:
+        boxed = [one._replace(draw=_between(one.draw, canvas, wide)) for one in inside]
+        made += [row(_edge(canvas, wide, "Tasks"), HEAD), *boxed, row(_edge(canvas, wide), HEAD, 1)]
+    return [*made, *compact(view, canvas), *keys(view, canvas, "tasks")]
+
+
+def more(words: str, view: View, canvas: Canvas) -> Line:
+    return _between(lambda: canvas.line(words, "dim"), canvas, _width(view, canvas))()
+
+
+# --- inside the box --------------------------------------------------------------------------------------------------
+
+
+def _items(view: View, canvas: Canvas) -> Iterator[Row]:
+    rank = ranks(view.plan)
+    for item in view.plan.items if view.expanded else view.plan.busy:
+        yield Row(_drawing(item, canvas._replace(width=canvas.width - 4)), rank[item.id], (item,))
+
+
+def _drawing(item: Item, canvas: Canvas) -> Drawing:
+    return lambda: _item(item, canvas)
+
+
+def _item(item: Item, canvas: Canvas) -> Line:
+    mark = f"{canvas.glyphs.of(item.status)} "
+    words = canvas.fit(_words(item), canvas.width - len(mark))
+    return (Span(mark, MARK_STYLES[item.status]), Span(words, TEXT_STYLES[item.status]))
+
+
+def _words(item: Item) -> str:
+    if item.status == ACTIVE:
+        return item.label
+    return f"{item.text} ({item.reason})" if item.status in (BLOCKED, DROPPED) and item.reason else item.text
+
+
+def _working(view: View, canvas: Canvas) -> Line:
+    words = canvas.fit(f"{view.status or 'Working'}{canvas.glyphs.cut}", canvas.width - 6)
+    return (Span(f"{canvas.turning(view)} ", "now"), Span(words, "bold"))
+
+
+def _progress(view: View, canvas: Canvas, wide: int) -> Iterator[Row]:
+    if view.expanded:
+        yield row((), SPARE)
+    yield Row(lambda: _far(view, canvas, wide), (HEAD, 2))
+
+
+def _far(view: View, canvas: Canvas, wide: int) -> Line:
+    """The count, a bar, and what the active item has cost, as far as there is room."""
+    percent, cost = view.plan.progress.percent, spent(view, canvas)
+    made: Line = (Span(f"Progress: {counts(view.plan)} ({percent}%)"),)
+    for span in (Span(f" {bar(percent, canvas.glyphs)}", "good"), Span(f"  {cost}" if cost else "", "dim")):
+        if length(made) + columns(span.text) <= wide - 4:
+            made = (*made, span)
+    return made
+
+
+# --- the box ---------------------------------------------------------------------------------------------------------
+
+
+def _width(view: View, canvas: Canvas) -> int:
+    """As wide as what is in it."""
+    shown = view.plan.items if view.expanded else view.plan.busy
+    mark = len(canvas.glyphs.completed) + 1
+    inside = max((mark + columns(canvas.said(_words(item))) for item in shown), default=0)
+    return min(canvas.width, max(_LEAST, inside + 4, length(_far(view, canvas, canvas.width)) + 4))
+
+
+def _edge(canvas: Canvas, wide: int, title: str = "") -> Line:
+    signs = _signs(canvas)
+    left, right = (signs[0], signs[2]) if title else (signs[4], signs[5])
+    head = f"{left}{signs[1]} {title} " if title else left
+    return (Span(f"{head}{signs[1] * (wide - len(head) - 1)}{right}", "dim"),)
+
+
+def _between(draw: Drawing, canvas: Canvas, wide: int) -> Drawing:
+    """A line between the sides of the box."""
+    side = _signs(canvas)[3]
+
+    def drawn() -> Line:
+        line = draw()
+        return (Span(f"{side} ", "dim"), *line, Span(" " * (wide - 4 - length(line))), Span(f" {side}", "dim"))
+
+    return drawn
+
+
+def _signs(canvas: Canvas) -> str:
+    return _ROUND if canvas.glyphs.cut == "…" else _ASCII_ROUND
+
+
+# --- in a transcript -------------------------------------------------------------------------------------------------
+
+
+def news(before: Plan, after: Plan, canvas: Canvas) -> list[Line]:
+    """A line for each status that changed; the whole list where items came, went or were worded anew."""
+    old = {item.id: item.text for item in before.items}
+    head = [canvas.line(words) for words in describe([c for c in diff(before, after) if c.kind == "plan"], after)]
+    if [*old.items()] != [(item.id, item.text) for item in after.items]:
+        return [*updated(after, canvas), *head]
+    was = before.statuses
+    return [
+        *(_changed(item, canvas) for item, status in zip(after.items, was, strict=True) if item.status != status),
+        *head,
+    ]
+
+
+def updated(plan: Plan, canvas: Canvas) -> list[Line]:
+    """That the list was updated, and the list."""
+    sign = "📋 " if canvas.glyphs.cut == "…" else ""
+    inside = canvas._replace(width=canvas.width - 2)
+    return [canvas.line(f"{sign}Todo list updated:"), *((Span("  "), *_item(item, inside)) for item in plan.items)]
+
+
+def _changed(item: Item, canvas: Canvas) -> Line:
+    arrow = "→" if canvas.glyphs.cut == "…" else "->"
+    tail = f'" {arrow} {item.status}]'
+    words = item.label if item.status == ACTIVE else item.text
+    return canvas.line(f'[Todo: "{canvas.fit(words, canvas.width - 8 - len(tail))}{tail}')
+
+
+STYLE = Style(
+    "gencode",
+    rows,
+    more,
+    news,
+    glyphs=UNICODE,
+    ascii=ASCII._replace(pending="[ ]", active="[>]", blocked="[!]", completed="[x]", abandoned="[-]"),
+)

@@ -1,0 +1,165 @@
+"""Our own style: the plan as `show` prints it, with the spinner in the place of the active item's sign."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...core.model import ACTIVE, Item
+from ...core.render import Line, Place, Span, bar, by_phase, columns, depth, item_line, note_lines
+from ..view import (
+    ALERT,
+    HEAD,
+    NEAR,
+    NOW,
+    OLD,
+    SPARE,
+    Canvas,
+    Drawing,
+    Rank,
+    Row,
+    View,
+    counts,
+    following,
+    length,
+    progress_of,
+    ranks,
+    row,
+    spent,
+)
+from . import Style, alerts, keys
+from .workers import compact
+
+_BUSY = 3  # items being worked on that a collapsed panel shows
+_NOTES = 2  # lines of notes, the last ones, that matter more than items further down
+_LEAST = 28  # cells that an item keeps beside time and tokens
+
+
+def rows(view: View, canvas: Canvas) -> list[Row]:
+    made = _whole(view, canvas) if view.expanded else _short(view, canvas)
+    return [*made, *compact(view, canvas), *keys(view, canvas, "plan")]
+
+
+def more(words: str, view: View, canvas: Canvas) -> Line:
+    return canvas.line(words, "dim", "  " if view.plan.phases else "")
+
+
+# --- expanded --------------------------------------------------------------------------------------------------------
+
+
+def _whole(view: View, canvas: Canvas) -> Iterator[Row]:
+    plan = view.plan
+    if plan.items or plan.phases:
+        yield Row(lambda: _head(view, canvas), (HEAD, 0))
+    yield from alerts(view, canvas)
+    if view.busy and not plan.active:
+        yield row(_working(view, canvas))
+    rank, parents = ranks(plan), {item.id: item.parent for item in plan.items}
+    digits = max((len(item.id) for item in plan.items), default=1)
+    for phase, items in by_phase(plan):
+        if phase:
+            yield Row(_heading(phase, items, canvas), _of_phase(items, rank))
+        for item in items:
+            at = Place(canvas.width, digits, depth(item, parents) + bool(plan.phases))
+            yield Row(_drawing(item, view, canvas, at), rank[item.id], (item,))
+            yield from _notes(item, canvas, at)
+
+
+def _head(view: View, canvas: Canvas) -> Line:
+    title = view.plan.title or "Plan"
+    made = _far(view, canvas)
+    room = canvas.width - length(made) - 2
+    return (Span(canvas.fit(title, room), "bold"), Span("  "), *made)
+
+
+def _far(view: View, canvas: Canvas) -> Line:
+    """A bar and a count."""
+    cells = min(canvas.width // 4, 20)
+    made = bar(view.plan.progress.percent, canvas.glyphs, cells) if cells >= 10 else ""
+    full = made.count(canvas.glyphs.full)
+    count = f" {counts(view.plan)}" if made else counts(view.plan)
+    return (Span(made[:full], "good"), Span(made[full:], "dim"), Span(count, "dim"))
+
+
+def _heading(phase: str, items: list[Item], canvas: Canvas) -> Drawing:
+    count = f" {progress_of(items)}"
+    return lambda: (Span(canvas.fit(phase, canvas.width - len(count)), "bold"), Span(count, "dim"))
+
+
+def _of_phase(items: list[Item], rank: dict[str, Rank]) -> Rank:
+    """A heading matters as much as what stands below it, but less than what comes next."""
+    return max((NEAR, 1), min((rank[item.id] for item in items), default=(SPARE, 0)))
+
+
+def _drawing(item: Item, view: View, canvas: Canvas, at: Place) -> Drawing:
+    if item.status == ACTIVE:
+        return lambda: _active(item, view, canvas, at)
+    return lambda: item_line(item, view.plan, at, canvas.glyphs)
+
+
+def _notes(item: Item, canvas: Canvas, at: Place) -> Iterator[Row]:
+    lines = [*note_lines(item, at, canvas.glyphs)]
+    for number, line in enumerate(lines, 1 - len(lines)):  # the last ones matter most
+        yield row(line, NEAR if -number < _NOTES and item.status == ACTIVE else OLD, -number)
+
+
+# --- collapsed -------------------------------------------------------------------------------------------------------
+
+
+def _short(view: View, canvas: Canvas) -> Iterator[Row]:
+    plan = view.plan
+    yield from alerts(view, canvas)
+    for item in plan.busy[:_BUSY]:
+        yield Row(_drawing(item, view, canvas, Place(canvas.width, len(item.id))), (NOW, 0), (item,))
+    if view.busy and not plan.active:
+        yield row(_working(view, canvas))
+    if plan.items:
+        yield Row(lambda: _coming(view, canvas), (HEAD, 0))
+    if len(plan.busy) > _BUSY:
+        yield row(canvas.line(f"and {len(plan.busy) - _BUSY} more at work", "dim"), ALERT)
+
+
+def _coming(view: View, canvas: Canvas) -> Line:
+    """How far the plan is, and what comes next."""
+    made = _far(view, canvas)
+    room = canvas.width - length(made) - 2
+    words = _next(view)
+    return (*made, Span("  "), Span(canvas.fit(words, room), "dim")) if room >= 8 and words else made
+
+
+def _next(view: View) -> str:
+    item = following(view.plan)
+    if item:
+        return f"Next: {item.id} {item.text}"
+    if not view.plan.open_items:
+        return "all done"
+    return f"Tip: {view.tip}" if view.tip else ""
+
+
+# --- the active item -------------------------------------------------------------------------------------------------
+
+
+def _active(item: Item, view: View, canvas: Canvas, at: Place) -> Line:
+    mark, end = (canvas.turning(view), canvas.glyphs.cut) if view.busy else ("", "")
+    tail = _tail(view, canvas, at.width - _LEAST) if item is view.plan.active else ()
+    narrow = at._replace(width=at.width - length(tail))
+    return (*item_line(item, view.plan, narrow, canvas.glyphs, mark, end), *tail)
+
+
+def _working(view: View, canvas: Canvas) -> Line:
+    """Somebody is at work, but on no item."""
+    tail = _tail(view._replace(status=""), canvas, canvas.width - _LEAST)
+    room = canvas.width - 2 - length(tail)
+    words = canvas.fit(f"{view.status or 'Working'}{canvas.glyphs.cut}", room)
+    return (Span(f"{canvas.turning(view)} ", "now"), Span(words, "bold"), *tail)
+
+
+def _tail(view: View, canvas: Canvas, room: int) -> Line:
+    """What is being done just now, and what the item has cost: as much of it as there is room for."""
+    for said in ((view.status, spent(view, canvas)), ("", spent(view, canvas))):
+        words = "  " + canvas.said(canvas.dot.join(filter(None, said)))
+        if words.strip() and columns(words) <= room:
+            return (Span(words, "dim"),)
+    return ()
+
+
+STYLE = Style("punchlist", rows, more)

@@ -1,0 +1,208 @@
+"""A terminal: its size, its keys, what is written to it, and its state, which is given back whatever happens."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import termios
+from _thread import get_ident
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, TextIO
+
+from .keys import named
+
+_HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"  # the cursor
+_DISABLED = b"\xff" if sys.platform == "darwin" else b"\x00"  # a control character that no key makes
+_QUIET = (signal.SIGWINCH, signal.SIGCONT)  # nothing ends or halts
+_CAUGHT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP, *_QUIET)
+_ESCAPE = 0.05  # seconds until a lone escape character is the key, and not the beginning of another
+_WOKEN = b"\0"
+_HOLLOW = 10  # promises of keys in a row without any, after which the keyboard is taken to be gone
+
+
+class Terminal:
+    """What somebody sits at, or a file in its place. Between `enter` and `leave` keys come one by one, and nothing
+    that ends or halts the program leaves the terminal in another state than it was in."""
+
+    def __init__(self, output: TextIO, keyboard: int | None = None, *, hides_cursor: bool = True) -> None:
+        self.on_leave: Callable[[], str] = str  # what to write before the terminal is given back
+        self.was_changed = False  # in size, or by another program: what was drawn may be elsewhere
+        self.was_woken = False
+        self.is_taken = False
+        self._output = output
+        self._keyboard = keyboard  # None: nothing can be typed
+        self._cursor = (_HIDE, _SHOW) if hides_cursor else ("", "")
+        self._typed = b""
+        self._empty = 0  # how often there was nothing to read after all
+        self._state: list[Any] = []
+        self._handlers: dict[int, Any] = {}
+        self._pipe = (-1, -1)
+        self._old_pipe = -1
+        self._thread = get_ident()
+        self._busy = 0
+        self._signals: list[int] = []  # those that came while something was being written
+
+    @property
+    def has_keys(self) -> bool:
+        return self._keyboard is not None
+
+    def size(self) -> tuple[int, int]:
+        """Columns and lines."""
+        try:
+            found = os.get_terminal_size(self._output.fileno())
+        except (OSError, ValueError):
+            return 80, 24
+        return found.columns or 80, found.lines or 24
+
+    # --- coming and going --------------------------------------------------------------------------------------------
+
+    def enter(self) -> None:
+        self._pipe = os.pipe()
+        for end in self._pipe:
+            os.set_blocking(end, False)
+        self._thread = get_ident()
+        try:
+            self._old_pipe = signal.set_wakeup_fd(self._pipe[1], warn_on_full_buffer=False)
+            for number in _CAUGHT:
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    self._handlers[number] = signal.signal(number, self._caught)
+        except ValueError:
+            pass  # signals are for the main thread
+        self._take()
+
+    def leave(self) -> None:
+        """Give the terminal back as it was."""
+        self._give_back()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        if self._handlers:
+            signal.set_wakeup_fd(self._old_pipe)
+        self._handlers = {}
+        for end in self._pipe:
+            if end >= 0:
+                os.close(end)
+        self._pipe = (-1, -1)
+
+    def _take(self) -> None:
+        if self._keyboard is not None:
+            if not self.is_taken:
+                self._state = termios.tcgetattr(self._keyboard)
+            termios.tcsetattr(self._keyboard, termios.TCSADRAIN, _one_by_one(self._state))
+        self.is_taken = True
+        self.write(lambda: self._cursor[0])
+
+    def _give_back(self) -> None:
+        if not self.is_taken:
+            return
+        self.is_taken = False
+        try:
+            self.write(lambda: self.on_leave() + self._cursor[1])
+        except OSError:
+            pass  # it is gone, or nobody reads it
+        finally:
+            if self._state and self._keyboard is not None:
+                termios.tcsetattr(self._keyboard, termios.TCSADRAIN, self._state)
+
+    # --- writing and reading -----------------------------------------------------------------------------------------
+
+    def write(self, make: Callable[[], str]) -> None:
+        """Write what is made, all of it: a signal that comes meanwhile is heard afterwards."""
+        self._busy += 1
+        try:
+            text = make()
+            if text:
+                self._output.write(text)
+                self._output.flush()
+        finally:
+            self._busy -= 1
+        self._hear()
+
+    def wait(self, seconds: float) -> list[str]:
+        """The keys typed, as soon as there are any; none when the time is over, or when it was woken."""
+        self._hear()
+        sources = [end for end in (self._pipe[0], self._keyboard) if end is not None and end >= 0]
+        ready, _, _ = select.select(sources, [], [], max(seconds, 0))
+        if self._pipe[0] in ready:
+            self._drain()
+        return self._keys() if self._keyboard in ready else []
+
+    def wake(self) -> None:
+        """Have `wait` return. May be called by any thread."""
+        try:
+            os.write(self._pipe[1], _WOKEN)
+        except OSError:
+            pass  # it is awake already, or gone
+
+    def _drain(self) -> None:
+        try:
+            while found := os.read(self._pipe[0], 1024):
+                self.was_woken |= _WOKEN in found
+        except BlockingIOError:
+            pass
+
+    def _keys(self) -> list[str]:
+        keys, self._typed = named(self._typed + self._read())
+        if self._typed and self._keyboard is not None and not select.select([self._keyboard], [], [], _ESCAPE)[0]:
+            keys += ["esc"] if self._typed == b"\x1b" else []
+            self._typed = b""
+        return keys
+
+    def _read(self) -> bytes:
+        assert self._keyboard is not None
+        try:
+            found = os.read(self._keyboard, 1024)
+        except OSError:
+            found = b""
+        self._empty = 0 if found else self._empty + 1
+        if self._empty > _HOLLOW:
+            self._keyboard = None
+        return found
+
+    # --- signals -----------------------------------------------------------------------------------------------------
+
+    def _caught(self, number: int, _: FrameType | None) -> None:
+        if number == signal.SIGWINCH:
+            self.was_changed = True
+        elif number == signal.SIGCONT and not self.is_taken:
+            pass  # whoever was halted takes the terminal again by itself
+        elif self._busy:
+            self._signals.append(number)
+        else:
+            self._act(number)
+
+    def _hear(self) -> None:
+        while self._signals and not self._busy and get_ident() == self._thread:
+            self._act(self._signals.pop(0))
+
+    def _act(self, number: int) -> None:
+        """Do what the signal asks for, with the terminal given back where that ends or halts the program."""
+        handler = self._handlers.get(number, signal.SIG_DFL)
+        if number == signal.SIGINT:
+            handler(number, None)
+            return
+        if number == signal.SIGCONT:  # halted by a signal that nobody hears: the shell has changed the terminal
+            self._take()
+            self.was_changed = True
+            return
+        self._give_back()
+        signal.signal(number, handler)
+        os.kill(os.getpid(), number)
+        signal.signal(number, self._caught)  # it was only halted, and goes on now
+        self._take()
+        self.was_changed = True
+
+
+def _one_by_one(state: list[Any]) -> list[Any]:
+    """Keys come as they are typed, and are not echoed. Ctrl+C still interrupts, but where Ctrl+T asks the system for
+    a report, it is a key like any other now."""
+    changed, controls = [*state], [*state[6]]
+    changed[3] &= ~(termios.ICANON | termios.ECHO)
+    controls[termios.VMIN], controls[termios.VTIME] = 0, 0  # a read never waits: another may have taken the key
+    status = getattr(termios, "VSTATUS", 18 if sys.platform == "darwin" else len(controls))
+    if status < len(controls):
+        controls[status] = _DISABLED
+    changed[6] = controls
+    return changed

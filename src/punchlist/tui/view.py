@@ -1,0 +1,214 @@
+"""What a panel shows, as a value; and which of its rows stay when there is no room for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from ..core import ops
+from ..core.model import ACTIVE, CLOSED, DONE, PENDING, Item, Plan
+from ..core.render import Glyphs, Line, Span, columns, fit
+
+Rank = tuple[int, int]
+
+# Why a row is there. Where there is no room for all, those with the lowest rank stay.
+NOW, ALERT, HEAD, NEXT, NEAR, MORE, OLD, SPARE = range(8)
+_NEXT_ONES = 3  # items behind the active one that come before anything else
+
+
+class Worker(NamedTuple):
+    """A sub-agent, or a session in the background."""
+
+    name: str
+    status: str = ""
+    plan: Plan = Plan()
+    background: bool = False  # shown by its count alone
+
+
+class View(NamedTuple):
+    """All that a panel shows."""
+
+    plan: Plan = Plan()
+    expanded: bool = False
+    busy: bool = True  # whether somebody is at work: then the spinner turns
+    frame: int = 0  # of the spinner
+    seconds: float | None = None  # spent on the active item
+    tokens: int = 0
+    status: str = ""  # what is being done just now, if it is not just the active item
+    tip: str = ""
+    alert: str = ""  # what the user should know
+    workers: tuple[Worker, ...] = ()
+    keys: bool = False  # whether there is a keyboard: then it is said what the keys do
+    hint: str = ""  # further keys
+
+
+class Canvas(NamedTuple):
+    """What a style draws on."""
+
+    width: int
+    glyphs: Glyphs
+    spinner: Sequence[str]
+
+    @property
+    def dot(self) -> str:
+        """What stands between two things said in a row."""
+        return " · " if self.glyphs.cut == "…" else ", "
+
+    def turning(self, view: View) -> str:
+        return self.spinner[view.frame % len(self.spinner)]
+
+    def said(self, text: str) -> str:
+        """A text on one line, harmless; no more of it than could be shown."""
+        return self.glyphs.said(text, self.width)
+
+    def fit(self, text: str, room: int | None = None) -> str:
+        """The same, within the room that there is."""
+        return fit(self.said(text), self.width if room is None else max(room, 0), self.glyphs)
+
+    def line(self, text: str, style: str = "", indent: str = "") -> Line:
+        return (Span(indent), Span(self.fit(text, self.width - len(indent)), style))
+
+
+Drawing = Callable[[], Line]
+
+
+class Row(NamedTuple):
+    """A line that is drawn if there is room for it."""
+
+    draw: Drawing
+    rank: Rank = (NOW, 0)
+    items: tuple[Item, ...] = ()  # the items it stands for: hidden ones are counted
+    is_count: bool = False
+
+
+def row(line: Line, rank: int = NOW, order: int = 0) -> Row:
+    return Row(lambda: line, (rank, order))
+
+
+# --- which rows stay -------------------------------------------------------------------------------------------------
+
+
+def ranks(plan: Plan) -> dict[str, Rank]:
+    """How much each item matters: those being worked on, the next ones, the one finished last, then the rest."""
+    found: dict[str, Rank] = {}
+    waiting: list[Item] = []
+    closed: list[tuple[bool, str, int, str]] = []
+    for index, item in enumerate(plan.items):
+        if item.status == ACTIVE:
+            found[item.id] = (NOW, index)
+        elif item.status in CLOSED:
+            closed.append((item.status == DONE, item.closed.at if item.closed else "", index, item.id))
+        else:
+            waiting.append(item)
+    coming = following(plan)
+    first = waiting.index(coming) if coming else 0
+    for index, item in enumerate(waiting[first:] + waiting[:first]):
+        found[item.id] = (NEXT, 10 * index) if index < _NEXT_ONES else (MORE, index)
+    for index, (*_, id) in enumerate(sorted(closed, reverse=True)):
+        found[id] = (OLD, index) if index else (NEXT, 10 * _NEXT_ONES)
+    return found
+
+
+def following(plan: Plan) -> Item | None:
+    """The item that could be begun once those being worked on are done."""
+    now = plan.active
+    if now:
+        done = [item._replace(status=DONE) if item.status == ACTIVE else item for item in plan.items]
+        plan = plan._replace(items=tuple(done))
+    return ops.next_ready(plan, after=now.id if now else "")
+
+
+def chosen(rows: list[Row], room: int | None, more: Callable[[str], Line], cut: str) -> list[Row]:
+    """The rows that matter most, in their order, and one that tells how many items are not among them."""
+    if room is None or len(rows) <= room:
+        return rows
+    counted = tuple(item for row in rows if row.is_count for item in row.items)
+    rows = [row for row in rows if not row.is_count]
+    kept = _lowest(rows, room)
+    if (counted or _hidden(rows, kept)) and room >= 3:
+        kept = _lowest(rows, room - 1)
+    stay = [rows[place] for place in kept]
+    hidden = (*counted, *_hidden(rows, kept))
+    if hidden and len(stay) < room:
+        last = max((number for number, row in enumerate(stay) if row.items), default=len(stay) - 1)
+        words = left_out(hidden, cut)
+        stay.insert(last + 1, Row(lambda: more(words), (NEXT, 0), hidden, is_count=True))
+    return stay
+
+
+def left_out(items: Sequence[Item], cut: str) -> str:
+    """How many items are not shown: `… 3 done, 12 more`."""
+    done = sum(item.status in CLOSED for item in items)
+    said = [f"{done} done"] if done else []
+    if len(items) > done:
+        said.append(f"{len(items) - done} more")
+    return f"{cut} {', '.join(said)}"
+
+
+def _lowest(rows: list[Row], room: int) -> list[int]:
+    order = sorted(range(len(rows)), key=lambda place: (rows[place].rank, place))
+    return sorted(order[: max(room, 0)])
+
+
+def _hidden(rows: list[Row], kept: list[int]) -> tuple[Item, ...]:
+    stay = set(kept)
+    return tuple(item for place, row in enumerate(rows) if place not in stay for item in row.items)
+
+
+def clipped(line: Line, width: int) -> Line:
+    """A line that is surely not wider than the screen."""
+    if length(line) <= width:
+        return line
+    return tuple(_clipped(line, width))
+
+
+def length(line: Line) -> int:
+    """How many cells a line takes."""
+    return sum([columns(span.text) for span in line])
+
+
+def _clipped(line: Line, width: int) -> Iterator[Span]:
+    for span in line:
+        text = span.text
+        while columns(text) > width:
+            text = text[:-1]
+        width -= columns(text)
+        yield Span(text, span.style)
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+
+
+def spent(view: View, canvas: Canvas) -> str:
+    """Time and tokens, as in `1m 05s · 3.4k tokens`."""
+    said = [] if view.seconds is None else [duration(view.seconds)]
+    if view.tokens:
+        said.append(f"{amount(view.tokens)} tokens")
+    return canvas.dot.join(said)
+
+
+def duration(seconds: float) -> str:
+    whole = max(int(seconds), 0)
+    minutes, hours = whole // 60 % 60, whole // 3600
+    if hours:
+        return f"{hours}h {minutes:02d}m"
+    return f"{minutes}m {whole % 60:02d}s" if minutes else f"{whole}s"
+
+
+def amount(number: int) -> str:
+    if number < 1_000:
+        return str(number)
+    return f"{number / 1_000:.1f}k" if number < 999_950 else f"{number / 1_000_000:.1f}M"
+
+
+def counts(plan: Plan) -> str:
+    return f"{plan.progress.completed}/{plan.progress.total}"
+
+
+def progress_of(items: Sequence[Item]) -> str:
+    """How far some items are, as in `1/3`."""
+    return counts(Plan(items=tuple(items)))
+
+
+def first_pending(plan: Plan) -> Item | None:
+    return next((item for item in plan.items if item.status == PENDING), None)

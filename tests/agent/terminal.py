@@ -1,0 +1,72 @@
+"""A program in a pseudo-terminal: keys are typed, and the screen is read through a terminal emulator."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from typing import Any
+
+import ptyprocess
+import pyte
+
+
+class Terminal:
+    """A program that believes it has a terminal of so many rows and columns."""
+
+    def __init__(self, *words: str, rows: int = 40, columns: int = 100, env: dict[str, str] | None = None) -> None:
+        usual = {"TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8", "LANG": "C.UTF-8"}
+        own = {**os.environ, **usual, **(env or {})}
+        for name in ("COLUMNS", "NO_COLOR"):
+            own.pop(name, None)
+        self._screen = pyte.HistoryScreen(columns, rows, history=5000)
+        self._stream = pyte.ByteStream(self._screen)
+        self.process: Any = ptyprocess.PtyProcess.spawn(list(words), env=own, dimensions=(rows, columns))
+
+    def type(self, text: str) -> None:
+        self.process.write(text.encode())
+
+    def enter(self, text: str) -> None:
+        self.type(text + "\r")
+
+    def interrupt(self) -> None:
+        self.type("\x03")
+
+    @property
+    def text(self) -> str:
+        """Everything that was ever on the screen, as it looks now."""
+        above = ["".join(line[column].data for column in range(self._screen.columns)) for line in self._history()]
+        return "\n".join(line.rstrip() for line in [*above, *self._screen.display])
+
+    def wait_for(self, words: str, seconds: float = 30) -> str:
+        """Read until the screen shows this."""
+        end = time.monotonic() + seconds
+        while words not in self.text:
+            if time.monotonic() > end or not self._read(0.2):
+                assert words in self.text, self.text
+        return self.text
+
+    def wait_for_end(self, seconds: float = 30) -> int:
+        """Read until the program ends; its exit code."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and self._read(0.2):
+            pass
+        self.process.wait()
+        code = self.process.exitstatus
+        return int(code) if code is not None else -int(self.process.signalstatus)
+
+    def close(self) -> None:
+        self.process.close(force=True)
+
+    def _history(self) -> list[Any]:
+        return list(self._screen.history.top)
+
+    def _read(self, seconds: float) -> bool:
+        """Take in what there is; whether the program still runs."""
+        if not select.select([self.process.fd], [], [], seconds)[0]:
+            return bool(self.process.isalive())
+        try:
+            self._stream.feed(self.process.read(65536))
+        except EOFError:
+            return False
+        return True

@@ -1,0 +1,145 @@
+"""The demo: what it shows is so, and can be looked at afterwards."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import punchlist as package
+from punchlist.agent.scripted import ScriptedModel
+from punchlist.cli.demo import script
+from tests.agent.commands import SCRIPT, punchlist
+from tests.agent.terminal import Terminal
+
+
+@pytest.fixture(autouse=True)
+def own_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.chdir(tmp_path)
+
+
+def scratch(tmp_path: Path) -> Path:
+    (folder,) = (tmp_path / "tmp").iterdir()
+    return folder
+
+
+def test_everything_it_promises_happens(tmp_path: Path) -> None:
+    done = punchlist("demo", "--fast")
+    assert (done.returncode, done.stderr) == (0, "")
+    plan = str(re.search(r"show --plan (\w+)", done.stdout)[1])  # type: ignore[index]
+    folder = scratch(tmp_path)
+    tests = subprocess.run([sys.executable, "-m", "unittest"], cwd=folder, capture_output=True, text=True, check=False)
+    assert tests.stderr.splitlines()[-1] == "OK"
+    assert "Ran 5 tests" in tests.stderr
+    assert "money.split(100, 3)" in (folder / "README.md").read_text()
+
+    with package.open(plan=plan) as desk:
+        history = desk.history()
+        assert [item.status for item in desk.plan.items] == ["completed"] * 6
+        mine = [record for record in history if record.by == "user"]
+        assert [change.after.text for record in mine for change in record.changes if change.kind == "added"] == [
+            "Refuse to split among nobody"
+        ]
+        kinds = [event["kind"] for event in desk.events()]
+        assert kinds.count("compaction") == 1
+        assert kinds.count("push") == 1
+        mended = next(item for item in desk.plan.items if item.text == "Mend how amounts are read")
+        assert [kept["name"] for kept in mended.calls] == ["edit", "shell", "edit", "shell"]
+
+    with package.open(session=desk.session, plan=plan) as desk:
+        sessions = [listing for listing in desk.store.plans(10) if listing.agent == "docs"]
+    assert [(listing.completed, listing.total) for listing in sessions] == [(3, 3)]
+
+
+def test_it_says_in_plain_lines_what_goes_on() -> None:
+    printed = punchlist("demo", "--fast").stdout
+    for words in (
+        "FAILED (failures=3)",
+        "Padded on the wrong side. Again, on the right one.",
+        "Agent: docs\nStatus: Running\n",
+        "Status: Completed\nTasks (3/3)\n",
+        "you, in another terminal: punchlist add 'Refuse to split among nobody' --after 3",
+        'The user added 6 "Refuse to split among nobody"',
+        "the conversation was summed up, from about 42,",
+        "the agent stopped early and was sent on: The plan is not finished",
+        "✓ 6/6",
+    ):
+        assert words in printed
+    assert "\x1b" not in printed
+
+
+@pytest.mark.parametrize("store", ["", "json", "memory"])
+def test_what_it_says_to_type_next_works(tmp_path: Path, store: str) -> None:
+    named = {"": [], "json": ["--store", f"json:{tmp_path / 'plans'}"], "memory": ["--store", "memory:"]}[store]
+    printed = punchlist("demo", "--fast", *named)
+    assert printed.returncode == 0, printed.stderr
+    if store == "memory":
+        assert "nothing of the plan was kept" in printed.stdout
+        return
+    commands = [line.strip() for line in printed.stdout.split("Look at it:\n")[1].split("\n\n")[0].splitlines()]
+    assert len(commands) == 4
+    said = []
+    for command in commands:
+        _, *rest = shlex.split(command)
+        done = punchlist(*rest) if "punchlist" in command.split()[0] else subprocess.run(
+            shlex.split(command), capture_output=True, text=True, check=False
+        )  # fmt: skip
+        assert done.returncode == 0, command
+        said.append(done.stdout)
+    assert "6/6" in said[0]
+    assert "you" in said[1]
+    assert "push" in said[2]
+    assert "compaction" in said[2]
+    assert set(said[3].split()) - {"__pycache__"} == {"README.md", "money.py", "test_money.py"}
+
+
+def test_it_needs_nothing_that_is_not_in_the_standard_library(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom punchlist.cli import main\nassert main() == 0\n"
+        "open('modules', 'w').write(' '.join(sys.modules))\n"
+    )
+    subprocess.run(
+        [
+            sys.executable,
+            "-S",
+            "-c",
+            f"import sys; sys.path.insert(0, {str(Path(package.__file__).parents[1])!r})\n{code}",
+            "demo",
+            "--fast",
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    foreign = {name.split(".")[0] for name in Path("modules").read_text().split()} - sys.stdlib_module_names
+    assert foreign <= {"punchlist", "__main__"}
+
+
+def test_its_script_is_one_that_the_scripted_model_takes() -> None:
+    slow, fast = script(fast=False), script(fast=True)
+    ScriptedModel(slow)
+    ScriptedModel(fast)
+    assert "wait" in json.dumps(slow)
+    assert "wait" not in json.dumps(fast)
+    assert "pace" not in fast
+
+
+def test_in_a_terminal_it_ends_the_same_way() -> None:
+    terminal = Terminal(SCRIPT, "demo", "--fast")
+    terminal.wait_for("Your turn, with a model of your own:")
+    assert terminal.wait_for_end() == 0
+    assert "red before, green now" in terminal.text
+    terminal.close()
+
+
+def test_the_plan_of_the_directory_you_are_in_is_left_alone() -> None:
+    punchlist("add", "mine")
+    assert punchlist("demo", "--fast").returncode == 0
+    with package.open() as desk:
+        assert [item.text for item in desk.plan.items] == ["mine"]

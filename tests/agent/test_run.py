@@ -1,0 +1,305 @@
+"""`punchlist run` as a process: prompts, sessions, death and resurrection."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import punchlist as package
+from tests.agent.commands import SCRIPT, entries, punchlist, script, transcripts, until
+from tests.agent.servers import Says, serving
+from tests.agent.sites import call, turn
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_a_prompt_is_worked_off_and_what_happened_is_printed(tmp_path: Path) -> None:
+    model = script(
+        tmp_path,
+        turn(call("plan", add=["Write it"]), call("write", path="a.txt", text="hello"), text="I write it."),
+        turn(call("plan", done=[1])),
+        turn(text="It is written."),
+    )
+    done = punchlist("run", "--model", model, "write", "a.txt")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert Path("a.txt").read_text() == "hello"
+    assert done.stdout.splitlines() == [
+        "I write it.",
+        "→ plan",
+        "▶ Write it 0/1",
+        "  added 1; now 1 Write it (0/1)",
+        "→ write a.txt",
+        "  made a.txt (5 characters)",
+        "→ plan",
+        "✓ 1/1",
+        "  all done (1/1)",
+        "It is written.",
+    ]
+
+
+def test_the_plan_of_a_session_is_there_for_the_other_commands(tmp_path: Path) -> None:
+    model = script(tmp_path, turn(call("plan", add=["Read", "Write"])), turn(text="Which one?"))
+    done = punchlist("run", "--model", model, "go")
+    assert "Read" in punchlist("show").stdout
+    id = transcripts(tmp_path / "home")[0].stem
+    assert f"to go on: punchlist run --resume {id} '...'" in done.stdout
+    assert punchlist("show", "--session", id).stdout == punchlist("show").stdout
+
+
+def test_a_prompt_can_come_from_standard_input(tmp_path: Path) -> None:
+    done = punchlist(
+        "run", "--model", script(tmp_path, turn(text="Yes.", expect=["is it well?"])), stdin="is it well?\n"
+    )
+    assert (done.returncode, done.stdout) == (0, "Yes.\n")
+
+
+def test_as_json_the_outcome_is_one_object(tmp_path: Path) -> None:
+    model = script(tmp_path, turn(call("plan", add=["Read"])), turn(text="Which one?"))
+    said = json.loads(punchlist("run", "--json", "--model", model, "go").stdout)
+    assert (said["why"], said["reason"], said["text"]) == ("waiting", "it asks the user something", "Which one?")
+    assert [item["text"] for item in said["plan"]["items"]] == ["Read"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["run", "go"], 1, "no model is named; say --model"),
+        (["run", "--model", "script:none.json", "go"], 1, "none.json: No such file or directory."),
+        (["run", "--model", "MODEL"], 1, "say what to do: punchlist run 'fix the tests'"),
+        (["run", "--model", "MODEL", "--continue", "go"], 1, "there is no session here to go on with"),
+        (["run", "--model", "MODEL", "--resume", "none", "go"], 1, "no session 'none'"),
+        (["run", "--model", "MODEL", "--session", "a/b", "go"], 1, "a session's name is made of letters"),
+        (["run", "--continue", "--resume", "x"], 2, "not allowed with argument --continue"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_in_words_and_leaves_no_session(
+    tmp_path: Path, words: list[str], code: int, message: str
+) -> None:
+    model = script(tmp_path, turn(text="Hello."))
+    done = punchlist(*[model if word == "MODEL" else word for word in words])
+    assert done.returncode == code
+    assert message in done.stderr
+    assert transcripts(tmp_path / "home") == []
+
+
+def test_a_model_that_fails_is_reported_and_the_session_can_go_on(tmp_path: Path) -> None:
+    done = punchlist("run", "--model", script(tmp_path, turn(errors=["no more today"])), "go")
+    assert done.returncode == 1
+    assert "no more today" in done.stdout
+    again = punchlist("run", "--continue", "--model", script(tmp_path, turn(text="Here.")), "again")
+    assert (again.returncode, again.stdout) == (0, "Here.\n")
+
+
+# --- coming back -----------------------------------------------------------------------------------------------------
+
+
+def test_continue_brings_conversation_and_plan_back(tmp_path: Path) -> None:
+    model = script(
+        tmp_path,
+        turn(call("plan", add=["Read", "Write"])),
+        turn(text="Which file?"),
+        turn(call("plan", done=[1]), expect=["the first", "Your plan", "Read"]),
+        turn(text="And now?"),
+    )
+    punchlist("run", "--model", model, "go")
+    done = punchlist("run", "--continue", "--model", model, "the first")
+    assert done.returncode == 0
+    assert "▶ Write 1/2" in done.stdout
+    (path,) = transcripts(tmp_path / "home")
+    assert [one["text"] for one in entries(path) if one["type"] == "user"] == ["go", "the first"]
+
+
+def test_resume_takes_the_beginning_of_an_id_and_continue_the_last_of_this_place(tmp_path: Path) -> None:
+    for name in ("alpha", "beta"):
+        model = script(tmp_path, turn(text=f"I am {name}."))
+        punchlist("run", "--model", model, "--session", name, f"be {name}")
+    model = script(tmp_path, turn(), turn(text="Again.", expect=["still you?"]))
+    assert punchlist("run", "--resume", "al", "--model", model, "still you?").returncode == 0
+    assert [one["text"] for one in entries(_of(tmp_path, "alpha")) if one["type"] == "user"] == [
+        "be alpha",
+        "still you?",
+    ]
+    os.utime(_of(tmp_path, "beta"), (1, 1))
+    again = script(tmp_path, turn(), turn(), turn(text="Here."))
+    assert punchlist("run", "--continue", "--model", again, "who?").returncode == 0
+    assert len(entries(_of(tmp_path, "alpha"))) > len(entries(_of(tmp_path, "beta")))
+
+
+def test_a_session_is_not_continued_in_another_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = script(tmp_path, turn(text="Hello."))
+    punchlist("run", "--model", model, "go")
+    (tmp_path / "elsewhere" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert "there is no session here" in punchlist("run", "--continue", "--model", model, "go").stderr
+
+
+def test_a_session_can_work_from_a_plan_that_is_there(tmp_path: Path) -> None:
+    punchlist("add", "Read", "Write")
+    plan = json.loads(punchlist("show", "--json").stdout)["id"]
+    model = script(tmp_path, turn(call("plan", done=[1]), expect=["Your plan", "Read"]), turn(text="And now?"))
+    done = punchlist("run", "--model", model, "--plan", plan, "go")
+    assert done.returncode == 0, done.stderr
+    items = json.loads(punchlist("show", "--json", "--plan", plan).stdout)["items"]
+    assert [item["status"] for item in items] == ["completed", "in_progress"]
+
+
+def test_killed_in_the_middle_of_a_call_it_goes_on_where_it_was(tmp_path: Path, project: Path) -> None:
+    model = script(
+        tmp_path,
+        turn(call("plan", add=["Read", "Write"])),
+        turn(call("plan", done=[1]), call("shell", command="echo $$ > begun; sleep 300"), text="This takes long."),
+        turn(call("plan", done=[2]), expect=["interrupted: ", "go on", "Your plan (1/2 done)", "Write"]),
+        turn(text="Finished."),
+    )
+    running = subprocess.Popen([SCRIPT, "run", "--model", model, "go"], stdout=subprocess.DEVNULL)
+    begun = until(lambda: (project / "begun").exists() and (project / "begun").read_text(), "the command has begun")
+    running.kill()
+    running.wait()
+    os.killpg(int(begun), signal.SIGKILL)
+    done = punchlist("run", "--continue", "--model", model, "go on")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "✓ 2/2" in done.stdout
+    (path,) = transcripts(tmp_path / "home")
+    calls = [one["id"] for entry in entries(path) for one in entry.get("calls", ())]
+    results = [entry["id"] for entry in entries(path) if entry["type"] == "result"]
+    assert sorted(calls) == sorted(results)
+
+
+@pytest.mark.parametrize("bytes_lost", [1, 5, 25])
+def test_a_line_that_was_being_written_when_it_died_is_let_go(tmp_path: Path, bytes_lost: int) -> None:
+    model = script(tmp_path, turn(call("plan", add=["Read"])), turn(text="Which?"), turn(text="Yes?"))
+    punchlist("run", "--model", model, "go")
+    (path,) = transcripts(tmp_path / "home")
+    path.write_bytes(path.read_bytes()[:-bytes_lost])
+    done = punchlist("run", "--continue", "--model", model, "on")
+    assert done.returncode == 0, done.stderr
+    assert all(entries(path))
+
+
+# --- interrupt -------------------------------------------------------------------------------------------------------
+
+
+def test_an_interrupt_stops_the_turn_and_loses_nothing(tmp_path: Path, project: Path) -> None:
+    model = script(
+        tmp_path,
+        turn(call("plan", add=["Read"])),
+        turn(call("shell", command="echo $$ > begun; sleep 300"), call("shell", command="echo > never")),
+        turn(call("plan", done=[1]), expect=["The user stopped you here", "go on"]),
+        turn(text="Finished."),
+    )
+    running = subprocess.Popen([SCRIPT, "run", "--model", model, "go"], stdout=subprocess.PIPE, encoding="utf-8")
+    until(lambda: (project / "begun").exists() and (project / "begun").read_text().strip(), "the command has begun")
+    running.send_signal(signal.SIGINT)
+    printed, _ = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert "stopped. Say how to go on." in printed
+    assert not (project / "never").exists()
+    pid = int((project / "begun").read_text())
+    until(lambda: not _alive(pid), "the command has ended")
+    done = punchlist("run", "--continue", "--model", model, "go on")
+    assert done.returncode == 0, done.stdout
+
+
+def test_two_interrupts_leave_at_once_and_nothing_is_lost(tmp_path: Path, project: Path) -> None:
+    model = script(
+        tmp_path,
+        turn(call("plan", add=["Read"])),
+        turn(call("shell", command="trap '' TERM; echo > begun; while :; do sleep 0.1; done")),
+        turn(call("plan", done=[1])),
+        turn(text="Finished."),
+    )
+    running = subprocess.Popen([SCRIPT, "run", "--model", model, "go"], stdout=subprocess.PIPE, encoding="utf-8")
+    until((project / "begun").exists, "the command has begun")
+    running.send_signal(signal.SIGINT)
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=30)
+    assert running.returncode == 130
+    done = punchlist("run", "--continue", "--model", model, "go on")
+    assert done.returncode == 0, done.stdout
+
+
+# --- commands from outside -------------------------------------------------------------------------------------------
+
+
+def test_the_commands_of_a_session_are_text_from_outside(tmp_path: Path) -> None:
+    assert punchlist("run", "/todos").stdout == "No todos currently tracked\n"
+    model = script(tmp_path, turn(call("plan", add=["Read", "Write", "Test"])), turn(text="Which?"))
+    punchlist("run", "--model", model, "go")
+    punchlist("run", "/todo done Read")
+    assert punchlist("run", "/todos").stdout == "3 todos:\n  ☒ Read\n  ☐ Write\n  ☐ Test\n"
+    assert punchlist("run", "--continue", "/undo").stdout == 'started 1 "Read".\n'
+    assert punchlist("run", "/todo frob").stderr == (
+        "punchlist: /todo knows no 'frob'; it knows edit, copy, export, import, append, start, done, drop, rm, help.\n"
+    )
+    assert transcripts(tmp_path / "home") == transcripts(tmp_path / "home")[:1]
+
+
+def test_what_the_user_does_with_a_command_is_the_user_s(tmp_path: Path) -> None:
+    model = script(
+        tmp_path,
+        turn(call("plan", add=["Read", "Write"])),
+        turn(text="Which?"),
+        turn(text="Fine?", expect=['removed 2 "Write"; do not bring it back', "on with it"]),
+    )
+    punchlist("run", "--model", model, "go")
+    assert punchlist("run", "--continue", "/todo rm Write").stdout == 'removed 2 "Write".\n'
+    with package.open() as desk:
+        assert desk.history()[-1].by == "user"
+    assert punchlist("run", "--continue", "--model", model, "on with it").returncode == 0
+
+
+# --- a real provider -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["anthropic", "openai"])
+def test_an_agent_works_with_a_provider_over_http(tmp_path: Path, kind: str) -> None:
+    answers = (
+        Says(["I make ", "a plan."], [("plan", json.dumps({"add": ["Write it"]}))]),
+        Says([], [("write", json.dumps({"path": "a.txt", "text": "hello"})), ("plan", '{"done": [1]}')]),
+        Says(["It is written."]),
+    )
+    keys = {"ANTHROPIC_API_KEY": "x", "OPENAI_API_KEY": "x"}
+    with serving(kind, *answers) as server:
+        done = punchlist("run", "--model", f"{kind}:m", "--base-url", server.url, "write a.txt", **keys)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert Path("a.txt").read_text() == "hello"
+    assert done.stdout.endswith("✓ 1/1\n  all done (1/1)\nIt is written.\n")
+    assert "added 1; now 1 Write it (0/1)" in str(server.asked[1])
+    names = [tool.get("name") or tool["function"]["name"] for tool in server.asked[0]["tools"]]
+    assert names[:3] == ["plan", "shell", "read"]
+
+
+def test_where_the_extra_is_missing_it_is_said_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "hidden" / "pydantic_ai").mkdir(parents=True)
+    words = "raise ModuleNotFoundError(\"No module named 'pydantic_ai'\", name='pydantic_ai')"
+    (tmp_path / "hidden" / "pydantic_ai" / "__init__.py").write_text(words)
+    env = {"PYTHONPATH": str(tmp_path / "hidden"), "OPENAI_API_KEY": "x"}
+    done = punchlist("run", "--model", "openai:m", "go", **env)
+    assert done.returncode == 1
+    assert done.stderr == "punchlist: a model of openai needs pydantic_ai; install it: pip install 'punchlist[agent]'\n"
+
+
+def _of(tmp_path: Path, session: str) -> Path:
+    return tmp_path / "home" / "punchlist" / "sessions" / f"{session}.jsonl"
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in ("Z", "X")
+    except ProcessLookupError:
+        return False
+    except FileNotFoundError:
+        return not os.path.isdir("/proc/self")

@@ -1,0 +1,217 @@
+"""The interactive agent in a pseudo-terminal: words, commands, questions, interrupts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import punchlist as package
+from tests.agent.commands import SCRIPT, entries, script, transcripts
+from tests.agent.sites import call, turn
+from tests.agent.terminal import Terminal
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Iterator[Any]:
+    opened: list[Terminal] = []
+
+    def begin(*turns: dict[str, Any], words: tuple[str, ...] = (), env: dict[str, str] | None = None) -> Terminal:
+        terminal = Terminal(SCRIPT, "run", "--model", script(tmp_path, *turns), *words, env=env)
+        opened.append(terminal)
+        terminal.wait_for("/help has the rest.\n>")
+        return terminal
+
+    yield begin
+    for terminal in opened:
+        terminal.close()
+
+
+def test_words_go_to_the_agent_and_commands_do_not(talk: Any, tmp_path: Path) -> None:
+    terminal = talk(
+        turn(call("plan", add=["Read", "Write", "Test"])),
+        turn(text="Which one first?"),
+        turn(text="Good?", expect=['the user completed 2 "Write"', "the first"]),
+    )
+    terminal.enter("/todos")
+    terminal.wait_for("No todos currently tracked")
+    terminal.enter("make a plan")
+    terminal.wait_for("Which one first?")
+    terminal.enter("/todos")
+    terminal.wait_for("3 todos:")
+    terminal.wait_for("☐ Write")
+    terminal.enter("/todo done Write")
+    terminal.wait_for('completed 2 "Write".')
+    terminal.enter("the first")
+    terminal.wait_for("Good?")
+    terminal.enter("/quit")
+    terminal.wait_for("to come back: punchlist run --resume")
+    assert terminal.wait_for_end() == 0
+    (path,) = transcripts(tmp_path / "home")
+    assert [one["text"] for one in entries(path) if one["type"] == "user"] == ["make a plan", "the first"]
+
+
+def test_every_verb_of_todo_does_what_it_says(talk: Any, tmp_path: Path, project: Path) -> None:
+    terminal = talk(turn(text="Hello."))
+    steps = [
+        ("/todo append Read the code", 'added 1 "Read the code".'),
+        ("/todo append 'Write it' twice", 'added 2 "Write it twice".'),
+        ("/todo append Test", 'added 3 "Test".'),
+        ("/todo start write", 'started 2 "Write it twice".'),
+        ("/todo done 2", 'completed 2 "Write it twice".'),
+        ("/todo drop test", 'dropped 3 "Test": dropped by the user.'),
+        ("/todo export", "written to TODO.md."),
+        ("/todo export", "TODO.md is there already; name another file."),
+        ("/todo rm 3", 'removed 3 "Test".'),
+        ("/undo", 'added 3 "Test", dropped.'),
+        ("/todo import TODO.md", "the plan now holds 3 items."),
+        ("/todo copy", "- [x] Write it twice"),
+        ("/todo done", 'completed 1 "Read the code".'),
+        ("/todo rm", 'removed 1 "Read the code".'),
+        ("/todo start 99", "no item '99'; the plan is empty."),
+        ("/todo frob", "/todo knows no 'frob'"),
+        ("/todo help", "/todo append [PHASE] TEXT"),
+        ("/todo", "╌╌╌╌╌╌╌╌╌╌ 0/0"),
+        ("/frob", "no command '/frob'; /help lists them."),
+        ("/help", "Ctrl+C            stops the agent; twice leaves"),
+    ]
+    for line, words in steps:
+        terminal.enter(line)
+        terminal.wait_for(words)
+    assert "- [x] Write it twice" in (project / "TODO.md").read_text()
+    with package.open() as desk:
+        assert {record.by for record in desk.history()} == {"user"}
+
+
+def test_a_phase_is_named_before_the_text_or_taken_whole(talk: Any) -> None:
+    terminal = talk(
+        turn(call("plan", add=[{"text": "Read", "phase": "Find"}, {"text": "Write", "phase": "Mend"}])),
+        turn(text="So?"),
+    )
+    terminal.enter("plan it")
+    terminal.wait_for("So?")
+    terminal.enter("/todo append find Look around")
+    terminal.wait_for('added 3 "Look around".')
+    terminal.enter("/todo done find")
+    terminal.wait_for('completed 3 "Look around".')
+    with package.open() as desk:
+        assert [(item.text, item.phase, item.is_closed) for item in desk.plan.items] == [
+            ("Read", "Find", True),
+            ("Look around", "Find", True),
+            ("Write", "Mend", False),
+        ]
+
+
+def test_the_plan_is_edited_in_the_user_s_editor(talk: Any, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\nsed -i.bak 's/Read/Read it all/' \"$1\"\n")
+    editor.chmod(0o755)
+    terminal = talk(turn(text="x"), env={"EDITOR": str(editor), "VISUAL": ""})
+    terminal.enter("/todo append Read")
+    terminal.wait_for('added 1 "Read".')
+    terminal.enter("/todo edit")
+    terminal.wait_for('renamed 1 "Read" to "Read it all".')
+
+
+def test_pause_and_resume(talk: Any) -> None:
+    terminal = talk(turn(call("plan", add=["Read"])), turn(text="So?"))
+    terminal.enter("go")
+    terminal.wait_for("So?")
+    terminal.enter("/pause lunch")
+    terminal.wait_for("paused the work: lunch.")
+    terminal.enter("/resume")
+    terminal.wait_for("resumed the work.")
+
+
+def test_a_question_of_the_agent_is_answered_by_typing(talk: Any) -> None:
+    terminal = talk(
+        turn(call("ask", question="Which colour?", choices=["red", "blue"])),
+        turn(text="Blue it is.", expect=["blue"]),
+    )
+    terminal.enter("paint it")
+    terminal.wait_for("2. blue")
+    terminal.enter("2")
+    terminal.wait_for("Blue it is.")
+
+
+def test_ctrl_c_at_a_question_stops_the_turn(talk: Any) -> None:
+    terminal = talk(
+        turn(call("ask", question="Which colour?"), call("write", path="a.txt", text="x")),
+        turn(text="As you wish.", expect=["The user stopped you here", "leave it"]),
+    )
+    terminal.enter("paint it")
+    terminal.wait_for("Which colour?\n?")
+    terminal.interrupt()
+    terminal.wait_for("stopped. Say how to go on.")
+    assert not Path("a.txt").exists()
+    terminal.enter("leave it")
+    terminal.wait_for("As you wish.")
+
+
+def test_plan_mode_is_confirmed_approved_and_leads_to_a_plan(talk: Any, tmp_path: Path) -> None:
+    terminal = talk(
+        turn(call("enter_plan_mode", why="it is big")),
+        turn(call("shell", command="touch here"), call("exit_plan_mode"), expect=["Plan mode"]),
+        turn(text="No plan yet?", expect=["plan mode is on: shell has to wait", "there is no plan yet"]),
+        turn(text="Fine."),
+    )
+    terminal.enter("do something big")
+    terminal.wait_for("the agent would like to plan before it acts. Let it?")
+    terminal.enter("y")
+    terminal.wait_for("No plan yet?")
+    with package.open() as desk:
+        assert desk.plan.mode == "plan"
+    terminal.enter("/plan")
+    terminal.wait_for("switched to act mode.")
+
+
+def test_ctrl_c_stops_the_turn_and_the_conversation_goes_on(talk: Any, project: Path) -> None:
+    terminal = talk(
+        turn(call("shell", command="echo begun; sleep 300")),
+        turn(text="As you wish.", expect=["The user stopped you here", "something else"]),
+    )
+    terminal.enter("go")
+    terminal.wait_for("→ shell echo begun; sleep 300")
+    terminal.interrupt()
+    terminal.wait_for("stopped. Say how to go on.")
+    terminal.enter("something else")
+    terminal.wait_for("As you wish.")
+
+
+def test_ctrl_c_twice_at_the_prompt_leaves(talk: Any) -> None:
+    terminal = talk(turn(text="x"))
+    terminal.interrupt()
+    terminal.wait_for("Ctrl+C again leaves, and so does /quit.\n>")
+    terminal.interrupt()
+    terminal.wait_for("to come back: punchlist run --resume")
+    assert terminal.wait_for_end() == 0
+
+
+def test_ctrl_d_leaves(talk: Any) -> None:
+    terminal = talk(turn(text="x"))
+    terminal.type("\x04")
+    terminal.wait_for("to come back: punchlist run --resume")
+    assert terminal.wait_for_end() == 0
+
+
+def test_hostile_words_of_the_model_do_not_act_on_the_terminal(talk: Any) -> None:
+    evil = "a\x1b[2J\x1b]0;owned\x07b\u202ec"
+    terminal = talk(
+        turn(call("plan", add=[evil]), call("shell", command="printf 'out\\033[2Jput'"), call(evil), text=evil),
+        turn(text="Still here?"),
+    )
+    terminal.enter("attack")
+    text = terminal.wait_for("Still here?")
+    assert "make yourself" not in text
+    assert "> attack" in text
+    assert "\u202e" not in text

@@ -1,0 +1,264 @@
+"""The tools, on real files and real processes."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from punchlist.agent.events import Question
+from punchlist.agent.messages import Call, Result
+from punchlist.agent.queue import results
+from punchlist.agent.site import Bounds, Site
+from punchlist.agent.tools import files, shell, talk
+from tests.agent.sites import Agent, agent
+
+TOOLS = [*files.tools(), *shell.tools(), *talk.tools()]
+
+
+class Bench:
+    """An agent's tools, called by hand."""
+
+    def __init__(self, folder: Path) -> None:
+        self.reply = ""
+        self.made: Agent = agent(folder, [], answers=lambda question: self.reply, bounds=Bounds(output=2000))
+        self.site: Site = self.made.site
+        self.folder = Path(self.site.folder)
+
+    def __call__(self, tool: str, **args: Any) -> Result:
+        (result,) = results(self.site, TOOLS, [Call("1", tool, args)])
+        return result
+
+    @property
+    def asked(self) -> list[Question]:
+        return self.made.asked
+
+
+@pytest.fixture
+def use(tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(tmp_path)
+    yield bench
+    bench.made.close()
+
+
+# --- the shell -------------------------------------------------------------------------------------------------------
+
+
+def test_a_command_runs_in_the_working_directory_and_its_exit_code_is_told(use: Bench) -> None:
+    done = use("shell", command="pwd; echo wrong >&2; exit 3")
+    assert done.text == f"{use.folder}\nwrong\n(exit code 3)"
+    assert done.is_error
+    assert use("shell", command="true").text == "(exit code 0)"
+
+
+def test_a_command_that_takes_too_long_is_ended_with_everything_it_started(use: Bench) -> None:
+    done = use("shell", command="sleep 300 & echo $! > child; echo begun; sleep 300", seconds=1)
+    assert done.is_error
+    assert done.text == "begun\n(ended after 1 second: it took too long)"
+    assert _ends(int((use.folder / "child").read_text()))
+
+
+def test_what_a_command_leaves_running_ends_with_it(use: Bench) -> None:
+    done = use("shell", command="sleep 300 & echo $!")
+    assert not done.is_error
+    assert _ends(int(done.text.split()[0]))
+
+
+def test_a_command_that_ignores_the_polite_signal_is_ended_all_the_same(use: Bench) -> None:
+    done = use("shell", command="trap '' TERM; echo $$; while :; do sleep 0.05; done", seconds=1)
+    assert done.is_error
+    assert _ends(int(done.text.split()[0]))
+
+
+def test_long_output_loses_its_middle(use: Bench) -> None:
+    done = use("shell", command="echo first; yes middle | head -c 5000000; echo last")
+    assert len(done.text) < 2500
+    assert done.text.startswith("first\n")
+    assert "bytes left out" in done.text
+    assert done.text.endswith("last\n(exit code 0)")
+
+
+def test_output_that_is_no_utf8_is_shown_as_far_as_it_goes(use: Bench) -> None:
+    assert "caf\ufffd" in use("shell", command=r"printf 'caf\351\n'").text
+
+
+def test_a_command_has_no_standard_input_to_wait_for(use: Bench) -> None:
+    assert use("shell", command="cat; echo over").text == "over\n(exit code 0)"
+
+
+def test_an_interrupt_ends_a_running_command_and_everything_it_started(use: Bench) -> None:
+    os.mkfifo(use.folder / "begun")
+
+    def stop() -> None:
+        (use.folder / "begun").read_text()
+        use.site.stop.ask()
+
+    waiting = threading.Thread(target=stop)
+    waiting.start()
+    done = use("shell", command="sleep 300 & echo $! > child; echo go > begun; wait")
+    waiting.join()
+    assert done.is_error
+    assert "interrupted" in done.text
+    assert _ends(int((use.folder / "child").read_text()))
+
+
+def test_the_user_is_asked_before_a_command_if_that_is_set(tmp_path: Path) -> None:
+    made = agent(tmp_path, [], answers=lambda question: "no", confirm_shell=True)
+    (done,) = results(made.site, TOOLS, [Call("1", "shell", {"command": "touch here"})])
+    assert (done.text, done.is_error) == ("the user did not allow this command.", True)
+    assert made.asked[0].details == "touch here"
+    assert not os.path.exists(os.path.join(made.site.folder, "here"))
+    made.close()
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_read_with_the_numbers_of_its_lines(use: Bench) -> None:
+    (use.folder / "a.txt").write_text("one\ntwo\nthree\n")
+    assert use("read", path="a.txt").text == "1\tone\n2\ttwo\n3\tthree"
+    assert use("read", path="a.txt", **{"from": 2, "lines": 1}).text == "2\ttwo\n(1 more line)"
+    assert use("read", path="a.txt", **{"from": 9}).is_error
+
+
+def test_what_is_no_text_file_is_refused_in_words(use: Bench) -> None:
+    (use.folder / "b").write_bytes(b"\0\1\2")
+    assert use("read", path="b").text == "'b' is no text: 3 bytes."
+    assert use("read", path=".").text == "'.' is a directory; glob lists its files."
+    assert use("read", path="none").text == "'none': No such file or directory."
+
+
+def test_a_file_is_written_whole_and_keeps_its_mode(use: Bench) -> None:
+    assert use("write", path="new/a.sh", text="echo 1\n").text == "made new/a.sh (7 characters)"
+    path = use.folder / "new" / "a.sh"
+    path.chmod(0o750)
+    assert use("write", path="new/a.sh", text="echo 2\n").text == "wrote new/a.sh (7 characters)"
+    assert path.read_text() == "echo 2\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o750
+    assert os.listdir(path.parent) == ["a.sh"]
+
+
+def test_an_edit_replaces_exactly_one_place(use: Bench) -> None:
+    path = use.folder / "a.py"
+    path.write_text("x = 1\ny = 1\n")
+    assert use("edit", path="a.py", old="x = 1", new="x = 2").text == "changed a.py at line 1"
+    twice = use("edit", path="a.py", old=" = ", new="=")
+    assert twice.text == "old is in a.py 2 times, at lines 1, 2; send more of it, or all: true."
+    gone = use("edit", path="a.py", old="z", new="")
+    assert gone.text == "old is not in a.py; read the file and send the text as it stands there."
+    assert path.read_text() == "x = 2\ny = 1\n"
+    assert not use("edit", path="a.py", old=" = ", new="=", all=True).is_error
+    assert path.read_text() == "x=2\ny=1\n"
+
+
+def test_bytes_that_are_no_utf8_survive_an_edit(use: Bench) -> None:
+    path = use.folder / "a.txt"
+    path.write_bytes(b"caf\xe9 one\r\n")
+    use("edit", path="a.txt", old="one", new="two")
+    assert path.read_bytes() == b"caf\xe9 two\r\n"
+
+
+def test_files_are_found_by_a_pattern(use: Bench) -> None:
+    for name in ("a.py", "deep/er/b.py", "c.txt", ".git/d.py", "node_modules/e.py"):
+        path = use.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    assert use("glob", pattern="**/*.py").text == "a.py\ndeep/er/b.py"
+    assert use("glob", pattern="*.c").text == "no file matches."
+    assert use("glob", pattern="../*").is_error
+
+
+def test_lines_are_found_by_a_regular_expression(use: Bench) -> None:
+    (use.folder / "a.py").write_text("import os\nx = os.sep\n")
+    (use.folder / "b.txt").write_text("os\n")
+    assert use("grep", pattern=r"\bos\b", files="*.py").text == "a.py:1:import os\na.py:2:x = os.sep"
+    assert use("grep", pattern="nothing").text == "no line matches."
+    wrong = use("grep", pattern="(")
+    assert wrong.is_error
+    assert "no regular expression" in wrong.text
+
+
+def test_a_regular_expression_that_would_take_for_ever_is_ended(tmp_path: Path) -> None:
+    made = agent(tmp_path, [], bounds=Bounds(seconds=1))
+    (Path(made.site.folder) / "a").write_text("a" * 60 + "!")
+    (done,) = results(made.site, TOOLS, [Call("1", "grep", {"pattern": "(a+)+$"})])
+    assert done.text == "the search took too long; use a simpler pattern or fewer files."
+    made.close()
+
+
+# --- outside ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["../secret", "/etc/passwd", "~/x", "link/secret"])
+@pytest.mark.parametrize("tool", ["read", "write", "edit", "glob", "grep"])
+def test_nothing_outside_of_the_working_directory_is_touched_unless_the_user_allows_it(
+    use: Bench, tool: str, path: str
+) -> None:
+    (use.folder.parent / "secret").write_text("secret")
+    (use.folder / "link").symlink_to(use.folder.parent)
+    more = {"write": {"text": "x"}, "edit": {"old": "secret", "new": "x"}}.get(tool, {})
+    done = use(tool, path=path, **({"pattern": "secret"} if tool in ("glob", "grep") else more))
+    assert done.is_error
+    assert "outside of the working directory, and the user did not allow it" in done.text
+    assert [question.kind for question in use.asked] == ["allow"]
+    assert (use.folder.parent / "secret").read_text() == "secret"
+
+
+def test_a_place_that_the_user_allowed_is_not_asked_about_again(use: Bench) -> None:
+    (use.folder.parent / "notes").write_text("hello")
+    use.reply = "yes"
+    assert use("read", path="../notes").text == "1\thello"
+    assert use("edit", path="../notes", old="hello", new="bye").text.startswith("changed")
+    assert len(use.asked) == 1
+
+
+def test_a_link_that_leads_outside_is_not_listed(use: Bench) -> None:
+    (use.folder.parent / "secret.py").write_text("x")
+    (use.folder / "link.py").symlink_to(use.folder.parent / "secret.py")
+    assert use("glob", pattern="*.py").text == "no file matches."
+    assert use("grep", pattern="x").text == "no line matches."
+
+
+# --- the user --------------------------------------------------------------------------------------------------------
+
+
+def test_a_question_goes_to_the_user_and_comes_back_with_the_answer(use: Bench) -> None:
+    use.reply = "red"
+    assert use("ask", question="Which colour?", choices=["red", "blue"]).text == "red"
+    assert use.asked == [Question("ask", "Which colour?", ("red", "blue"))]
+
+
+def test_where_nobody_can_answer_the_model_is_told_to_decide(use: Bench) -> None:
+    done = use("ask", question="Which colour?")
+    assert done.is_error
+    assert done.text.startswith("nobody is there to answer")
+
+
+def _ends(pid: int) -> bool:
+    """Whether a process that was told to end does."""
+    end = time.monotonic() + 20
+    while _alive(pid) and time.monotonic() < end:
+        time.sleep(0.01)
+    return not _alive(pid)
+
+
+def _alive(pid: int) -> bool:
+    """Whether a process runs. One that has ended and was not fetched by its parent yet does not."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in ("Z", "X")
+    except FileNotFoundError:
+        pass
+    if os.path.isdir("/proc/self"):
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -1,0 +1,389 @@
+"""Reminders: the systems' own, each exact; ours, rare, counted, and silent more often than not."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import punchlist
+from punchlist import Desk, Plan, ops
+from punchlist.attachments import FAILED, TURN, Attachment, attached, is_due, reminders
+from punchlist.core.model import Pace
+from punchlist.moments import Work, limits_of, worked
+from punchlist.policy.limits import OF_DIALECT, OURS, tokens
+from punchlist.policy.listen import REMINDER, Tally, tally
+from punchlist.policy.remind import afforded
+from tests.policy.desks import desk, planned
+from tests.policy.talk import conversation, tools
+
+SCRIPT = str(Path(sys.executable).parent / "punchlist")
+
+
+def heard(at: Desk, *said: Any) -> Tally:
+    return tally(conversation(at.dialect_name, *said), tools(at.dialect_name))
+
+
+def reminded(at: Desk, *said: Any) -> list[Attachment]:
+    return reminders(at, heard(at, *said))
+
+
+def texts(at: Desk, *said: Any) -> list[str]:
+    return [one.text for one in reminded(at, *said)]
+
+
+def over(at: Desk, turns: int, step: str = "work") -> dict[int, str]:
+    """A conversation of so many turns after a write, with each reminder put into it: after how many turns, and what."""
+    said: list[Any] = ["write"]
+    found = {}
+    for turn in range(1, turns + 1):
+        said.append(step)
+        for one in reminded(at, *said):
+            found[turn] = one.text
+            said.append("reminded")
+    return found
+
+
+# --- claude-code -----------------------------------------------------------------------------------------------------
+
+
+def test_claude_code_is_reminded_after_seven_turns_with_its_list() -> None:
+    at = planned("claude-code")
+    assert texts(at, "write", "say*5") == []
+    (one,) = reminded(at, "write", "say*6")
+    assert one.text.startswith("<system-reminder>\n")
+    assert one.text.endswith("\n</system-reminder>")
+    assert "[1. [completed] Read\n2. [in_progress] Write\n3. [pending] Test]" in one.text
+    assert "Do not mention" in one.text
+    assert (one.type, one.items, [todo["content"] for todo in one.content]) == (REMINDER, 3, ["Read", "Write", "Test"])
+
+
+def test_claude_code_is_reminded_again_three_turns_after_a_reminder_and_not_before() -> None:
+    at = planned("claude-code")
+    assert list(over(at, 20)) == [6, 9, 12, 15, 18]
+
+
+def test_claude_code_is_reminded_of_an_empty_list_without_one() -> None:
+    (one,) = reminded(desk("claude-code"), "say*7")
+    assert "[" not in one.text
+    assert (one.items, one.content) == (0, [])
+
+
+def test_claude_code_is_not_reminded_without_messages() -> None:
+    assert texts(desk("claude-code")) == []
+    assert texts(desk("claude-code"), "user*20") == []
+
+
+def test_claude_code_is_reminded_even_after_a_question() -> None:
+    assert texts(planned("claude-code"), "say*7", "ask") != []
+
+
+def test_a_system_s_own_reminders_have_no_budget_unless_one_is_set() -> None:
+    assert len(over(planned("claude-code"), 200)) > 60
+    bounded = over(planned("claude-code", reminder_budget=400), 200)
+    assert 0 < sum(map(tokens, bounded.values())) <= 400
+
+
+# --- gencode ---------------------------------------------------------------------------------------------------------
+
+
+def test_gencode_is_told_once_at_the_start() -> None:
+    (one,) = attached(desk("gencode"), "start")
+    assert one.text.startswith("<reminder>\n")
+    assert one.text.endswith("\n</reminder>")
+    assert "`TodoWrite`" in one.text
+    assert attached(desk("gencode"), TURN) == []
+
+
+def test_gencode_is_nagged_at_ten_turns_and_after_each_further_ten() -> None:
+    at = planned("gencode")
+    due = [turns for turns in range(1, 45) if texts(at, f"say*{turns}")]
+    assert due == [10, 20, 30, 40]
+
+
+def test_gencode_s_nag_says_how_many_turns_it_was() -> None:
+    at = planned("gencode")
+    (text,) = texts(at, "say*20")
+    assert text == "<reminder>\n20 turns and the list is as it was. Bring it up to date with `TodoWrite`.\n</reminder>"
+
+
+def test_gencode_s_count_begins_anew_with_a_write() -> None:
+    at = planned("gencode")
+    assert texts(at, "say*15", "write", "say*8") == []
+    assert texts(at, "say*15", "write", "say*9") != []
+
+
+# --- oh-my-pi and llxprt ---------------------------------------------------------------------------------------------
+
+
+def test_oh_my_pi_is_reminded_of_a_failed_call_until_one_succeeds_and_of_nothing_else() -> None:
+    at = planned("oh-my-pi")
+    (one,) = reminded(at, "write", "failure")
+    assert one.type == FAILED == "todo-write-error-reminder"
+    assert "`todo_write` failed" in one.text
+    assert texts(at, "write", "result") == []
+    assert texts(at, "write", "failure", "write", "result") == []
+    assert texts(at, *["work"] * 100) == []
+
+
+def test_a_failed_call_reminds_nobody_else() -> None:
+    for dialect in ("claude-code", "gencode", "llxprt", "native"):
+        assert texts(planned(dialect), "write", "failure") == []
+
+
+def test_that_oh_my_pi_s_call_failed_is_due_from_the_history_alone() -> None:
+    at = desk("oh-my-pi")
+    assert is_due(at, heard(at, "write", "failure"))
+    assert not is_due(at, heard(at, "write", "result"))
+
+
+def test_llxprt_is_not_reminded() -> None:
+    assert texts(planned("llxprt"), *["work"] * 100) == []
+
+
+# --- ours ------------------------------------------------------------------------------------------------------------
+
+
+def test_ours_comes_after_ten_turns_and_then_twice_as_late_each_time() -> None:
+    assert list(over(planned(), 320)) == [9, 29, 69, 149, 309]
+
+
+def test_ours_names_the_item_and_asks_for_nothing_else() -> None:
+    (text,) = texts(planned(), "say*10")
+    assert text.startswith('<system-reminder>\nPlan: now 2 "Write" (1/3), unchanged for 10 turns.')
+    assert "`plan`" in text
+    for word in ("Read", "Test", "verify", "complete"):
+        assert word not in text
+
+
+def test_ours_begins_anew_when_the_list_is_written() -> None:
+    at = planned()
+    assert texts(at, "say*9", "write", "say*8") == []
+    assert texts(at, "say*9", "write", "say*9") != []
+
+
+SILENT: dict[str, tuple[Callable[[Plan], Plan], dict[str, Any], list[str]]] = {
+    "reminders are off": (lambda plan: plan, {"reminders": False}, []),
+    "punchlist is off": (lambda plan: plan, {"off": True}, []),
+    "the user set no turns": (lambda plan: plan, {"remind_after": 0}, []),
+    "there is no budget": (lambda plan: plan, {"reminder_budget": 0}, []),
+    "the work is paused": (lambda plan: ops.pause(plan, "no key"), {}, []),
+    "planning goes on": (lambda plan: ops.set_mode(plan, "plan"), {}, []),
+    "it is quiet": (lambda plan: ops.set_mode(plan, "quiet"), {}, []),
+    "the list is empty": (lambda plan: ops.remove(plan, "1", "2", "3"), {}, []),
+    "everything is closed": (lambda plan: ops.drop(ops.complete(plan, "2"), "3", why="no"), {}, []),
+    "everything open is blocked": (lambda plan: ops.block(plan, "2", "3", why="no key"), {}, []),
+    "a question is open": (lambda plan: plan, {}, ["ask"]),
+}
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_ours_is_silent_when(case: str) -> None:
+    edit, settings, more = SILENT[case]
+    at = planned(**settings)
+    at.change(edit)
+    assert texts(at, "say*30", *more) == []
+    assert at.pace.spent == 0
+
+
+def test_without_these_reasons_it_is_not_silent() -> None:
+    assert texts(planned(), "say*30") != []
+    assert texts(planned(), "say*30", "ask", "user") != []
+
+
+def test_the_silences_of_a_hook_are_the_same() -> None:
+    for edit, settings, more in SILENT.values():
+        at = planned(**settings)
+        at.change(edit)
+        at.news()
+        if not more and not settings.get("off"):  # a hook asks about off before, and sees no last message
+            said = [worked(at, Work(f"c{number}")) for number in range(40)]
+            assert not [text for lines in said for text in lines if "unchanged" in text]
+
+
+# --- what it costs ---------------------------------------------------------------------------------------------------
+
+
+def test_every_reminder_is_paid_for_and_then_there_is_silence() -> None:
+    at = planned(remind_again=1)
+    found = over(at, 200)
+    assert sum(map(tokens, found.values())) == at.pace.spent <= 400
+    assert at.pace.spent + tokens(list(found.values())[-1]) > 400
+    assert max(found) < 60
+    events = [one for one in at.events() if one["kind"] == "reminder"]
+    assert [one["spent"] for one in events][-1] == at.pace.spent
+    assert {one["budget"] for one in events} == {400}
+
+
+def test_a_session_that_updates_its_list_every_five_turns_is_never_reminded() -> None:
+    at = planned("native", *[(f"Item {number}", "pending") for number in range(60)])
+    said: list[Any] = []
+    for number in range(200):
+        if number % 5 == 0:
+            at.call("plan", {"done": [number // 5 + 1]})
+        said.append("work" if number % 5 else "write")
+        assert texts(at, *said) == []
+        assert worked(at, Work(f"c{number}")) == []
+    assert at.pace.spent == 0
+
+
+def test_a_session_that_never_does_is_reminded_within_the_budget() -> None:
+    in_a_loop = over(planned(), 200)
+    at = planned()
+    by_hooks = [line for number in range(200) for line in worked(at, Work(f"c{number}"))]
+    for said in (list(in_a_loop.values()), by_hooks):
+        assert len(said) == 4
+        assert sum(map(tokens, said)) <= 400
+
+
+def test_the_budget_can_be_set() -> None:
+    assert 0 < len(over(planned(remind_again=1, reminder_budget=100), 200)) < 5
+
+
+def test_the_budget_is_the_session_s_and_lasts_over_a_change_of_the_plan() -> None:
+    at = planned(remind_again=1)
+    over(at, 200)
+    at.call("plan", {"done": [2]})
+    assert texts(at, "say*200") == []
+    other = desk(store=at.store, session="s2")
+    other.change(lambda plan: ops.add(plan, "Else"))
+    assert texts(other, "say*10") != []
+
+
+def test_without_a_session_the_budget_is_the_plan_s() -> None:
+    store = punchlist.MemoryStore()
+    for place in ("/one", "/two"):
+        at = Desk(store, place=place, settings=punchlist.settings.load({}, environ={}))
+        at.change(lambda plan: ops.add(plan, "Read"))
+        at.news()
+        assert at.pace == Pace()
+        assert texts(at, "say*10") != []
+        assert at.pace.spent > 0
+
+
+def test_what_a_text_costs_is_rather_counted_too_high_than_too_low() -> None:
+    known = {
+        "a": 1,
+        "Run the tests": 3,
+        "日本語のテキスト": 6,
+        "😀😀": 2,
+        "naïve café": 4,
+        "🧑🏽‍🚀🦩": 11,
+    }  # in o200k_base
+    assert all(tokens(text) >= cost for text, cost in known.items())
+    assert tokens("\ud800") >= 1
+    pace = Pace(spent=390)
+    assert afforded("x" * 400, pace, OURS) is None
+    assert afforded("x" * 400, pace, OF_DIALECT["claude-code"]) is not None
+
+
+def test_the_limits_are_the_dialect_s_until_the_user_sets_them() -> None:
+    own = punchlist.settings.load({}, environ={})
+    assert (limits_of(own, "claude-code").remind_after, limits_of(own, "claude-code").remind_again) == (7, 3)
+    assert (limits_of(own, "gencode").remind_after, limits_of(own).remind_after, limits_of(own).budget) == (10, 10, 400)
+    found = limits_of(own._replace(remind_after=4, remind_again=2, reminder_budget=50), "claude-code")
+    assert (found.remind_after, found.remind_again, found.budget) == (4, 2, 50)
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path / "work"
+
+
+def run(*words: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [SCRIPT, *words], input=stdin, capture_output=True, encoding="utf-8", env={**os.environ, **env}, check=False
+    )
+
+
+def remind(dialect: str, *said: Any) -> dict[str, Any]:
+    Path("messages.json").write_text(json.dumps(conversation(dialect, *said)))
+    done = run("remind", "--dialect", dialect, "--messages", "messages.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_the_decision_is_printed_with_its_count(folder: Path) -> None:
+    run("add", "Read")
+    found = remind("claude-code", "write", "say*6")
+    assert found.keys() == {"turns_since_write", "turns_since_reminder", "due", "text"}
+    assert (found["turns_since_write"], found["turns_since_reminder"], found["due"]) == (7, 7, True)
+    assert "[1. [pending] Read]" in found["text"]
+    assert remind("claude-code", "write") == {
+        "turns_since_write": 1,
+        "turns_since_reminder": 1,
+        "due": False,
+        "text": "",
+    }
+
+
+def test_whether_it_is_due_comes_from_the_history_alone(folder: Path) -> None:
+    run("add", "Read")
+    run("pause", "no key")
+    found = remind("native", "say*10")
+    assert (found["due"], found["text"]) == (True, "")
+
+
+def test_asking_for_the_decision_does_not_use_up_the_news(folder: Path) -> None:
+    run("call", "plan", stdin='{"add": ["Read"]}')
+    run("note", "1", "use -x")
+    assert "use -x" not in remind("native", "say*12")["text"]
+    assert "the user noted on 1" in json.loads(run("call", "plan", stdin='{"show": true}').stdout)["text"]
+
+
+def test_asking_for_the_decision_does_not_use_up_the_text_of_plan_mode(folder: Path) -> None:
+    run("mode", "plan")
+    remind("native", "say")
+    with punchlist.open() as at:
+        assert at.pace.planning == 0
+
+
+def test_a_file_without_messages_is_never_due(folder: Path) -> None:
+    for text in ("[]", "", "\n\n"):
+        Path("messages.json").write_text(text)
+        found = json.loads(run("remind", "--dialect", "claude-code", "--messages", "messages.json").stdout)
+        assert found == {"turns_since_write": 0, "turns_since_reminder": 0, "due": False, "text": ""}
+
+
+def test_lines_and_a_truncated_last_one_are_read(folder: Path) -> None:
+    lines = [json.dumps(one) for one in conversation("claude-code", "write", "say*6")]
+    Path("log.jsonl").write_text("\n".join([*lines, lines[-1][:20]]))
+    found = json.loads(run("remind", "--dialect", "claude-code", "--messages", "log.jsonl").stdout)
+    assert found["turns_since_write"] == 7
+
+
+@pytest.mark.parametrize("text", ["{", "nonsense", "[1, 2", "\x00\x01", "[" * 3000])
+def test_what_is_no_conversation_is_refused_by_name(folder: Path, text: str) -> None:
+    Path("messages.json").write_text(text)
+    done = run("remind", "--messages", "messages.json")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("punchlist: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_file_that_is_not_there_is_named(folder: Path) -> None:
+    done = run("remind", "--messages", "nowhere.json")
+    assert (done.returncode, done.stderr) == (1, "punchlist: nowhere.json: No such file or directory.\n")
+
+
+def test_the_user_sees_what_reminders_have_cost(folder: Path) -> None:
+    run("call", "plan", "--session", "s1", stdin='{"add": ["Read"]}')
+    Path("messages.json").write_text(json.dumps(conversation("native", "say*10")))
+    run("remind", "--session", "s1", "--messages", "messages.json")
+    spent = json.loads(run("show", "--json", "--session", "s1").stdout)["session"]
+    assert 0 < spent["reminder_tokens"] < 100
+    assert (spent["reminder_budget"], spent["pushes"], spent["push_limit"]) == (400, 0, 20)
+    assert f"reminders {spent['reminder_tokens']} of 400 tokens" in run("show", "--session", "s1").stdout
+    assert json.loads(run("show", "--json").stdout)["session"] == spent  # of the session that works from the plan
