@@ -28,7 +28,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def start(tmp_path: Path) -> Iterator[Any]:
     opened: list[Terminal] = []
 
-    def begin(*turns: dict[str, Any], words: tuple[str, ...] = (), workers: Any = None, **size: int) -> Terminal:
+    def begin(*turns: dict[str, Any], words: tuple[str, ...] = (), workers: Any = None, **size: Any) -> Terminal:
         model = script(tmp_path, *turns, workers=workers or {})
         terminal = Terminal(SCRIPT, "run", "--model", model, *words, "go", **size)
         opened.append(terminal)
