@@ -157,9 +157,10 @@ class Panel:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None or issubclass(kind, KeyboardInterrupt):
-            self.close()
-        else:
+        try:
+            if kind is None or issubclass(kind, KeyboardInterrupt):
+                self.close()
+        finally:
             self._terminal.leave()
 
     # --- inside ------------------------------------------------------------------------------------------------------
