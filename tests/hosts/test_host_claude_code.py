@@ -317,6 +317,7 @@ def test_options_stand_before_or_after_a_hook_too(words: list[str]) -> None:
     with punchlist.open("sqlite:other.db", session=SESSION) as desk:
         assert [item.text for item in desk.plan.items] == ["Read"]
 
+
 # --- sessions --------------------------------------------------------------------------------------------------------
 
 

@@ -92,7 +92,7 @@ def test_what_stands_before_a_prompt_is_not_the_user_s_word() -> None:
     assert hook(PUSHED) == ""
 
 
-# --- a memory that was compressed --------------------------------------------------------------------------------------
+# --- a memory that was compressed ------------------------------------------------------------------------------------
 
 
 def log(tmp_path: Path, *lines: dict[str, Any]) -> str:
@@ -140,7 +140,7 @@ def test_a_log_that_is_gone_or_was_begun_anew_disturbs_nobody(tmp_path: Path) ->
     assert "Read" in used("run_shell_command", transcript_path=log(tmp_path, REPLACED))
 
 
-# --- whose tool it was -------------------------------------------------------------------------------------------------
+# --- whose tool it was -----------------------------------------------------------------------------------------------
 
 
 def test_from_the_call_of_another_agent_to_its_answer_tools_are_that_agent_s() -> None:

@@ -250,7 +250,7 @@ def _name_of(client: Any) -> str:
 
 
 def _without_additions(args: Any) -> Any:
-    """The arguments that are meant for a tool. Gemini CLI offers its model one more with every tool, and sends it on."""
+    """The arguments that are meant for a tool. Gemini CLI offers its model one more with each, and sends it on."""
     return {name: args[name] for name in args if name != _ADDITION} if isinstance(args, dict) else args
 
 
