@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import time
 from typing import Any
 
@@ -65,6 +66,10 @@ class Terminal:
         return int(code) if code is not None else -int(self.process.signalstatus)
 
     def close(self) -> None:
+        """Whatever still runs, ends."""
+        if self.process.isalive():
+            self.process.kill(signal.SIGKILL)
+            self.process.wait()
         self.process.close(force=True)
 
     def _history(self) -> list[Any]:
