@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from punchlist.prompts import say
-from tests.clients.agents import claude_code
+from tests.clients.agents import claude_code, load
 from tests.clients.model import Request, our_tool
 from tests.clients.script import Step, does, plan, says, shell
 from tests.clients.stage import Stage
@@ -34,7 +34,7 @@ def rows() -> list[Row]:
         print("session: skipped, PUNCHLIST_TEST_CLIENTS names no folder with Claude Code in it")
         return []
     with tempfile.TemporaryDirectory() as scratch:
-        stage = Stage("claude-code", claude_code, program, Path(scratch))
+        stage = Stage("claude-code", load("claude-code"), program, Path(scratch))
         stage.punchlist("install", "claude-code")
         stage.run("Do all of it.", *_script(stage), setup=claude_code.COMPACTS)
         stage.model.close()
@@ -50,7 +50,7 @@ def _rows(said: list[tuple[str, str]], count: Callable[[str], int]) -> list[Row]
     return found
 
 
-# --- the session -------------------------------------------------------------------------------------------------------
+# --- the session -----------------------------------------------------------------------------------------------------
 
 
 def _script(stage: Stage) -> Iterator[Step]:
@@ -68,7 +68,7 @@ def _script(stage: Stage) -> Iterator[Step]:
     yield says("All of it is done.")
 
 
-# --- what is ours in it ------------------------------------------------------------------------------------------------
+# --- what is ours in it ----------------------------------------------------------------------------------------------
 
 
 def _said(requests: list[Request]) -> list[tuple[str, str]]:

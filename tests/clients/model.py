@@ -120,7 +120,7 @@ class Model:
             return steps.pop(0)
 
 
-# --- names -------------------------------------------------------------------------------------------------------------
+# --- names -----------------------------------------------------------------------------------------------------------
 
 
 def _named(call: Call, request: Request) -> tuple[Offer, Any]:
@@ -134,7 +134,9 @@ def _named(call: Call, request: Request) -> tuple[Offer, Any]:
     else:
         found = next((offer for offer in request.offers if offer.name in _SHELLS), None)
         args = _command(found, call.args["command"]) if found else None
-    code = next((offer for offer in request.offers if offer.spec.get("type") == "custom" and offer.name == "exec"), None)
+    code = next(
+        (offer for offer in request.offers if offer.spec.get("type") == "custom" and offer.name == "exec"), None
+    )
     if found is None and code is not None:
         return code, _as_code(call)
     if found is None:
@@ -163,7 +165,7 @@ def _as_code(call: Call) -> str:
     return f"text(await tools.{name}({json.dumps(args)}));"
 
 
-# --- the server --------------------------------------------------------------------------------------------------------
+# --- the server ------------------------------------------------------------------------------------------------------
 
 
 class _Server(ThreadingHTTPServer):

@@ -1,4 +1,4 @@
-"""Where an agent plays: a home and a project of its own, the scripted model, and the user with `punchlist` beside it."""
+"""Where an agent plays: a home and a project of its own, a scripted model, and the user with `punchlist` beside it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Stage:
     @property
     def environ(self) -> dict[str, str]:
         """A person's environment: nothing of the one that the tests run in but the path."""
-        proxies = {name: self.model.address for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")}
-        near = {name: "127.0.0.1,localhost" for name in ("NO_PROXY", "no_proxy")}
+        proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), self.model.address)
+        near = dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost")
         folders = {f"XDG_{name.upper()}_HOME": str(self.home / name) for name in ("config", "data", "cache", "state")}
         person = {"HOME": str(self.home), "PATH": os.environ["PATH"], "TERM": "dumb", "LANG": "C.UTF-8", "CI": "1"}
         return {**person, **folders, **proxies, **near}
@@ -77,7 +77,8 @@ class Stage:
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
             raise AssertionError(f"{self.name} did not end: {out[-2000:]}\n{err[-2000:]}") from None
-        assert process.returncode == 0 and not self.model.faults, f"{self.model.faults}\n{out[-2000:]}\n{err[-2000:]}"
+        said = f"{self.model.faults}\n{out[-2000:]}\n{err[-2000:]}"
+        assert (process.returncode, self.model.faults) == (0, []), said
         return out
 
     def require_played(self) -> None:

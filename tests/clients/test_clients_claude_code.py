@@ -22,7 +22,8 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
 
 def ask(process: subprocess.Popen[str], prompt: str) -> None:
     """Type something into a program that runs, and wait until it has answered."""
-    assert process.stdin and process.stdout
+    assert process.stdin
+    assert process.stdout
     message = {"type": "user", "message": {"role": "user", "content": prompt}}
     process.stdin.write(json.dumps(message) + "\n")
     process.stdin.flush()

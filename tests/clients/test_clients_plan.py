@@ -8,9 +8,9 @@ import pytest
 
 from punchlist.prompts import say
 from tests.clients.agents import PATHS, Setup, load
-from tests.clients.stage import attached
 from tests.clients.model import our_tool
 from tests.clients.script import does, plan, says, shell
+from tests.clients.stage import attached
 
 ANSWERS = (
     "added 1-3; now 1 Read the parser (0/3)",

@@ -64,7 +64,7 @@ def _texts(content: Any) -> str:
     return "\n".join(filter(None, map(_texts, content))) if isinstance(content, list) else ""
 
 
-# --- Anthropic's messages ----------------------------------------------------------------------------------------------
+# --- Anthropic's messages --------------------------------------------------------------------------------------------
 
 
 def _anthropic_offers(body: Body) -> list[Offer]:
@@ -127,7 +127,7 @@ def _anthropic_stream(whole: Body) -> Iterator[Event]:
     yield event("message_stop")
 
 
-# --- OpenAI's responses ------------------------------------------------------------------------------------------------
+# --- OpenAI's responses ----------------------------------------------------------------------------------------------
 
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 _CALLS = ("function_call", "custom_tool_call")
@@ -194,7 +194,7 @@ def _responses_stream(whole: Body) -> Iterator[Event]:
     yield event("response.completed", response=whole)
 
 
-# --- OpenAI's chat completions -------------------------------------------------------------------------------------------
+# --- OpenAI's chat completions ---------------------------------------------------------------------------------------
 
 
 def _chat_offers(body: Body) -> list[Offer]:
@@ -241,7 +241,7 @@ def _chat_stream(whole: Body) -> Iterator[Event]:
     yield "", "[DONE]"
 
 
-# --- Gemini ------------------------------------------------------------------------------------------------------------
+# --- Gemini ----------------------------------------------------------------------------------------------------------
 
 
 def _gemini_offers(body: Body) -> list[Offer]:

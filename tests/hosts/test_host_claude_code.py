@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -314,3 +316,36 @@ def test_options_stand_before_or_after_a_hook_too(words: list[str]) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     with punchlist.open("sqlite:other.db", session=SESSION) as desk:
         assert [item.text for item in desk.plan.items] == ["Read"]
+
+
+# --- sessions --------------------------------------------------------------------------------------------------------
+
+
+def test_after_clear_a_model_knows_its_items_by_the_names_it_knew_them_by() -> None:
+    hook("SessionStart", source="startup")
+    with punchlist.open(session=SESSION) as desk:
+        desk.call("plan", {"add": ["Read", "Write"]})
+    hook("PostToolUse", tool_name="mcp__punchlist__plan", tool_input={}, tool_response="ok")
+    later = hook("SessionStart", source="clear", session_id="another")
+    assert told(later)[:3] == ["Your plan; what is open:", "- now 1 Read", "- 2 Write"]
+    assert plan("another").id == plan().id
+
+
+def test_a_report_of_work_in_the_background_is_not_the_user_s_word() -> None:
+    with punchlist.open(session=SESSION) as desk:
+        desk.call("plan", {"add": ["Read"]})
+        desk.change(lambda plan: ops.pause(plan, "the licence is missing"))
+    hook("UserPromptSubmit", prompt="<task-notification>\n<task-id>a</task-id>")
+    assert plan().paused is not None
+    hook("UserPromptSubmit", prompt="go on")
+    assert plan().paused is None
+
+
+def test_a_store_that_others_hold_is_given_up_before_the_agent_gives_up_on_the_hook(own_home: Path) -> None:
+    wrote(("Read", "pending"))
+    with closing(sqlite3.connect(own_home / "punchlist" / "punchlist.db")) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        done = raw_hook(json.dumps(event("UserPromptSubmit", prompt="go on")).encode())
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    [line] = log()
+    assert "locked" in line

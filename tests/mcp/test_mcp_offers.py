@@ -125,3 +125,10 @@ def test_a_store_that_says_nothing_leaves_the_tools_as_they_are(moody: Raw, own_
     assert names(moody) == ["todo_write", "todo_read"]
     assert moody.call("todo_read")[1] is True
     assert moody.is_silent()
+
+
+def test_switched_off_it_has_neither_tools_nor_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PUNCHLIST_OFF", "1")
+    with Raw() as raw:
+        assert "instructions" not in raw.greet()
+        assert names(raw) == []

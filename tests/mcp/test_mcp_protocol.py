@@ -110,6 +110,10 @@ def test_a_call_without_arguments_has_none(client: Raw, more: dict[str, Any]) ->
     assert result["content"][0]["text"].startswith("say what to do: add, start, done")
 
 
+def test_an_argument_that_gemini_cli_adds_to_every_tool_is_passed_over(client: Raw) -> None:
+    assert client.call("plan", add=["Read"], wait_for_previous=True) == ("added 1; now 1 Read (0/1)", False)
+
+
 def test_a_tool_that_does_not_exist_is_a_fault_that_names_those_that_do(client: Raw) -> None:
     error = client.error("tools/call", name="todo", arguments={})
     assert error == {"code": -32602, "message": "no tool 'todo'; the tools are plan."}

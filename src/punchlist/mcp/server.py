@@ -25,6 +25,7 @@ _BATCH = 1000  # messages on one line
 _LOOKS = 1.0  # seconds between looks at what is offered, while somebody wants to hear of it
 _CHANGED = "notifications/tools/list_changed"
 _CAPABILITIES: Message = {"tools": {"listChanged": True}}
+_ADDITION = "wait_for_previous"
 _NEVER_KEPT: Message = {"ttlMs": 0, "cacheScope": "private"}
 
 
@@ -193,7 +194,7 @@ class Server:
 
     def _carried_out(self, request: Request, name: str) -> Reply:
         """One tool call. What the store has to complain of is an answer, too."""
-        args = request.params.get("arguments")
+        args = _without_additions(request.params.get("arguments"))
         client = _name_of(request.meta.get(protocol.CLIENT_KEY)) or self._client
         try:
             desk = self._desks.of(request.meta, client)
@@ -246,6 +247,11 @@ def _of_ours(error: Exception) -> Fault:
 def _name_of(client: Any) -> str:
     name = client.get("name") if isinstance(client, dict) else None
     return name if isinstance(name, str) else ""
+
+
+def _without_additions(args: Any) -> Any:
+    """The arguments that are meant for a tool. Gemini CLI offers its model one more with each, and sends it on."""
+    return {name: args[name] for name in args if name != _ADDITION} if isinstance(args, dict) else args
 
 
 def _wants_tools(request: Request) -> bool:

@@ -47,7 +47,8 @@ def environ(world: World, setup: Setup) -> dict[str, str]:
 def command(world: World, prompt: str, resume: bool, setup: Setup) -> list[str]:
     options = ["--output-format", "stream-json", "--verbose", "--model", setup.model or NEWEST]
     again = ["--continue"] if resume else []
-    return [str(world.program), "-p", *filter(None, [prompt]), *options, *again, *setup.args, "--allowedTools", "Bash", "Task"]
+    asked = [prompt] if prompt else []
+    return [str(world.program), "-p", *asked, *options, *again, *setup.args, "--allowedTools", "Bash", "Task"]
 
 
 def listed(*items: tuple[str, str]) -> Call:

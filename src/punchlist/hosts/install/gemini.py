@@ -12,6 +12,7 @@ TITLE = "Gemini CLI"
 PROGRAM = "gemini"
 CANNOT = (
     "tells nobody when it has compressed a conversation: the plan is told again with the next prompt or tool result; "
+    "it does not let us tell two sub-agents apart that run at the same time; "
     "and it marks answers of tools as untrusted."
 )
 NEXT = ""

@@ -1,0 +1,42 @@
+"""What the pages about the agents show of our words is what their models read, to the letter."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.clients.script import does, plan, says, shell
+from tests.clients.stage import Stage
+
+PAGES = Path(__file__).parent.parent.parent / "docs" / "agents"
+HEADING = "## What reaches the model"
+
+
+def shown(name: str) -> list[str]:
+    """The texts under that heading of a page."""
+    page = (PAGES / f"{name}.md").read_text(encoding="utf-8")
+    section = page.partition(f"{HEADING}\n")[2].partition("\n## ")[0]
+    return [block.rstrip("\n") for block in re.findall(r"^```text\n(.*?)^```$", section, re.S | re.M)]
+
+
+def toured(stage: Stage) -> str:
+    """Everything that a model reads in a session in which we say everything that we ever say."""
+    stage.run(
+        "Mend the parser.",
+        does(plan(add=["Read the parser", "Mend it", "Run the tests"])),
+        does(plan(done=[1])),
+        does(shell("echo 0"), first=lambda: stage.punchlist("rename", "3", "Run all tests")),
+        *[does(shell(f"echo {number}")) for number in range(1, 11)],
+        says("That is how far I am."),
+        says("Which way do you want it?"),
+    )
+    read = [str(stage.requests[0].body), stage.requests[-1].heard]
+    stage.run("The short one.", says("Is it this one?"), resume=True)
+    return "\n".join([*read, stage.requests[-1].heard])
+
+
+def test_the_page_about_an_agent_shows_what_its_model_reads(stage: Stage) -> None:
+    read = toured(stage)
+    blocks = shown(stage.name)
+    assert len(blocks) >= 6
+    assert [block for block in blocks if block not in read] == []
