@@ -28,9 +28,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def start(tmp_path: Path) -> Iterator[Any]:
     opened: list[Terminal] = []
 
-    def begin(*turns: dict[str, Any], words: tuple[str, ...] = (), workers: Any = None, **size: Any) -> Terminal:
+    def begin(
+        *turns: dict[str, Any],
+        words: tuple[str, ...] = (),
+        workers: Any = None,
+        size: tuple[int, int] = (40, 100),
+    ) -> Terminal:
         model = script(tmp_path, *turns, workers=workers or {})
-        terminal = Terminal(SCRIPT, "run", "--model", model, *words, "go", **size)
+        terminal = Terminal(SCRIPT, "run", "--model", model, *words, "go", rows=size[0], columns=size[1])
         opened.append(terminal)
         return terminal
 
@@ -84,7 +89,7 @@ def test_ctrl_t_hides_the_list_and_that_is_remembered(start: Any, project: Path,
 
 @pytest.mark.parametrize(("rows", "columns"), [(6, 20), (12, 40), (50, 200)])
 def test_the_active_item_is_in_sight_on_any_screen(start: Any, project: Path, rows: int, columns: int) -> None:
-    terminal = start(*planned("Read", *[f"Write test {number}" for number in range(30)]), rows=rows, columns=columns)
+    terminal = start(*planned("Read", *[f"Write test {number}" for number in range(30)]), size=(rows, columns))
     terminal.wait_for("1 Read")
     (project / "go").touch()
     assert terminal.wait_for_end() == 0
