@@ -54,6 +54,9 @@ class Agent(Protocol):
     def program(self, folder: Path) -> Path | None:
         """The program in its npm prefix, if it is there."""
 
+    def trust(self, world: World) -> None:
+        """The user trusts the project: what the program writes down then."""
+
     def environ(self, world: World, setup: Setup) -> dict[str, str]:
         """What it needs in its environment; may write files that are no settings of the user."""
 
