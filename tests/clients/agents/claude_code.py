@@ -25,6 +25,7 @@ SETTINGS = {
 \t"statusLine": {"type": "command", "command": "echo mine"}
 }""",
 }
+OUTCOMES = ("ok", "failed")
 ASIDE = "Respond with TEXT ONLY"
 LATE, ECHOES = 0, 2  # as feedback of the hook, and as its error
 

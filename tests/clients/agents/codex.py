@@ -22,6 +22,7 @@ SETTINGS = {
     '[projects."$PROJECT"]\ntrust_level = "trusted"\n',  # else Codex writes that
     ".codex/hooks.json": '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}',
 }
+OUTCOMES = ("unknown", "unknown")  # its hooks are not told
 ASIDE = "CONTEXT CHECKPOINT COMPACTION"
 LATE, ECHOES = 0, 1
 
