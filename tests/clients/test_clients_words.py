@@ -15,8 +15,10 @@ HEADING = "## What reaches the model"
 def shown(name: str) -> list[str]:
     """The texts under that heading of a page."""
     page = (PAGES / f"{name}.md").read_text(encoding="utf-8")
-    section = page.partition(f"{HEADING}\n")[2].partition("\n## ")[0]
-    return [block.rstrip("\n") for block in re.findall(r"^```text\n(.*?)^```$", section, re.S | re.M)]
+    parts = re.findall(r"^(?:```text\n(.*?)^```|(## [^\n]*))$", page, re.S | re.M)  # a heading in a text is none
+    begin = parts.index(("", HEADING)) + 1
+    texts = [text.rstrip("\n") for text, _ in parts[begin:]]
+    return texts[: texts.index("")]
 
 
 def toured(stage: Stage) -> str:

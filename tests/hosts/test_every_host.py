@@ -159,7 +159,7 @@ def test_a_tool_call_is_kept_with_the_active_item_and_cannot_be_undone_by_mistak
         hook(host, FORMS[host].used)
         (call,) = desk.plan.items[0].calls
         assert call["parameters"] == {"command": "make"}
-        assert (call["outcome"], desk.plan.items[1].calls) == ("ok", ())
+        assert (call["outcome"], desk.plan.items[1].calls) == ("unknown" if host == "codex" else "ok", ())
         assert desk.undo().items == ()
 
 

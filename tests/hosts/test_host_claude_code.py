@@ -349,3 +349,11 @@ def test_a_store_that_others_hold_is_given_up_before_the_agent_gives_up_on_the_h
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     [line] = log()
     assert "locked" in line
+
+
+def test_of_a_command_what_it_printed_is_kept() -> None:
+    with punchlist.open(session=SESSION) as desk:
+        desk.call("plan", {"add": ["Read"]})
+    printed = {"stdout": "one", "stderr": "two", "interrupted": False}
+    hook("PostToolUse", tool_name="Bash", tool_input={"command": "make"}, tool_response=printed)
+    assert [call["text"] for call in plan().items[0].calls] == ["one\ntwo"]

@@ -92,6 +92,18 @@ def test_what_stands_before_a_prompt_is_not_the_user_s_word() -> None:
     assert hook(PUSHED) == ""
 
 
+# --- whether it worked -----------------------------------------------------------------------------------------------
+
+
+def test_a_command_that_failed_is_kept_as_failed() -> None:
+    planned("Read")
+    answers = ("Output: fine\nProcess Group PGID: 1", "Output: (empty)\nExit Code: 3\nProcess Group PGID: 1")
+    for answer in answers:
+        content = f"<untrusted_context>\n{answer}\n</untrusted_context>"
+        used("run_shell_command", tool_response={"llmContent": content})
+    assert [call["outcome"] for call in plan().items[0].calls] == ["ok", "failed"]
+
+
 # --- a memory that was compressed ------------------------------------------------------------------------------------
 
 

@@ -50,7 +50,7 @@ def read(event: dict[str, Any]) -> Event:
         prompt=prompt,
         tool=tool,
         args=args,
-        result=event.get("tool_response", event.get("error")),
+        result=_shown(event.get("tool_response", event.get("error"))),
         use=text(event, "tool_use_id"),
         failed=name == "PostToolUseFailure",
         interrupted=event.get("is_interrupt") is True,
@@ -59,6 +59,13 @@ def read(event: dict[str, Any]) -> Event:
         background=bool(event.get("background_tasks") or event.get("session_crons")),
         planning=event.get("permission_mode") == "plan",
     )
+
+
+def _shown(response: Any) -> Any:
+    """What a tool answered: what a command printed, else all of it."""
+    if not isinstance(response, dict) or not isinstance(response.get("stdout"), str):
+        return response
+    return "\n".join(text for text in (response["stdout"], response.get("stderr")) if isinstance(text, str) and text)
 
 
 def written(event: dict[str, Any], said: Answer) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from typing import Any
 from .claude_code import read, written
 from .hear import Host, heed
 
-_HOST = Host("codex", {"update_plan": "codex"}, names_uses=True)
+_HOST = Host("codex", {"update_plan": "codex"}, names_uses=True, hides_failure=True)
 
 
 def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | None:

@@ -17,6 +17,7 @@ _MOMENTS = {
 }
 _REPLACED = b'{"$set":{"messages":'  # begins a line of its log, when its memory is another from then on
 _DELEGATES = "invoke_agent"  # its tool that has another agent do something
+_SHELL, _EXIT = "run_shell_command", "Exit Code: "  # a line in the answer to a command that failed
 _LONG = 65_536  # bytes of the log that may be read again
 _OPEN, _CLOSE = "<hook_context>", "</hook_context>"
 _WRAP = ("<untrusted_context>", "</untrusted_context>")
@@ -53,7 +54,9 @@ def lost(event: Event, since: int) -> tuple[bool, int]:
 def _read(event: dict[str, Any]) -> Event:
     name, prompt, tool = text(event, "hook_event_name"), text(event, "prompt"), text(event, "tool_name")
     response = event.get("tool_response")
+    shown = _shown(response)
     failed = bool(response.get("error")) if isinstance(response, dict) else False
+    failed = failed or (tool == _SHELL and isinstance(shown, str) and f"\n{_EXIT}" in f"\n{shown}")
     again = name == "BeforeAgent" and is_push(prompt)  # we sent it on: nobody has spoken
     return Event(
         moment="" if again else _MOMENTS.get(name, ""),
@@ -65,7 +68,7 @@ def _read(event: dict[str, Any]) -> Event:
         raw=prompt,
         tool=tool,
         args=event.get("tool_input"),
-        result=_shown(response),
+        result=shown,
         failed=failed,
         said=text(event, "prompt_response"),
         log=text(event, "transcript_path"),

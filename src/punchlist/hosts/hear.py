@@ -50,6 +50,7 @@ class Host(NamedTuple):
     mirrors: Mapping[str, str] = NOTHING  # its own plan tools, and the dialect each speaks
     deaf: bool = False  # whether nothing reaches its model but what it is sent on with
     names_uses: bool = False  # whether a call to a server has the id of the tool use
+    hides_failure: bool = False  # whether a tool that failed looks like one that did not
     lost: Callable[[Event, int], tuple[bool, int]] | None = None  # whether its log says that the plan was forgotten
 
 
@@ -118,7 +119,7 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
         _approved(desk, event.approved)
     news = _mirrored(desk, event, host)
     tool = event.tool if event.tool in host.mirrors else own_tool(event.tool)
-    work = moments.Work(_digest(event), tool, event.failed, event.interrupted, () if tool else _call(desk, event))
+    work = moments.Work(_digest(event), tool, event.failed, event.interrupted, () if tool else _call(desk, event, host))
     return [*news, *_again(desk, event, host), *moments.worked(desk, work, deaf=host.deaf)]
 
 
@@ -174,7 +175,7 @@ def _digest(event: Event) -> str:
     return f"{crc32(repr((event.tool, event.args)).encode('utf-8', 'replace')):x}"
 
 
-def _call(desk: Desk, event: Event) -> tuple[Mapping[str, Any], ...]:
+def _call(desk: Desk, event: Event, host: Host) -> tuple[Mapping[str, Any], ...]:
     """A tool call as it is kept with the item it was made for: short, and without secrets."""
     from json import dumps
 
@@ -184,5 +185,5 @@ def _call(desk: Desk, event: Event) -> tuple[Mapping[str, Any], ...]:
     shown = event.result if isinstance(event.result, str) else dumps(event.result, default=str, ensure_ascii=False)
     if desk.settings.redact_calls:
         given, shown = redacted(given), redacted(shown)
-    outcome = "failed" if event.failed else "ok"
+    outcome = "failed" if event.failed else "unknown" if host.hides_failure else "ok"
     return ({"id": event.use, "name": event.tool, "parameters": given, "outcome": outcome, "text": shown[:200]},)

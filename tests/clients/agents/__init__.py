@@ -54,10 +54,14 @@ class Agent(Protocol):
     ASIDE: str  # words of a request that is for a summary only, where tools do not tell; else empty
     LATE: int  # requests after a compaction in which the plan is not told again yet
     ECHOES: int  # how often the model reads the words that it is sent on with
+    OUTCOMES: tuple[str, str]  # how a command that worked is kept, and one that failed
     SETTINGS: Mapping[str, str]  # files in a home that a user has written, in an odd form
 
     def program(self, folder: Path) -> Path | None:
         """The program in its npm prefix, if it is there."""
+
+    def trust(self, world: World) -> None:
+        """The user trusts the project: what the program writes down then."""
 
     def environ(self, world: World, setup: Setup) -> dict[str, str]:
         """What it needs in its environment; may write files that are no settings of the user."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.clients.agents import Setup, World
@@ -24,6 +25,7 @@ SETTINGS = {
 \t"statusLine": {"type": "command", "command": "echo mine"}
 }""",
 }
+OUTCOMES = ("ok", "failed")
 ASIDE = "Respond with TEXT ONLY"
 LATE, ECHOES = 0, 2  # as feedback of the hook, and as its error
 
@@ -31,6 +33,11 @@ LATE, ECHOES = 0, 2  # as feedback of the hook, and as its error
 def program(folder: Path) -> Path | None:
     found = folder.glob("node_modules/@anthropic-ai/claude-code-*/claude")  # the package's own is a launcher
     return next(iter(sorted(found)), None)
+
+
+def trust(world: World) -> None:
+    known = {"projects": {str(world.project): {"hasTrustDialogAccepted": True}}}
+    (world.home / ".claude.json").write_text(json.dumps(known), encoding="utf-8")
 
 
 def environ(world: World, setup: Setup) -> dict[str, str]:

@@ -22,6 +22,7 @@ SETTINGS = {
     '[projects."$PROJECT"]\ntrust_level = "trusted"\n',  # else Codex writes that
     ".codex/hooks.json": '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}',
 }
+OUTCOMES = ("unknown", "unknown")  # its hooks are not told
 ASIDE = "CONTEXT CHECKPOINT COMPACTION"
 LATE, ECHOES = 0, 1
 
@@ -29,6 +30,10 @@ LATE, ECHOES = 0, 1
 def program(folder: Path) -> Path | None:
     found = folder.glob("node_modules/@openai/codex-*/vendor/*/bin/codex")
     return next(iter(sorted(found)), None)
+
+
+def trust(world: World) -> None:
+    """`codex exec` trusts the project that it is started in by itself."""
 
 
 def environ(world: World, setup: Setup) -> dict[str, str]:

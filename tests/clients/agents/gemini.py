@@ -31,6 +31,7 @@ SETTINGS = {
 }
 """,
 }
+OUTCOMES = ("ok", "failed")
 ASIDE = ""
 LATE, ECHOES = 1, 1  # no event tells of a compression: the plan comes with the next tool result
 
@@ -40,10 +41,15 @@ def program(folder: Path) -> Path | None:
     return path if path.exists() else None
 
 
+def trust(world: World) -> None:
+    """Its environment says so already."""
+
+
 def environ(world: World, setup: Setup) -> dict[str, str]:
     own = world.project / ".gemini" / "settings.json"  # the project's: the user's are for us to be installed in
     own.parent.mkdir(exist_ok=True)
-    own.write_text(json.dumps({**_QUIET, **setup.settings}), encoding="utf-8")
+    there = json.loads(own.read_text(encoding="utf-8")) if own.exists() else {}
+    own.write_text(json.dumps({**there, **_QUIET, **setup.settings}), encoding="utf-8")
     return {
         "GEMINI_API_KEY": "none",
         "GOOGLE_GEMINI_BASE_URL": world.model,

@@ -1,0 +1,16 @@
+"""Attached in a project only."""
+
+from __future__ import annotations
+
+from tests.clients.model import our_tool
+from tests.clients.script import does, plan, says
+from tests.clients.stage import Stage
+
+
+def test_attached_in_a_project_it_works_there(bare: Stage) -> None:
+    bare.agent.trust(bare.world)
+    bare.punchlist("install", bare.name, "--scope", "project")
+    bare.run("Mend the parser.", does(plan(add=["Mend it"])), says("So far."), says("What else?"))
+    assert our_tool(bare.requests[0].offers)
+    assert bare.events == ["push", "rest"]
+    assert bare.faults == []
