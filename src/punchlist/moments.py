@@ -66,6 +66,8 @@ def started(desk: Desk, source: str) -> list[str]:
 
 def was_prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[str]:
     """The user has spoken: a pause ends, what was counted in a row begins anew. `deaf`: nothing can be told now."""
+    if _is_push(prompt) and desk.pace.since:  # our own words come back: nobody has spoken
+        return []
     plan = desk.plan
     if plan.paused:
         plan = desk.change(resume)
@@ -188,6 +190,11 @@ def _push(desk: Desk, plan: Plan, item: Item, pace: Pace) -> str:
         return say("llxprt.continue", item=brief.now(plan, item, ids=False))
     words = brief.now(plan, item, ids=_knows_ids(desk, pace))
     return say("plan.push", now=words) if _knows_ids(desk, pace) else say("plan.push.list", now=words)
+
+
+def _is_push(prompt: str) -> bool:
+    heads = [say(name).partition("{")[0] for name in ("plan.push", "plan.push.list", "llxprt.continue")]
+    return prompt.lstrip().startswith(tuple(heads))
 
 
 def _knows_ids(desk: Desk, pace: Pace) -> bool:

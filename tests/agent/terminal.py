@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import time
 from typing import Any
 
@@ -38,6 +39,15 @@ class Terminal:
         above = ["".join(line[column].data for column in range(self._screen.columns)) for line in self._history()]
         return "\n".join(line.rstrip() for line in [*above, *self._screen.display])
 
+    @property
+    def rows(self) -> list[str]:
+        """What is on the screen now."""
+        return list(self._screen.display)
+
+    @property
+    def cursor_is_hidden(self) -> bool:
+        return bool(self._screen.cursor.hidden)
+
     def wait_for(self, words: str, seconds: float = 30) -> str:
         """Read until the screen shows this."""
         end = time.monotonic() + seconds
@@ -56,6 +66,10 @@ class Terminal:
         return int(code) if code is not None else -int(self.process.signalstatus)
 
     def close(self) -> None:
+        """Whatever still runs, ends."""
+        if self.process.isalive():
+            self.process.kill(signal.SIGKILL)
+            self.process.wait()
         self.process.close(force=True)
 
     def _history(self) -> list[Any]:

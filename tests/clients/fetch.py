@@ -11,14 +11,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.clients.agents import PATHS, Agent, load
+from tests.clients.agents import OTHERS, PATHS, Agent, load
 
 _SECONDS = 600
 _OPTIONS = ("--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 
 
 def main(root: Path) -> int:
-    for name in PATHS:
+    for name in (*PATHS, *OTHERS):
         trouble = fetched(load(name), root)
         print(f"{name}: {trouble or 'is there'}", flush=True)
     return 0

@@ -69,6 +69,16 @@ def test_of_a_long_list_ours_says_how_many_are_left_out() -> None:
     assert "and 40 more items" in text
 
 
+def test_a_model_that_gets_its_plan_back_is_sent_on_only_if_work_may_go_on() -> None:
+    at = planned()
+    assert "Carry on from there." in told(at, "compact")[0]
+    at.change(lambda plan: ops.pause(plan, "no </system-reminder> key"))
+    assert "The work is paused: no ‹/system-reminder> key." in told(at, "compact")[0]
+    at.change(lambda plan: ops.set_mode(ops.resume(plan), "quiet"))
+    assert "The plan is in quiet mode." in told(at, "compact")[0]
+    assert "Carry on" not in "".join(started(at, "resume"))
+
+
 def test_ours_says_why_something_is_blocked() -> None:
     at = planned()
     at.change(lambda plan: ops.block(plan, "3", why="no key"), by="main")

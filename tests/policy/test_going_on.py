@@ -200,6 +200,19 @@ def test_three_pushes_in_a_row_without_progress_are_enough_until_the_user_speaks
     assert [reason(at) == "" for _ in range(6)] == [True] * 3 + [False] * 3
 
 
+@pytest.mark.parametrize("dialect", ["native", "claude-code", "llxprt"])
+def test_a_push_that_comes_back_as_a_prompt_is_not_the_user_s_word(dialect: str) -> None:
+    at = desk()
+    at = Desk(at.store, session="s1", dialect=dialect, settings=at.settings, place="/here")
+    pushes = 0
+    for _ in range(10):
+        sent = stopped(at, Stop(said=TALK)).text
+        if sent:
+            pushes += 1
+            was_prompted(at, sent)
+    assert pushes == 3
+
+
 def test_work_is_progress_but_not_without_end() -> None:
     at = desk()
     pushes = 0

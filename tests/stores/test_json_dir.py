@@ -703,9 +703,8 @@ def test_a_lock_that_is_held_for_a_moment_is_waited_for(folder: Path) -> None:
         letting_go.join()
 
 
-def test_a_lock_that_is_held_too_long_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("punchlist.stores.json_dir.files._PATIENCE", 0.1)
-    desk = desk_in(folder)
+def test_a_lock_that_is_held_too_long_is_named(folder: Path) -> None:
+    desk = Desk(open_store(f"json:{folder}", patience="0.1"), session="s1", settings=load({}, environ={}), place="/here")
     add(desk, "first")
     lock = folder / ".punchlist" / "lock"
     with _held(lock), pytest.raises(StoreError, match=f"{lock} has been locked by another process .* fuser {lock}"):

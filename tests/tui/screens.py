@@ -66,6 +66,10 @@ class Session:
     def sees(self, *texts: str) -> Session:
         return self.until(lambda now: all(text in now.text for text in texts), " and ".join(map(repr, texts)))
 
+    def hears(self, text: str) -> Session:
+        """Read until this was written, wherever it is by now."""
+        return self.until(lambda now: text.encode() in now.raw, repr(text))
+
     def sees_no(self, *texts: str) -> Session:
         return self.until(lambda now: not any(text in now.text for text in texts), "an end of " + repr(texts))
 

@@ -88,7 +88,7 @@ Your turn, with a model of your own:
 
 def play(args: Namespace) -> int:
     """Play the demo; 0 if everything it shows came true."""
-    settings = load({"store": getattr(args, "store", None), "dialect": "native"})
+    settings = load({"dialect": "native", **{name: getattr(args, name, None) for name in ("store", "style", "plain")}})
     folder = os.path.realpath(tempfile.mkdtemp(prefix="punchlist-demo-"))
     _make(folder)
     os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])

@@ -357,6 +357,7 @@ def _run(to: argparse.ArgumentParser) -> None:
     to.add_argument("--model", metavar="M", help="anthropic:NAME, openai:NAME, ollama:NAME, script:FILE")
     to.add_argument("--base-url", metavar="URL", help="where the model is, if not at its usual place")
     _dialect(to)
+    _watch(to)
     before = to.add_mutually_exclusive_group()
     before.add_argument("--continue", action="store_true", help="go on with the last session of this directory")
     before.add_argument("--resume", metavar="ID", help="go on with this session; the beginning of its id is enough")
@@ -364,6 +365,7 @@ def _run(to: argparse.ArgumentParser) -> None:
 
 def _demo(to: argparse.ArgumentParser) -> None:
     to.add_argument("--fast", action="store_true", help="without waiting between the steps")
+    _watch(to)
 
 
 _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock, current_thread, main_thread
 from types import FrameType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..agent import sessions
 from ..agent.crew import Crew
@@ -29,7 +29,11 @@ from ..settings import Settings, load, place, state_folder
 from . import screen, slash
 from .stage import Plain, Stage, question_lines, understood
 
+if TYPE_CHECKING:
+    from ..tui.panel import Panel
+
 _CODES = {"done": 0, "waiting": 0, "paused": 0, "stopped": 130, "limit": 1, "failed": 1}
+_FLAGS = ("store", "dialect", "model", "base_url", "style", "plain")
 _LEAVE = "Ctrl+C again leaves, and so does /quit."
 
 
@@ -44,7 +48,7 @@ class Session(NamedTuple):
 def run(args: Namespace) -> int:
     """Let the agent work on a prompt; without one, talk with it."""
     prompt = " ".join(args.prompt) or ("" if sys.stdin.isatty() else sys.stdin.read().strip())
-    settings = load({name: getattr(args, name, None) for name in ("store", "dialect", "model", "base_url")})
+    settings = load({name: getattr(args, name, None) for name in _FLAGS})
     for fault in settings.faults:
         screen.complain(fault)
     if slash.is_command(prompt):
@@ -134,7 +138,24 @@ def _once(session: Session, prompt: str, as_json: bool) -> int:
 def worked(session: Session, prompt: str) -> Rested:
     """One word of the user until the agent rests. Ctrl+C stops it; a second one leaves at once."""
     with _stoppable(session.site.stop):
-        return work(session.site, session.said, prompt)
+        panel = _panel(session)
+        if panel is None:
+            return work(session.site, session.said, prompt)
+        from .attend import Attendance
+
+        front = Attendance(panel, session.stage, session.site.stop, asker(screen.show, session.site.stop))
+        site = session.site._replace(ask=front.ask)
+        return front.attend(lambda: work(site, session.said, prompt))
+
+
+def _panel(session: Session) -> Panel | None:
+    """The panel, if there is a terminal that can show one and somebody to look at it."""
+    if not sys.stdout.isatty() or session.site.tell is _silent:
+        return None
+    from .attend import panel_for
+
+    desk = session.site.desk
+    return panel_for(desk.of(desk.session))
 
 
 @contextmanager
@@ -195,7 +216,7 @@ def _take(session: Session, line: str) -> None:
     desk = session.site.desk
     if slash.is_command(line):
         try:
-            session.stage.say(slash.obey(desk, line, screen.width(), screen.glyphs()))
+            session.stage.say(slash.obey(desk, line, screen.width(), screen.glyphs(desk.settings)))
             session.site.tell(Planned(MAIN, desk.plan))
         except PunchlistError as error:
             screen.complain(str(error))
@@ -214,7 +235,7 @@ def _obey(settings: Settings, args: Namespace, line: str) -> int:
     elif getattr(args, "continue"):
         session = sessions.latest(state, here)
     with desk_for(settings, session=session, plan=getattr(args, "plan", ""), place=here) as desk:
-        screen.show(slash.obey(desk, line, screen.width(), screen.glyphs()))
+        screen.show(slash.obey(desk, line, screen.width(), screen.glyphs(desk.settings)))
     return 0
 
 

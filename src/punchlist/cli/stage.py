@@ -78,6 +78,8 @@ class Stage:
         self._width = width
         self._glyphs = glyphs
         self._lock = RLock()
+        self._speaks = False  # whether the agent is in the middle of a sentence
+        self._held: list[Line] = []  # what waits for its end
         self._last = ""  # the call that was shown last
         self._line = ""  # the plan as it was last shown
         self._active = ""  # the item that seconds and tokens are counted for
@@ -89,8 +91,12 @@ class Stage:
             if isinstance(event, Said):
                 if event.agent == MAIN:
                     self.face.write(event.text)
+                    self._speaks = True
+            elif isinstance(event, Worker) and self._speaks:  # nobody is interrupted in the middle of a sentence
+                self._held += self._lines(event)
             else:
-                self.face.show(self._lines(event))
+                held, self._held, self._speaks = self._held, [], False
+                self.face.show([*held, *self._lines(event)])
             if self.on_change:
                 self.on_change()
 

@@ -16,6 +16,8 @@ from . import Home, Listing
 from .rows import Rows
 
 _PATIENCE = "10"  # seconds to wait for another process
+_AT_ONCE = 15  # tries without a rest
+_REST = 0.01  # seconds between tries, at most
 _GLANCES = 0.05  # seconds between looks, while waiting for a change
 
 # What leads from each version of the file to the next. The first was without lineage and times of readers,
@@ -198,10 +200,12 @@ class SqliteStore:
 
 
 def _patiently(seconds: float, work: Callable[..., _T], *values: str) -> _T:
-    """Do it when nobody else holds the file. The rests are short and uneven: SQLite's own grow to a tenth of a second,
-    and whoever sleeps longest comes last again and again."""
+    """Do it when nobody else holds the file. Somebody's write is over soon, so at first it is tried again at once. In a
+    crowd the rests are uneven, and longer than many writes: whoever is awake writes one after the other, and has to
+    read again what others wrote only now and then. SQLite's own rests grow to a tenth of a second, and whoever sleeps
+    longest comes last again and again."""
     end = 0.0
-    number = 0
+    tries = 0
     while True:
         try:
             return work(*values)
@@ -211,8 +215,9 @@ def _patiently(seconds: float, work: Callable[..., _T], *values: str) -> _T:
             end = end or monotonic() + seconds
             if monotonic() > end:
                 raise
-        number += 1
-        sleep(os.urandom(1)[0] / 1_000_000 * min(number, 8))
+        tries += 1
+        if tries > _AT_ONCE:
+            sleep(os.urandom(1)[0] / 255 * _REST)
 
 
 def open(rest: str, **options: str) -> SqliteStore:

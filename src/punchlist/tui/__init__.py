@@ -25,27 +25,34 @@ def open_panel(
     import sys
 
     from ..settings import has_colour
-    from .memory import recalled, remember
     from .panel import Panel
     from .plain import Lines
     from .styles import load
     from .terminal import Terminal
 
     environ = os.environ if environ is None else environ
-    is_terminal = sys.stdout.isatty() and environ.get("TERM") != "dumb"
-    is_plain = settings.plain or not is_terminal
+    is_seen = sys.stdout.isatty()
+    is_plain = settings.plain or not is_seen or environ.get("TERM") == "dumb"
+    keyboard = sys.stdin.fileno() if is_seen and sys.stdin and sys.stdin.isatty() else None
+    terminal = Terminal(sys.stdout, keyboard, hides_cursor=not is_plain)
+    style, unicode = load(settings.style), settings.unicode and "utf" in (sys.stdout.encoding or "").lower()
+    begin, toggled = _remembered(settings, face, expanded, on_toggle, environ)
+    if is_plain:
+        return Lines(terminal, style, unicode=unicode, expanded=begin, on_toggle=toggled)
+    colour = has_colour(environ, is_seen)
+    return Panel(terminal, style, unicode=unicode, colour=colour, expanded=begin, whole=whole, on_toggle=toggled)
+
+
+def _remembered(
+    settings: Settings, face: str, expanded: bool, on_toggle: Toggled | None, environ: Mapping[str, str]
+) -> tuple[bool, Toggled]:
+    """How the list was last, and what keeps it so for the next time."""
+    from .memory import recalled, remember
 
     def toggled(before: bool, has_items: bool) -> None:
         remember(face, not before, environ)
         if on_toggle:
             on_toggle(before, has_items)
 
-    keyboard = sys.stdin.fileno() if sys.stdout.isatty() and sys.stdin and sys.stdin.isatty() else None
-    terminal = Terminal(sys.stdout, keyboard, hides_cursor=not is_plain)
-    unicode = settings.unicode and "utf" in (sys.stdout.encoding or "").lower()
-    colour = has_colour(environ, is_terminal)
-    begin = settings.expanded if settings.origins.get("expanded", "default") != "default" else expanded
-    style, begin = load(settings.style), recalled(face, begin, environ)
-    if is_plain:
-        return Lines(terminal, style, unicode=unicode, expanded=begin, on_toggle=toggled)
-    return Panel(terminal, style, unicode=unicode, colour=colour, expanded=begin, whole=whole, on_toggle=toggled)
+    is_set = settings.origins.get("expanded", "default") != "default"
+    return recalled(face, settings.expanded if is_set else expanded, environ), toggled

@@ -74,7 +74,7 @@ class Panel:
         with self._lock:
             *lines, rest = (self._unfinished[0] + text).split("\n")
             style = style or self._unfinished[1]
-            self._said += [self._paint((Span(_clean(line), style),)) for line in lines]
+            self._said += [self._paint((Span(cleaned(line), style),)) for line in lines]
             self._unfinished = (rest, style if rest else "")
             self._is_new = True
             self.tick()
@@ -83,7 +83,7 @@ class Panel:
         """Styled lines, above the panel."""
         with self._lock:
             self._said += self._ended()
-            self._said += [self._paint(line) for line in lines]
+            self._said += [self._paint(tuple(Span(cleaned(text), style) for text, style in line)) for line in lines]
             self._is_new = True
             self.tick()
 
@@ -157,9 +157,10 @@ class Panel:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None or issubclass(kind, KeyboardInterrupt):
-            self.close()
-        else:
+        try:
+            if kind is None or issubclass(kind, KeyboardInterrupt):
+                self.close()
+        finally:
             self._terminal.leave()
 
     # --- inside ------------------------------------------------------------------------------------------------------
@@ -214,7 +215,7 @@ class Panel:
         words, style = self._unfinished
         rows: list[str] = []
         row = ""
-        for char in _clean(words[-width * _TAIL * 2 :]):
+        for char in cleaned(words[-width * _TAIL * 2 :]):
             if columns(row + char) > width:
                 rows.append(row)
                 row = ""
@@ -224,7 +225,7 @@ class Panel:
     def _ended(self) -> list[str]:
         words, style = self._unfinished
         self._unfinished = ("", "")
-        return [self._paint((Span(_clean(words), style),))] if words else []
+        return [self._paint((Span(cleaned(words), style),))] if words else []
 
     def _paint(self, line: Line) -> str:
         return painted(line) if self._colour else plain([line])[:-1]
@@ -252,5 +253,6 @@ def _moved(row: int, to: int) -> str:
     return f"\x1b[{row - to}A" if to < row else f"\x1b[{to - row}B" if to > row else ""
 
 
-def _clean(line: str) -> str:
+def cleaned(line: str) -> str:
+    """A line of somebody's text that does nothing to a terminal."""
     return inline(line.rstrip("\r").expandtabs(4))

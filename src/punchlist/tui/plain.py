@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
+from _thread import RLock
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from ..core.render import Line, plain
-from ..core.text import inline
-from .panel import Toggled
+from .panel import Toggled, cleaned
 from .styles import Style, render
 from .styles.workers import about
 from .terminal import Terminal
@@ -36,26 +36,30 @@ class Lines:
         self._unicode = unicode
         self._on_toggle = on_toggle
         self._clock = clock
+        self._lock = RLock()
         self._view: View | None = None
         self._unfinished = ""
 
     def draw(self, view: View) -> None:
         """Say what is new in this view."""
-        old, self._view = self._view, view
-        if old is None or old.plan.id != view.plan.id or (view.plan.items and not old.plan.items):
-            self._list()
-            old = (old or View())._replace(plan=view.plan)
-        self.show(self._news(old, view))
+        with self._lock:
+            old, self._view = self._view, view
+            if old is None or old.plan.id != view.plan.id or (view.plan.items and not old.plan.items):
+                self._list()
+                old = (old or View())._replace(plan=view.plan)
+            self.show(self._news(old, view))
 
     def write(self, text: str, style: str = "") -> None:
         """Text of an agent; a line is written when it has an end."""
-        *lines, self._unfinished = (self._unfinished + text).split("\n")
-        self._put([inline(line.rstrip("\r").expandtabs(4)) for line in lines])
+        with self._lock:
+            *lines, self._unfinished = (self._unfinished + text).split("\n")
+            self._put([cleaned(line) for line in lines])
 
     def show(self, lines: Iterable[Line]) -> None:
         """Styled lines."""
-        self._end()
-        self._put([plain([line])[:-1] for line in lines])
+        with self._lock:
+            self._end()
+            self._put([cleaned(plain([line])[:-1]) for line in lines])
 
     def tick(self) -> float:
         return 3600.0

@@ -66,11 +66,10 @@ class Terminal:
         self._thread = get_ident()
         try:
             self._old_pipe = signal.set_wakeup_fd(self._pipe[1], warn_on_full_buffer=False)
-            for number in _CAUGHT:
-                if signal.getsignal(number) is not signal.SIG_IGN:
-                    self._handlers[number] = signal.signal(number, self._caught)
+            heard = [number for number in _CAUGHT if signal.getsignal(number) is not signal.SIG_IGN]
+            self._handlers = {number: signal.signal(number, self._caught) for number in heard}
         except ValueError:
-            pass  # signals are for the main thread
+            self._handlers = {}  # signals are for the main thread
         self._take()
 
     def leave(self) -> None:
@@ -78,7 +77,7 @@ class Terminal:
         self._give_back()
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
-        if self._handlers:
+        if self._handlers:  # SIGWINCH at least: nobody ignores it
             signal.set_wakeup_fd(self._old_pipe)
         self._handlers = {}
         for end in self._pipe:
@@ -103,8 +102,14 @@ class Terminal:
         except OSError:
             pass  # it is gone, or nobody reads it
         finally:
-            if self._state and self._keyboard is not None:
+            self._restore()
+
+    def _restore(self) -> None:
+        if self._state and self._keyboard is not None:
+            try:
                 termios.tcsetattr(self._keyboard, termios.TCSADRAIN, self._state)
+            except termios.error:
+                pass  # it is gone
 
     # --- writing and reading -----------------------------------------------------------------------------------------
 
@@ -200,6 +205,7 @@ def _one_by_one(state: list[Any]) -> list[Any]:
     a report, it is a key like any other now."""
     changed, controls = [*state], [*state[6]]
     changed[3] &= ~(termios.ICANON | termios.ECHO)
+    changed[3] |= termios.NOFLSH  # Ctrl+C does not throw away what is on its way to the screen
     controls[termios.VMIN], controls[termios.VTIME] = 0, 0  # a read never waits: another may have taken the key
     status = getattr(termios, "VSTATUS", 18 if sys.platform == "darwin" else len(controls))
     if status < len(controls):

@@ -23,13 +23,13 @@ def watch(opened: Callable[[], Desk], screen: Panel | Lines) -> int:
     """Follow a plan until somebody has seen enough."""
     follower = Follower(opened, screen.wake)
     plan = follower.desk.plan
-    with screen:
-        try:
+    try:
+        with screen:
             screen.draw(shown(Seen(plan)))
             follower.start(plan)
             _follow(follower, screen)
-        except KeyboardInterrupt:
-            pass
+    except KeyboardInterrupt:
+        pass
     return 0
 
 

@@ -16,6 +16,11 @@ PATHS = {
     "codex": "tests.clients.agents.codex",
     "gemini": "tests.clients.agents.gemini",
 }
+OTHERS = {  # which not every scenario can be played with
+    "opencode": "tests.clients.agents.opencode",
+    "oh-my-pi": "tests.clients.agents.oh_my_pi",
+    "goose": "tests.clients.agents.goose",
+}
 
 
 class World(NamedTuple):
@@ -75,5 +80,5 @@ class Agent(Protocol):
 
 
 def load(name: str) -> Agent:
-    agent: Agent = __import__(PATHS[name], fromlist=["command"])
+    agent: Agent = __import__({**PATHS, **OTHERS}[name], fromlist=["command"])
     return agent

@@ -1,0 +1,173 @@
+"""The agent with the live panel, in a pseudo-terminal: the plan stays in sight below what the agent says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import punchlist as package
+from tests.agent.commands import SCRIPT, script
+from tests.agent.sites import call, turn
+from tests.agent.terminal import Terminal
+
+HOLD = "while [ ! -e go ]; do sleep 0.02; done"  # a command that waits for the test
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Any]:
+    opened: list[Terminal] = []
+
+    def begin(
+        *turns: dict[str, Any],
+        words: tuple[str, ...] = (),
+        workers: Any = None,
+        size: tuple[int, int] = (40, 100),
+    ) -> Terminal:
+        model = script(tmp_path, *turns, workers=workers or {})
+        terminal = Terminal(SCRIPT, "run", "--model", model, *words, "go", rows=size[0], columns=size[1])
+        opened.append(terminal)
+        return terminal
+
+    yield begin
+    for terminal in opened:
+        terminal.close()
+
+
+def planned(*texts: str) -> list[dict[str, Any]]:
+    """A plan is made, then a command waits for the test, then everything is done."""
+    ids = list(range(1, len(texts) + 1))
+    return [
+        turn(call("plan", add=list(texts)), call("shell", command=HOLD), text="I make a plan."),
+        turn(call("plan", done=ids)),
+        turn(text="Done."),
+    ]
+
+
+def test_the_plan_is_below_what_the_agent_says_and_stays_when_it_is_done(start: Any, project: Path) -> None:
+    terminal = start(*planned("Read the code", "Write the test"))
+    terminal.wait_for("○ 2 Write the test")
+    rows = [row.rstrip() for row in terminal.rows]
+    said, head = rows.index("I make a plan."), next(i for i, row in enumerate(rows) if row.startswith("Plan"))
+    assert said < head
+    assert "Read the code…" in rows[head + 1]
+    assert rows[head + 2].strip() == "○ 2 Write the test"
+    (project / "go").touch()
+    assert terminal.wait_for_end() == 0
+    rows = [row.rstrip() for row in terminal.rows if row.strip()]
+    assert "Done." in rows
+    assert rows[-1].strip() == "✓ 2 Write the test"
+    assert "ctrl+t" not in terminal.text
+
+
+def test_ctrl_t_hides_the_list_and_that_is_remembered(start: Any, project: Path, tmp_path: Path) -> None:
+    terminal = start(*planned("Read the code", "Write the test"))
+    terminal.wait_for("ctrl+t hide plan")
+    terminal.type("\x14")
+    terminal.wait_for("ctrl+t show plan")
+    (project / "go").touch()
+    assert terminal.wait_for_end() == 0
+    with package.open() as desk:
+        toggles = [event for event in desk.events() if event["kind"] == "toggle"]
+    assert [(event["is_expanded"], event["has_todos"]) for event in toggles] == [(True, True)]
+    (project / "go").unlink()
+    again = start(*planned("Read more", "Write more"))
+    again.wait_for("ctrl+t show plan")
+    (project / "go").touch()
+    assert again.wait_for_end() == 0
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(6, 20), (12, 40), (50, 200)])
+def test_the_active_item_is_in_sight_on_any_screen(start: Any, project: Path, rows: int, columns: int) -> None:
+    terminal = start(*planned("Read", *[f"Write test {number}" for number in range(30)]), size=(rows, columns))
+    terminal.wait_for("1 Read")
+    (project / "go").touch()
+    assert terminal.wait_for_end() == 0
+
+
+def test_a_sub_agent_is_shown_in_the_panel_while_it_works_and_with_its_list_when_it_is_done(
+    start: Any, project: Path
+) -> None:
+    workers = {
+        "docs": {
+            "turns": [
+                turn(call("plan", add=["Look", "Write", "Check"]), call("plan", done=[1]), call("shell", command=HOLD)),
+                turn(call("plan", done=[2, 3])),
+                turn(text="Written."),
+            ]
+        }
+    }
+    terminal = start(
+        turn(call("plan", add=["Lead"]), call("task", name="docs", prompt="Go.", background=True)),
+        turn(call("shell", command=HOLD)),
+        turn(call("plan", done=[1])),
+        turn(text="All done."),
+        turn(text="Really."),
+        workers=workers,
+    )
+    terminal.wait_for("docs Running 1/3")
+    (project / "go").touch()
+    assert terminal.wait_for_end() == 0
+    assert "Agent: docs\nStatus: Completed\nTasks (3/3)" in terminal.text
+
+
+def test_a_question_takes_the_place_of_the_panel_and_the_panel_comes_back(start: Any, project: Path) -> None:
+    terminal = start(
+        turn(call("plan", add=["Paint it"]), call("ask", question="Which colour?", choices=["red", "blue"])),
+        turn(call("shell", command=HOLD), expect=["blue"]),
+        turn(call("plan", done=[1])),
+        turn(text="Blue it is."),
+    )
+    terminal.wait_for("2. blue\n?")
+    terminal.enter("2")
+    terminal.wait_for("→ shell")
+    terminal.wait_for("ctrl+t hide plan")
+    (project / "go").touch()
+    assert terminal.wait_for_end() == 0
+    assert "Blue it is." in terminal.text
+
+
+def test_an_interrupt_gives_the_terminal_back_as_it_was(start: Any) -> None:
+    terminal = start(*planned("Read the code"))
+    terminal.wait_for("ctrl+t hide plan")
+    terminal.interrupt()
+    terminal.wait_for("stopped. Say how to go on.")
+    assert terminal.wait_for_end() == 130
+    assert not terminal.cursor_is_hidden
+
+
+@pytest.mark.parametrize(("style", "words"), [("claude-code", "☐ Write"), ("gencode", "Tasks"), ("oh-my-pi", "Write")])
+def test_the_panel_has_the_style_that_is_wished_for(start: Any, project: Path, style: str, words: str) -> None:
+    terminal = start(*planned("Read", "Write"), words=("--style", style))
+    terminal.wait_for(words)
+    (project / "go").touch()
+    assert terminal.wait_for_end() == 0
+
+
+def test_plain_lines_are_there_for_who_wants_them(start: Any, project: Path) -> None:
+    terminal = start(*planned("Read", "Write"), words=("--plain",))
+    terminal.wait_for("▶ Read 0/2")
+    assert "ctrl+t" not in terminal.text
+    (project / "go").touch()
+    assert terminal.wait_for_end() == 0
+    assert "✓ 2/2" in terminal.text
+
+
+def test_the_demo_shows_the_panel() -> None:
+    terminal = Terminal(SCRIPT, "demo", "--fast", rows=50)
+    assert terminal.wait_for_end() == 0
+    text = terminal.text
+    assert "✓ 6 Refuse to split among nobody" in text
+    assert "red before, green now" in text
+    assert not terminal.cursor_is_hidden
+    terminal.close()

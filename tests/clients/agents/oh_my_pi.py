@@ -1,0 +1,37 @@
+"""oh-my-pi, headless, with the tools of servers among the others."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from tests.clients.agents import Setup, World
+
+FOLDER = "omp"
+PACKAGES = ("@oh-my-pi/pi-coding-agent@18.2.3", "bun@1.4.4")
+ASIDE = ""
+SETTINGS = {".omp/agent/mcp.json": '{\n\t"mcpServers": {}\n}'}
+_COST = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
+
+
+def program(folder: Path) -> Path | None:
+    path = folder / "node_modules" / ".bin" / "omp"
+    return path if path.exists() else None
+
+
+def environ(world: World, setup: Setup) -> dict[str, str]:
+    folder = world.home / ".omp" / "agent"
+    folder.mkdir(parents=True, exist_ok=True)
+    model = {"id": "m", "name": "M", "reasoning": False, "input": ["text"], "cost": _COST}
+    fake = {"baseUrl": f"{world.model}/v1", "apiKey": "FAKE_KEY", "api": "openai-completions"}
+    models = [{**model, "contextWindow": 200_000, "maxTokens": 8000}]
+    (folder / "models.yml").write_text(json.dumps({"providers": {"fake": {**fake, "models": models}}}))
+    (folder / "config.yml").write_text("tools:\n  xdev: false\n")
+    path = f"{world.program.parent}{os.pathsep}{os.environ['PATH']}"
+    return {"PATH": path, "FAKE_KEY": "none", "PI_SKIP_VERSION_CHECK": "1", "OMP_TELEMETRY": "0"}
+
+
+def command(world: World, prompt: str, resume: bool, setup: Setup) -> list[str]:
+    options = ["--mode", "json", "--model", "fake/m", "--auto-approve", "--no-lsp", "--no-title"]
+    return [str(world.program), "-p", *options, *(["-c"] if resume else []), prompt]

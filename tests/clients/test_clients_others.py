@@ -1,0 +1,91 @@
+"""opencode, oh-my-pi and Goose: the tool is there, a plan is made and finished, an edit is heard once, an agent that
+stops early is sent on, two of them in one directory keep two plans, and what was installed goes without a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clients.agents import OTHERS
+from tests.clients.model import our_tool
+from tests.clients.script import Step, does, plan, says, shell
+from tests.clients.stage import Stage, built
+
+PUSH = "The plan is not finished:"
+SENT_ON = ("oh-my-pi", "goose")  # a plain `opencode run` ends before it can be sent on
+
+
+@pytest.fixture(params=OTHERS)
+def other(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
+    """Each of them in turn, attached. Two of them ask for things of their own elsewhere; the proxy refuses that."""
+    stage = built(request.param, tmp_path)
+    try:
+        stage.punchlist("install", request.param)
+        yield stage
+    finally:
+        stage.model.close()
+
+
+def ended(name: str, *steps: Step) -> list[Step]:
+    """The steps, and as many words as an agent says that is sent on three times."""
+    return [*steps, says("So far."), *([says("So far.")] * 3 if name in SENT_ON else [])]
+
+
+def test_a_plan_of_two_steps_is_made_and_finished(other: Stage) -> None:
+    other.run(
+        "Mend the parser.",
+        does(plan(add=["Read it", "Mend it"])),
+        does(shell("echo reading")),
+        does(plan(done=[1])),
+        does(plan(done=[2])),
+        says("All of it is done."),
+    )
+    assert our_tool(other.requests[0].offers), other.requests[0].names
+    assert "added 1-2; now 1 Read it (0/2)" in other.requests[1].latest
+    assert other.items == [("Read it", "completed"), ("Mend it", "completed")]
+    assert [call["outcome"] for call in other.plan["items"][0]["calls"]] == ["ok"]
+    assert (other.events, other.faults) == (["rest"], [])
+
+
+def test_an_edit_is_heard_once_and_an_early_stop_is_not_the_end(other: Stage) -> None:
+    other.run("Mend the parser.", *ended(other.name, does(plan(add=["Read it", "Mend it"]))))
+    pushes = other.events.count("push")
+    assert pushes == (3 if other.name in SENT_ON else 1)
+    if other.name in SENT_ON:
+        assert [PUSH in request.latest for request in other.requests] == [False, False, True, True, True]
+    other.punchlist("add", "Ask Ann")
+    other.run("Go on.", does(plan(done=[1, 2])), does(plan(done=[3])), says("Done."), resume=True)
+    assert other.requests[-1].heard.count('the user added 3 "Ask Ann".') == 1
+    assert {status for _, status in other.items} == {"completed"}
+
+
+def test_an_agent_rests_when_it_asks_and_when_it_is_paused(other: Stage) -> None:
+    other.run("Mend the parser.", does(plan(add=["Read it"])), says("Which parser do you mean?"))
+    other.run("That one.", does(plan(pause="The build server is down until noon.")), says("I wait."), resume=True)
+    assert set(other.events) == {"rest"}
+    assert other.plan["paused"]["reason"] == "The build server is down until noon."
+
+
+def test_two_of_them_in_one_directory_keep_two_plans(other: Stage) -> None:
+    other.run("Mend the parser.", does(plan(add=["Read it"])), does(plan(done=[1])), says("Done."))
+    other.run("Write the page.", does(plan(add=["Write it"])), does(plan(done=[1])), says("Done."))
+    assert len(other.punchlist("plans").splitlines()) == 2
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_was_installed_is_taken_out_without_a_trace(name: str, tmp_path: Path) -> None:
+    stage = built(name, tmp_path)
+    try:
+        for file, text in stage.agent.SETTINGS.items():
+            path = stage.home / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        before = {file: data for file, data in stage.files().items() if "/state/" not in file}
+        stage.punchlist("install", name)
+        assert {file: data for file, data in stage.files().items() if "/state/" not in file} != before
+        stage.punchlist("uninstall", name)
+        assert {file: data for file, data in stage.files().items() if "/state/" not in file} == before
+    finally:
+        stage.model.close()
