@@ -704,7 +704,9 @@ def test_a_lock_that_is_held_for_a_moment_is_waited_for(folder: Path) -> None:
 
 
 def test_a_lock_that_is_held_too_long_is_named(folder: Path) -> None:
-    desk = Desk(open_store(f"json:{folder}", patience="0.1"), session="s1", settings=load({}, environ={}), place="/here")
+    desk = Desk(
+        open_store(f"json:{folder}", patience="0.1"), session="s1", settings=load({}, environ={}), place="/here"
+    )
     add(desk, "first")
     lock = folder / ".punchlist" / "lock"
     with _held(lock), pytest.raises(StoreError, match=f"{lock} has been locked by another process .* fuser {lock}"):
