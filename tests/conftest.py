@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,12 @@ FOLDERS = """
     CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME GOOSE_PATH_ROOT
     PI_CODING_AGENT_DIR PI_CONFIG_DIR PI_PROFILE OMP_PROFILE
 """
+
+
+def pytest_configure() -> None:
+    """Whoever runs the tests in the background has Ctrl+C ignored, and every program that is started inherits that."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -167,7 +167,7 @@ def test_a_user_s_edit_is_heard_once_at_whichever_comes_first() -> None:
     assert hook("UserPromptSubmit", prompt="go on") == []
 
     run("add", "Ship")
-    assert hook("UserPromptSubmit", prompt="go on") == ['the user added "Ship".']
+    assert hook("UserPromptSubmit", prompt="go on") == ['the user added 4 "Ship".']
     assert "the user" not in call("plan", {"show": True}, *native)["text"]
 
 
