@@ -2,8 +2,8 @@
 The panel: the first frame of a new process, and what a redraw costs in time and in bytes.
 
 The first frame is that of `punchlist watch` on a pseudo-terminal, a plan of 50 items on a screen of 120 columns and 60
-lines: the best of 20, over the best `python -c pass` on the same terminal. A redraw is of the same plan and size, in a
-running process, from the view to the last byte written.
+lines: the best of 60, over the best `python -c pass` on the same terminal. A redraw is of the same plan and size, in a
+running process, from the view to the last byte written: the best of 300.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .frame import Row
 from .installed import SCRIPT
 from .speech import texts
 
-ROUNDS, REDRAWS = 20, 300
+ROUNDS, REDRAWS = 60, 300
 COLUMNS, LINES, ITEMS = 120, 60, 50
 SECONDS = 3.0
 
@@ -117,8 +117,8 @@ def _redraw(style: str) -> Row:
     plan = a_plan()
     views = [View(plan, seconds=1.0), View(punchlist.ops.start(punchlist.ops.complete(plan, "25"), "26"), seconds=2.0)]
     times = _timed(style, lambda number: views[number % 2])
-    note = f"the median of {REDRAWS}; the slowest: {max(times) * 1000:.2f} ms"
-    return Row(f"redraw of {ITEMS} items, {style}", 2, median(times) * 1000, "ms", note)
+    note = f"the best of {REDRAWS}; the median: {median(times) * 1000:.2f} ms"
+    return Row(f"redraw of {ITEMS} items, {style}", 2, min(times) * 1000, "ms", note)
 
 
 def _timed(style: str, view: Callable[[int], View]) -> list[float]:
