@@ -16,7 +16,10 @@ FOLDERS = """
 
 
 def pytest_configure() -> None:
-    """Whoever runs the tests in the background has Ctrl+C ignored, and every program that is started inherits that."""
+    """Whoever runs the tests in the background has signals ignored, and every program that is started inherits that."""
+    for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

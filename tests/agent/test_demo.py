@@ -35,7 +35,9 @@ def test_everything_it_promises_happens(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     plan = str(re.search(r"show --plan (\w+)", done.stdout)[1])  # type: ignore[index]
     folder = scratch(tmp_path)
-    tests = subprocess.run([sys.executable, "-m", "unittest"], cwd=folder, capture_output=True, text=True, check=False)
+    tests = subprocess.run(
+        [sys.executable, "-B", "-m", "unittest"], cwd=folder, capture_output=True, text=True, check=False
+    )
     assert tests.stderr.splitlines()[-1] == "OK"
     assert "Ran 5 tests" in tests.stderr
     assert "money.split(100, 3)" in (folder / "README.md").read_text()

@@ -74,3 +74,32 @@ def test_its_tasks_become_the_plan_and_edits_come_back_as_news(stage: Stage) -> 
     assert stage.requests[-1].heard.count('the user renamed "Mend it" to "Mend it well".') == 1
     assert "reading" in str(stage.plan["items"][0]["calls"])
     assert stage.faults == []
+
+
+def test_hooks_without_a_process_say_the_same(stage: Stage) -> None:
+    """The running server answers them, by a tool that the model does not see."""
+    stage.punchlist("install", "claude-code", "--hooks", "server")
+    hooks = json.loads((stage.home / ".claude" / "settings.json").read_text())["hooks"]
+    assert [event for event, [group] in hooks.items() if group["hooks"][0]["type"] == "command"] == ["SessionStart"]
+    stage.run(
+        "Mend the parser.",
+        does(plan(add=["Read the parser", "Mend it"])),
+        does(shell("echo reading"), first=lambda: stage.punchlist("rename", "2", "Mend it well")),
+        does(shell("exit 3")),
+        says("So far."),
+        *stage.agent.delegated("LOOK for callers"),
+        does(plan(done=[1])),
+        says("Is that all?"),
+        LOOK=[does(plan(add=["Look for callers"])), does(plan(done=[1])), says("There are three.")],
+    )
+    assert "mcp__punchlist__hook" not in stage.requests[0].names
+    heard = stage.requests[-1].heard
+    assert heard.count('the user renamed 2 "Mend it" to "Mend it well".') == 1
+    assert heard.count("The plan is not finished:") == stage.agent.ECHOES
+    assert stage.items == [("Read the parser", "completed"), ("Mend it well", "in_progress")]
+    read, failed, _ = stage.plan["items"][0]["calls"]
+    assert (read["text"], read["outcome"], failed["outcome"]) == ("reading", "ok", "failed")
+    assert stage.events == ["push", "rest"]
+    assert stage.faults == []
+    stage.punchlist("uninstall", "claude-code")
+    assert not (stage.home / ".claude" / "settings.json").exists()

@@ -61,6 +61,7 @@ def test_an_edit_survives_a_resend_with_the_agent_s_own_tool(stage: Stage) -> No
     """The same with the tool that the agent brings, whose calls we only hear of."""
     own = stage.agent.listed(*[(text, "pending") for text in TEXTS])
     stage.run("Mend the parser.", *_resent(stage, own), setup=stage.agent.OWN)
+    assert "hook" not in stage.requests[1].latest, "what is only mirrored costs no token"
     assert stage.items == EDITED
     heard = stage.requests[-1].heard
     assert [heard.count(_without_id(sentence)) for sentence in NEWS] == [1, 1, 1, 1], heard[-900:]

@@ -19,10 +19,17 @@ def main() -> int:
     if flags is not None:
         from ..mcp import run as serve
 
-        return serve(flags)
+        return serve(flags, hooked)
     from .commands import run as run_command
 
     return run_command(argv)
+
+
+def hooked(fields: object) -> str:
+    """The answer to an event that the running server was told of."""
+    from ..hosts import heard
+
+    return heard(fields)
 
 
 def command_of(argv: list[str]) -> str:

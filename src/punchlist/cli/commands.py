@@ -435,8 +435,10 @@ def _hook(args: Namespace) -> int:
 
 def _mcp(args: Namespace) -> int:
     from ..mcp import run
+    from . import hooked
 
-    return run({name: getattr(args, name, None) or "" for name in ("store", "dialect", "plan", "session", "agent")})
+    names = ("store", "dialect", "plan", "session", "agent")
+    return run({name: getattr(args, name, None) or "" for name in names}, hooked)
 
 
 _HANDLERS: dict[str, Handler] = {

@@ -157,7 +157,9 @@ def _make(folder: str) -> None:
 
 
 def _tests(folder: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "unittest"], cwd=folder, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-B", "-m", "unittest"], cwd=folder, capture_output=True, text=True, check=False
+    )
 
 
 def _look(args: Namespace, plan: str, folder: str) -> str:

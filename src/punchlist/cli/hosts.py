@@ -6,6 +6,7 @@ import os
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..core.errors import Refused
 from ..core.render import Line, Span
 from ..core.text import cut, inline
 from ..hosts.install import PROJECT, SCOPES, USER, Edit, attach, detach, files, here, host_of
@@ -18,7 +19,7 @@ _ABOUT = {USER: "for you", PROJECT: "in this directory"}
 def install(args: Namespace) -> int:
     """Attach to an agent."""
     host = host_of(args.host)
-    where = here(args.scope or USER, script())
+    where = here(args.scope or USER, script())._replace(served=_served(args))
     edits = attach(args.host, where, tuple(args.without), dry=args.dry_run)
     changed = [edit for edit in edits if edit.is_change]
     if getattr(args, "json", False):
@@ -33,6 +34,12 @@ def install(args: Namespace) -> int:
         for line in (*_warnings(where.script), *([f"next: {host.NEXT}"] if host.NEXT else [])):
             screen.say(line)
     return 0
+
+
+def _served(args: Namespace) -> bool | None:
+    if args.hooks == "server" and args.host != "claude-code":
+        raise Refused(f"{args.host} has no hooks that a server answers; only claude-code has.")
+    return None if args.hooks is None else args.hooks == "server"
 
 
 def uninstall(args: Namespace) -> int:

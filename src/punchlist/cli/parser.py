@@ -250,6 +250,8 @@ def _install(to: argparse.ArgumentParser) -> None:
     _attached(to)
     to.add_argument("--scope", choices=["user", "project"], metavar="S", help="user (if not given), or project")
     to.add_argument("--without", action="append", default=[], metavar="PART", help="leave a part out, or take it out")
+    words = "who answers hooks: process, or server (claude-code only); as it is now, if not given"
+    to.add_argument("--hooks", choices=["process", "server"], metavar="BY", help=words)
 
 
 def _uninstall(to: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 _VALUED = ("store", "plan", "session", "agent")  # options that stand before a value
 PATHS = {
@@ -29,6 +30,19 @@ def run(argv: list[str]) -> int:
     return 0
 
 
+def heard(fields: Any) -> str:
+    """Answer an event that the running server was told of, field by field. Fails open like a hook: with nothing."""
+    try:
+        import json
+
+        host = _host(fields["host"])
+        said = host.answer(host.unpacked(fields), {})
+        return json.dumps(said) if said else ""
+    except Exception as error:
+        _log(error)
+        return ""
+
+
 def _read(argv: list[str]) -> tuple[str, dict[str, str]]:
     """The host, and the options that stand before or after it."""
     words = iter(argv)
@@ -46,10 +60,14 @@ def _read(argv: list[str]) -> tuple[str, dict[str, str]]:
 def _answer(host: str, flags: dict[str, str], event: bytes) -> str:
     import json
 
-    if host not in PATHS:
-        raise ValueError(f"no host {host!r}; the hosts are {', '.join(PATHS)}")
-    said = __import__(PATHS[host], fromlist=["answer"]).answer(json.loads(event), flags)
+    said = _host(host).answer(json.loads(event), flags)
     return json.dumps(said) if said else ""
+
+
+def _host(name: str) -> Any:
+    if name not in PATHS:
+        raise ValueError(f"no host {name!r}; the hosts are {', '.join(PATHS)}")
+    return __import__(PATHS[name], fromlist=["answer"])
 
 
 def _log(error: Exception) -> None:

@@ -5,6 +5,7 @@ and session starts; an agent that stops early is sent on."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..core.model import MAIN
@@ -26,12 +27,26 @@ _HOST = Host(
     },
     names_uses=True,
 )
+_PACKED = frozenset(["tool_input", "tool_response", "background_tasks", "session_crons", "is_interrupt"])
 _NOTICE = "<task-notification>"  # begins a prompt that is not the user's: work in the background has ended
 
 
 def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | None:
     """What to say to an event, or nothing."""
     return written(event, heed(read(event), _HOST, flags))
+
+
+def unpacked(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """An event as a hook of the type `mcp_tool` hands it over: all of its fields are texts, and empty if not there."""
+    import json
+
+    event = {name: value for name, value in fields.items() if value != ""}
+    for name in _PACKED & event.keys():
+        try:
+            event[name] = json.loads(event[name])
+        except ValueError:  # a text after all
+            continue
+    return event
 
 
 def read(event: dict[str, Any]) -> Event:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.model import MAIN
-from ..policy.brief import is_push, is_restored
+from ..policy.brief import is_restored
 from .hear import AFTER, BEFORE, PROMPT, START, STOP, Event, Host, heed, text
 
 _MOMENTS = {
@@ -57,9 +57,8 @@ def _read(event: dict[str, Any]) -> Event:
     shown = _shown(response)
     failed = bool(response.get("error")) if isinstance(response, dict) else False
     failed = failed or (tool == _SHELL and isinstance(shown, str) and f"\n{_EXIT}" in f"\n{shown}")
-    again = name == "BeforeAgent" and is_push(prompt)  # we sent it on: nobody has spoken
     return Event(
-        moment="" if again else _MOMENTS.get(name, ""),
+        moment=_MOMENTS.get(name, ""),
         session=text(event, "session_id"),
         agent=_agent(event, name) if tool else MAIN,
         cwd=text(event, "cwd"),

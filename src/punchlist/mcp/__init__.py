@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from ..core.errors import PunchlistError, SettingsError
 from ..settings import load
@@ -16,12 +17,12 @@ from .who import Callers, Given
 _AHEAD = 100  # lines that wait before no more are read; those that wait can still be cancelled
 
 
-def run(flags: dict[str, str]) -> int:
-    """Serve the client that started us, until it is gone."""
+def run(flags: dict[str, str], hook: Callable[[Any], str] | None = None) -> int:
+    """Serve the client that started us, until it is gone. `hook` answers the events of an agent."""
     try:
         settings = load({name: flags.get(name) or None for name in ("store", "dialect")})
         given = Given(*(flags.get(name) or os.environ.get(f"PUNCHLIST_{name.upper()}", "") for name in Given._fields))
-        server = Server(settings, Callers(given, os.environ), plan=given.plan)
+        server = Server(settings, Callers(given, os.environ), plan=given.plan, hook=hook)
     except PunchlistError as error:
         sys.stderr.write(f"punchlist: {error}\n")
         return 2 if isinstance(error, SettingsError) else 1

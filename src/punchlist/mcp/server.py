@@ -26,11 +26,12 @@ _LOOKS = 1.0  # seconds between looks at what is offered, while somebody wants t
 _CHANGED = "notifications/tools/list_changed"
 _CAPABILITIES: Message = {"tools": {"listChanged": True}}
 _ADDITION = "wait_for_previous"
+_HOOK = "hook"  # a tool for agents, not for models: it is on no list
 _NEVER_KEPT: Message = {"ttlMs": 0, "cacheScope": "private"}
 
 
 class Server:
-    """What one client is told. `offer` decides which tools there are."""
+    """What one client is told. `offer` decides which tools there are; `hook` answers an agent's hooks."""
 
     def __init__(
         self,
@@ -39,10 +40,12 @@ class Server:
         *,
         plan: str = "",
         offer: Offer = offered_now,
+        hook: Callable[[Any], str] | None = None,
     ) -> None:
         self._dialect = load(settings.dialect)
         self._desks = Desks(settings, callers, self._dialect, plan)
         self._offer = offer
+        self._hook = hook
         self._is_off = settings.off
         self._client = ""
         self._greeted = False  # by a handshake
@@ -167,6 +170,9 @@ class Server:
         name = request.params.get("name")
         if not isinstance(name, str):
             raise Fault(protocol.INVALID_PARAMS, "params.name must be a string: the name of a tool.")
+        if name == _HOOK and self._hook is not None:
+            said = self._hook(request.params.get("arguments"))
+            return {"content": [{"type": "text", "text": said}], "isError": False}
         names = [tool.name for tool in self._dialect.tools]
         if name not in names:
             known = ", ".join(names)

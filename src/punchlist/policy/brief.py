@@ -59,14 +59,9 @@ def reminder(plan: Plan, item: Item, turns: int, tool: str, *, ids: bool) -> str
     return say("plan.reminder", now=now(plan, item, ids=ids), turns=str(turns), tool=tool)
 
 
-def is_push(text: str) -> bool:
-    """Whether these are the words that send an agent on: some agents hand them over as if the user had said them."""
-    return text.startswith(say("plan.push", now="\0").partition("\0")[0])
-
-
 def is_restored(text: str) -> bool:
     """Whether a plan is told in these words, to someone who had lost it."""
-    return say("plan.list", progress="\0", list="\0").split("\0")[1].strip() in text
+    return say("plan.list").partition("}")[2].partition("\n")[0] in text
 
 
 def edited(news: Sequence[str]) -> str:

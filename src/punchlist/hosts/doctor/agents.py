@@ -90,7 +90,7 @@ def _scripts(text: str, part: Part, name: str) -> Iterator[str]:
     if part.kind == "entry":
         yield from (word for word in command_of(value)[:1] if os.path.isabs(word))
     elif part.kind == "hooks":
-        for event, group, number in handlers(value, name):
-            yield script_of(value[event][group]["hooks"][number]["command"])
+        ours = [value[event][group]["hooks"][number] for event, group, number in handlers(value, name)]
+        yield from (script_of(one["command"]) for one in ours if "command" in one)
     elif part.kind == "line" and isinstance(value, Mapping):
         yield script_of(str(value.get("command", "")))

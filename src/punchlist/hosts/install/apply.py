@@ -124,8 +124,8 @@ def _hooks(text: str, part: Part) -> dict[str, Any]:
 
 def _is_same(there: dict[str, Any], wanted: dict[str, Any]) -> bool:
     """Whether a group does what it should; how long it may take is the user's to choose."""
-    commands = [handler.get("command") for handler in there["hooks"]]
-    return commands == [wanted["hooks"][0]["command"]] and there.get("matcher") == wanted.get("matcher")
+    does = [[handler.get(key) for key in ("command", "input")] for handler in (*there["hooks"], *wanted["hooks"])]
+    return len(does) == 2 and does[0] == does[1] and there.get("matcher") == wanted.get("matcher")
 
 
 def _without_event(text: str, part: Part, host: str, event: str) -> str:

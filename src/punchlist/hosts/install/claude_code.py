@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .parts import NAME, PROJECT, USER, Part, Where, group, hook_command
+from ...core.errors import Refused
+from .parts import NAME, PROJECT, USER, Part, Where, group, handlers, hook_command, is_served
 
 TITLE = "Claude Code"
 PROGRAM = "claude"
@@ -23,6 +24,16 @@ _EVENTS = {
     "PostToolUseFailure": "",
     "Stop": "",
 }
+# What the running server is told of an event; it is not connected yet when a session starts.
+_COMMON = ("session_id", "cwd", "agent_id", "permission_mode")
+_USED = ("tool_name", "tool_use_id", "tool_input")
+_SERVED = {
+    "UserPromptSubmit": ("prompt",),
+    "PreToolUse": ("tool_name", "tool_use_id"),
+    "PostToolUse": (*_USED, "tool_response"),
+    "PostToolUseFailure": (*_USED, "error", "is_interrupt"),
+    "Stop": ("last_assistant_message", "background_tasks", "session_crons"),
+}
 
 
 def home(where: Where) -> str:
@@ -31,8 +42,7 @@ def home(where: Where) -> str:
 
 def parts(where: Where) -> tuple[Part, ...]:
     servers, settings = _files(where)
-    command = hook_command(where.script, "claude-code")
-    hooks = {event: group(command, _SECONDS, matcher) for event, matcher in _EVENTS.items()}
+    hooks = _hooks(where, settings[0])
     server = {"type": "stdio", "command": where.script, "args": ["mcp"]}
     return (
         Part("server", "entry", servers, ("mcpServers", NAME), server),
@@ -56,7 +66,40 @@ def worries(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
         found.append((f"the tool is denied: permissions.deny in {settings}", f"take {PERMISSION} out of it"))
     if "server" in there and "permission" not in there and where.scope == USER:
         found.append(("Claude Code asks before every call of the tool", "punchlist install claude-code"))
+    if "server" not in there and _any_served(there.get("hooks")):
+        found.append(("hooks are answered by the server, which is not there", "punchlist install claude-code"))
     return found
+
+
+def _hooks(where: Where, settings: str) -> dict[str, Any]:
+    command = hook_command(where.script, "claude-code")
+    hooks = {event: group(command, _SECONDS, matcher) for event, matcher in _EVENTS.items()}
+    if where.served if where.served is not None else _are_served(settings):
+        hooks |= {event: _served(event, names) for event, names in _SERVED.items()}
+    return hooks
+
+
+def _served(event: str, names: Sequence[str]) -> dict[str, Any]:
+    """A hook without a process: the server is told the event, field by field."""
+    given = {"host": "claude-code", "hook_event_name": event} | {name: f"${{{name}}}" for name in (*_COMMON, *names)}
+    handler = {"type": "mcp_tool", "server": NAME, "tool": "hook", "input": given, "timeout": _SECONDS}
+    return {**({"matcher": _EVENTS[event]} if _EVENTS[event] else {}), "hooks": [handler]}
+
+
+def _are_served(settings: str) -> bool:
+    from . import content
+    from .edit_json import read
+
+    try:
+        hooks = read(content(settings)).get("hooks")
+    except Refused:  # whoever writes the file will say what is wrong with it
+        return False
+    return _any_served(hooks)
+
+
+def _any_served(hooks: Any) -> bool:
+    ours = [hooks[event][number]["hooks"][place] for event, number, place in handlers(hooks, "claude-code")]
+    return any(is_served(one, "claude-code") for one in ours)
 
 
 def _files(where: Where) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -21,6 +21,7 @@ class Where(NamedTuple):
     project: str  # the directory an agent is started in
     script: str  # the absolute path of our own command
     environ: Mapping[str, str]
+    served: bool | None = None  # whether hooks are answered by the running server; if not said, as they are now
 
     def folder(self, variable: str, default: str) -> str:
         """A directory that an environment variable may move."""
@@ -85,7 +86,13 @@ def command_of(entry: Any) -> list[str]:
 
 def is_hook(handler: Any, host: str) -> bool:
     command = handler.get("command") if isinstance(handler, dict) else None
-    return isinstance(command, str) and _says(command, f"hook {host}")
+    return is_served(handler, host) or (isinstance(command, str) and _says(command, f"hook {host}"))
+
+
+def is_served(handler: Any, host: str) -> bool:
+    """Whether a hook is one that our running server answers."""
+    given = handler.get("input") if isinstance(handler, dict) and handler.get("server") == NAME else None
+    return isinstance(given, dict) and given.get("host") == host
 
 
 def is_line(entry: Any, host: str) -> bool:
