@@ -454,3 +454,26 @@ def test_no_id_at_all_changes_nothing(verb: Callable[..., Plan]) -> None:
 @pytest.mark.parametrize("verb", [ops.complete, ops.unblock, ops.reopen, ops.remove])
 def test_an_operation_on_items_of_which_one_is_unknown_is_refused(verb: Callable[..., Plan]) -> None:
     assert refusal(lambda: verb(ABC, "1", "9")) == "no item '9'; the ids are 1, 2, 3."
+
+
+# --- finding -------------------------------------------------------------------------------------------------------
+
+
+def test_an_item_is_found_wherever_it_stands() -> None:
+    plan = plan_of("a", "b", "c", "d", "e")
+    plan = ops.move(ops.remove(plan, "2"), "5", before="1")
+    plan = ops.add(plan, "f", after="5")
+    assert [item.id for item in plan.items] == ["5", "6", "1", "3", "4"]
+    assert [ops.find(plan, item.id) for item in plan.items] == list(plan.items)
+    for id in ("1", "3", "4", "5", "6"):
+        noted = ops.note(plan, id, "here")
+        assert [item.id for item in noted.items if item.notes] == [id]
+        assert ops.start(plan, id).busy == (ops.find(plan, id)._replace(status=ACTIVE),)
+
+
+@pytest.mark.parametrize("id", ["2", "0", "7", "01", "-1", "²", "", "1 ", "9" * 5_000])
+def test_an_id_that_no_item_has_is_not_found(id: str) -> None:
+    plan = ops.remove(plan_of("a", "b", "c"), "2")
+    for act in (ops.find, ops.start, ops.complete, lambda plan, id: ops.require(plan, ["1", id])):
+        with pytest.raises(NoSuchItem, match="the ids are 1, 3"):
+            act(plan, id)

@@ -19,6 +19,7 @@ import pytest
 
 import punchlist
 from punchlist import Desk, ops
+from punchlist.stores import open_store
 from punchlist.stores.postgres import PostgresStore, listener
 from tests.core.plans import texts
 from tests.postgres_server import fresh_database
@@ -200,7 +201,7 @@ def refusal(url: str) -> str:
 
     def opens() -> None:
         try:
-            punchlist.open(url).close()
+            open_store(url, patience=str(10 * PATIENCE)).close()
         except BaseException as error:
             found.put(error)
 
@@ -210,16 +211,14 @@ def refusal(url: str) -> str:
     return str(error)
 
 
-def test_a_server_that_never_answered_is_not_waited_for(refusing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("punchlist.stores.postgres._PATIENCE", 10.0 * PATIENCE)
+def test_a_server_that_never_answered_is_not_waited_for(refusing: str) -> None:
     said = refusal(refusing)
     assert said.startswith(refusing.replace("secret", "***") + " cannot be used (")
     assert said.endswith("); check the address, and that the server runs.")
     assert "secret" not in said
 
 
-def test_a_server_that_says_nothing_is_asked_once(silent: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("punchlist.stores.postgres._PATIENCE", 10.0 * PATIENCE)
+def test_a_server_that_says_nothing_is_asked_once(silent: socket.socket) -> None:
     assert "***@127.0.0.1" in refusal(address(silent))
     assert callers(silent) == 1
 

@@ -18,10 +18,19 @@ _ID = itemgetter(Item._fields.index("id"))
 
 def find(plan: Plan, id: str) -> Item:
     """The item with this id."""
-    try:
-        return plan.items[list(map(_ID, plan.items)).index(id)]
-    except ValueError:
-        raise NoSuchItem(_missing(plan, [id])) from None
+    place = _place_of(plan.items, id)
+    if place < 0:
+        raise NoSuchItem(_missing(plan, [id]))
+    return plan.items[place]
+
+
+def _place_of(items: Sequence[Item], id: str) -> int:
+    """Where an item stands; -1 if it is not there. Most stand where their number says: then no other is looked at."""
+    guess = int(id) - 1 if id.isascii() and id.isdigit() and len(id) < 19 else -1
+    if 0 <= guess < len(items) and items[guess].id == id:
+        return guess
+    ids = list(map(_ID, items))
+    return ids.index(id) if id in ids else -1
 
 
 def resolve(plan: Plan, words: str) -> str:
@@ -170,7 +179,7 @@ def start(plan: Plan, id: str, *, owner: str = "") -> Plan:
     for place in places(plan.statuses, ACTIVE):
         if items[place].owner == owner:
             items[place] = items[place]._replace(status=PENDING)
-    items[plan.items.index(item)] = item._replace(status=ACTIVE, owner=owner, reason="", closed=None)
+    items[_place_of(items, id)] = item._replace(status=ACTIVE, owner=owner, reason="", closed=None)
     return plan._replace(items=tuple(items))
 
 
@@ -286,26 +295,26 @@ def circle_of_needs(needs: dict[str, tuple[str, ...]]) -> list[str]:
 
 
 def _each(plan: Plan, ids: Sequence[str], change: Callable[[Item], Item]) -> Plan:
-    if len(ids) == 1:
-        wanted = ids[0]
-        for index, item in enumerate(plan.items):
-            if item.id == wanted:
-                new = change(item)
-                return (
-                    plan if new is item else plan._replace(items=(*plan.items[:index], new, *plan.items[index + 1 :]))
-                )
     if not ids:
         return plan
     require(plan, ids)
+    if len(ids) == 1:
+        place = _place_of(plan.items, ids[0])
+        new = change(plan.items[place])
+        if new is plan.items[place]:
+            return plan
+        return plan._replace(items=(*plan.items[:place], new, *plan.items[place + 1 :]))
     chosen = set(ids)
     return plan._replace(items=tuple([change(item) if item.id in chosen else item for item in plan.items]))
 
 
 def require(plan: Plan, ids: Sequence[str]) -> None:
     """Refuse ids that are not in the plan, all of them together."""
-    listed = list(map(_ID, plan.items))
-    known = listed if len(ids) < 4 else set(listed)
-    unknown = [id for id in ids if id not in known]
+    if len(ids) < 4:
+        unknown = [id for id in ids if _place_of(plan.items, id) < 0]
+    else:
+        known = set(map(_ID, plan.items))
+        unknown = [id for id in ids if id not in known]
     if unknown:
         raise NoSuchItem(_missing(plan, unknown))
 

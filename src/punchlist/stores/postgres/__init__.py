@@ -19,7 +19,7 @@ from .. import Home, Listing, masked
 from ..rows import Cursor, Rows
 from .listener import CHANNEL, Listener
 
-_PATIENCE = 20.0  # seconds to go on trying while a server that we know is away, restarting or full
+_PATIENCE = "20"  # seconds to go on trying while a server that we know is away, restarting or full
 _FIRST_PATIENCE = 1.0  # with one that never answered in this process: the address may be wrong, and an agent waits
 _BUSY_PATIENCE = 5.0  # with one that is there, as it says itself, and takes nobody
 _KNOWN: set[str] = set()  # the addresses that have worked in this process
@@ -79,8 +79,9 @@ class PostgresStore:
 
     durable = True
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, patience: str = _PATIENCE) -> None:
         self.url = url
+        self._longest = float(patience)
         self._closed = False
         self._inherited: tuple[object, ...] = ()
         logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # what it would warn of, we raise or mend
@@ -238,8 +239,8 @@ class PostgresStore:
     def _patience(self, error: psycopg.Error) -> float:
         """For how many seconds a fault that may pass is waited for."""
         if self.url in _KNOWN:
-            return _PATIENCE
-        return _BUSY_PATIENCE if "FATAL" in str(error) else _FIRST_PATIENCE
+            return self._longest
+        return min(_BUSY_PATIENCE if "FATAL" in str(error) else _FIRST_PATIENCE, self._longest)
 
     def _own_lock(self) -> RLock:
         """The lock between threads. A fork has everything of its parent's: it leaves that alone, not even closes it,
@@ -325,7 +326,7 @@ def open(rest: str, **options: str) -> PostgresStore:
         raise StoreError("the address of a PostgreSQL store begins with postgresql://")
     if rest[2:].split("/")[0].count("@") > 1:
         raise StoreError("an @ in a user's name or password is written %40 in the address of a store.")
-    return PostgresStore(f"postgresql:{rest}")
+    return PostgresStore(f"postgresql:{rest}", **options)
 
 
 def _passes(error: psycopg.Error) -> bool:
