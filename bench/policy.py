@@ -74,7 +74,7 @@ def _going_on() -> Row:
 
 
 def _over_reading(name: str, said: str, decide: Callable[[], object]) -> Row:
-    found = best({"decide": decide, "read": lambda: json.loads(said)}, rounds=60, times=5)
+    found = best({"decide": decide, "read": lambda: json.loads(said)}, rounds=500)
     over = (found["decide"] - found["read"]) * 1000
     note = f"{found['decide'] * 1000:.2f} ms, of which reading {found['read'] * 1000:.2f} ms"
     return Row(f"{name}, {ITEMS} items and {MESSAGES} messages", 1, over, "ms", note)
