@@ -18,6 +18,7 @@ from punchlist.cli.parser import COMMANDS
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
 _NAMES = (
     "show line add start done drop block unblock rm move note rename edit call tools prompt import export settings demo"
+    " install uninstall doctor"
 )
 PROMISED = _NAMES.split()  # commands that stay, whatever else comes
 

@@ -25,8 +25,8 @@ punchlist keeps the plan a coding agent works from: the same plan in any agent, 
 
 In the agent you have:
 
-  punchlist install claude-code              attach to it; --dry-run shows what would change
-  punchlist doctor                           check everything
+  punchlist install claude-code --dry-run    what would change; without --dry-run, it is attached
+  punchlist uninstall claude-code            take it all back
 
 As a model would call it, and what it is told:
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 from tests.clients.agents import Setup, World
@@ -17,7 +18,13 @@ _COST = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
 
 def program(folder: Path) -> Path | None:
     path = folder / "node_modules" / ".bin" / "omp"
-    return path if path.exists() else None
+    return path if path.exists() and shutil.which("bun", path=_runtimes(folder)) else None
+
+
+def _runtimes(folder: Path) -> str:
+    """Where Bun may be: its own package holds none until a script of it has run, and no script of a package is run."""
+    modules = folder / "node_modules"
+    return os.pathsep.join(map(str, [*sorted(modules.glob("@oven/*/bin")), modules / ".bin"]))
 
 
 def environ(world: World, setup: Setup) -> dict[str, str]:
@@ -28,7 +35,7 @@ def environ(world: World, setup: Setup) -> dict[str, str]:
     models = [{**model, "contextWindow": 200_000, "maxTokens": 8000}]
     (folder / "models.yml").write_text(json.dumps({"providers": {"fake": {**fake, "models": models}}}))
     (folder / "config.yml").write_text("tools:\n  xdev: false\n")
-    path = f"{world.program.parent}{os.pathsep}{os.environ['PATH']}"
+    path = f"{_runtimes(world.program.parents[2])}{os.pathsep}{os.environ['PATH']}"
     return {"PATH": path, "FAKE_KEY": "none", "PI_SKIP_VERSION_CHECK": "1", "OMP_TELEMETRY": "0"}
 
 
