@@ -59,9 +59,8 @@ class Terminal:
     def wait_for_end(self, seconds: float = 30) -> int:
         """Read until the program ends; its exit code."""
         end = time.monotonic() + seconds
-        while time.monotonic() < end and self._read(0.2):
-            pass
-        self.process.wait()
+        while self._read(0.2) or self.process.isalive():
+            assert time.monotonic() < end, f"it has not ended; the screen:\n{self.text}"
         code = self.process.exitstatus
         return int(code) if code is not None else -int(self.process.signalstatus)
 
@@ -82,5 +81,6 @@ class Terminal:
         try:
             self._stream.feed(self.process.read(65536))
         except EOFError:
+            time.sleep(0.01)  # it is about to end
             return False
         return True

@@ -78,7 +78,9 @@ class Session:
         end = time.monotonic() + PATIENCE
         while self._read(end):
             pass
-        self.process.wait()
+        while self.process.isalive():
+            assert time.monotonic() < end, f"it has not ended; the screen:\n{self.text}"
+            time.sleep(0.01)
         return -int(self.process.signalstatus) if self.process.signalstatus else int(self.process.exitstatus)
 
     def _read(self, end: float) -> bool:
