@@ -72,7 +72,7 @@ def test_the_plan_is_below_what_the_agent_says_and_stays_when_it_is_done(start: 
 
 def test_ctrl_t_hides_the_list_and_that_is_remembered(start: Any, project: Path, tmp_path: Path) -> None:
     terminal = start(*planned("Read the code", "Write the test"))
-    terminal.wait_for("ctrl+t hide plan")
+    terminal.wait_for("○ 2 Write the test")
     terminal.type("\x14")
     terminal.wait_for("ctrl+t show plan")
     (project / "go").touch()
