@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 from .core.errors import StoreError
 from .core.model import Plan
 from .core.ops import clear
 from .core.text import inline
+from .core.typed import Any, NamedTuple
 from .desk import Desk
 from .moments import limits_of, paid, planning
 from .policy import brief, remind

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .core.changes import Record, noted, parted
 from .core.errors import Partial, Refused, StaleRevision, StoreError
@@ -11,6 +10,7 @@ from .core.merge import merge, protect
 from .core.model import Item, Plan, Reader
 from .core.rules import obeyed
 from .core.shape import Lenience, mend
+from .core.typed import TYPE_CHECKING, Any, NamedTuple
 from .dialects import STATUS_WORDS, Call, Dialect, Reply, Tool, Turn, find_tool
 
 if TYPE_CHECKING:

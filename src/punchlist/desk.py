@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from . import settings as settings_of
 from .core.changes import Change, Record, apply, diff, noted, tell, undo
@@ -13,6 +12,7 @@ from .core.errors import Refused, StaleRevision, StoreError
 from .core.model import ACTIVE, CLOSED, MAIN, PENDING, USER, Pace, Pause, Plan, Reader
 from .core.text import counted, cut, inline, plainly
 from .core.timeline import leading_to, redoable, undoable
+from .core.typed import TYPE_CHECKING, Any
 from .settings import Settings
 from .stores import Home, Store, open_store
 

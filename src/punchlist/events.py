@@ -6,9 +6,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from .core.text import cut, inline
+from .core.typed import Any
 from .settings import state_folder
 
 NAME = "events.jsonl"

@@ -1,13 +1,15 @@
 """The moments of an agent's work, as its hooks or its loop report them: it starts, it is prompted, it works, it stops.
 What it should hear then, decided by `policy`, and what is remembered for the next one."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 from .core.changes import CALLS
 from .core.model import MAIN, Item, Pace, Plan
 from .core.ops import called, resume
+from .core.typed import Any, NamedTuple
 from .desk import Desk
 from .policy import brief, remind
 from .policy.asking import says_wait

@@ -1,12 +1,14 @@
 """Settings: defaults, the user's file, the project's file, the environment, flags; the later wins."""
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
 
 from .core.errors import Refused, SettingsError
 from .core.model import NOTHING
+from .core.typed import Any, NamedTuple
 
 FILE = "punchlist.toml"
 DIALECTS = -1  # a number that each dialect has its own default for

@@ -6,12 +6,14 @@ the server looks there. A tie is worth something on this machine only, for as lo
 small files beside the store and not in it. Whatever fails, there is no tie, and nobody is disturbed.
 """
 
+from __future__ import annotations
+
 import os
 import time
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from .core.model import MAIN
+from .core.typed import NamedTuple
 from .settings import state_folder
 
 _KEPT = 86_400.0  # seconds until a tie is collected; every prompt ties the agent's process anew

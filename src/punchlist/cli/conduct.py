@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from typing import Any
 
 from .. import attachments, events, planning, switch
 from ..core.changes import describe, diff
@@ -13,6 +12,7 @@ from ..core.errors import Refused
 from ..core.model import USER, Plan
 from ..core.ops import set_mode
 from ..core.text import cut, inline
+from ..core.typed import Any
 from ..desk import Desk
 from ..dialects.transcript import entries
 from ..policy.listen import tally

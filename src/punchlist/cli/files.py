@@ -6,10 +6,13 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any, BinaryIO, NoReturn, TextIO
 
 from ..core.errors import Refused
+from ..core.typed import TYPE_CHECKING, Any, NoReturn
 from ..dialects.formats import TEXTS
+
+if TYPE_CHECKING:
+    from typing import BinaryIO, TextIO
 
 _LINE = 64_000_000  # bytes of a line in a log
 _CHUNK = 1_000_000  # bytes of an array that are read at a time

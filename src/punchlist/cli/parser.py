@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
-from typing import Any, NoReturn
 
 from .. import __version__
 from ..core.model import MODES
 from ..core.text import cut, inline
+from ..core.typed import Any, NoReturn
 from ..settings import ABOUT
 from . import command_of
 

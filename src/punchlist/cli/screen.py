@@ -6,9 +6,9 @@ import json
 import os
 import sys
 from collections.abc import Iterable
-from typing import Any
 
 from ..core.render import ASCII, UNICODE, Glyphs, Line, painted, plain
+from ..core.typed import Any
 from ..settings import Settings, has_colour
 
 _UNCUT = 100_000  # the width of a file or a pipe: nothing is cut there

@@ -1,12 +1,14 @@
 """What differs between two plans: to keep, to undo, and to tell."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, count
 from operator import is_not
-from typing import Any, NamedTuple
 
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, USER, Closing, Item, Plan
 from .text import cut, inline, plainly, quoted
+from .typed import Any, NamedTuple
 
 # What a plan consists of beside its items. The revision and the last id only ever grow: they are not undone.
 _HEAD = ("title", "mode", "paused", "phases", "removed")

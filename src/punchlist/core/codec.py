@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 from .changes import Change
 from .errors import BadShape
 from .model import MODES, STATUSES, Closing, Item, Pace, Pause, Plan
+from .typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .shape import Schema

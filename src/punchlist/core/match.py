@@ -16,10 +16,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple
 
 from .model import CLOSED, Item
 from .text import plainly
+from .typed import Any, NamedTuple
 
 _ALIKE = 0.5  # anywhere in the list
 _ALIKE_HERE = 0.2  # in the same place

@@ -1,8 +1,11 @@
 """The values: a plan, its items, and what is remembered of those who read it. All of them are frozen."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from operator import itemgetter
-from typing import Any, NamedTuple
+
+from .typed import Any, NamedTuple
 
 PENDING = "pending"
 ACTIVE = "in_progress"

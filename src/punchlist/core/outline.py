@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from .model import DONE, DROPPED, PENDING
 from .text import block, cut
+from .typed import NamedTuple
 
 _LONG = 500  # characters of an item
 _MOST = 200  # items from one text

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from .text import cut
+from .typed import Any
 
 _MOST = 200  # characters of a value
 _BLANK = "[redacted]"

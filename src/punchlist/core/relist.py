@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
 
 from .match import Entry, match
 from .merge import interleaved, mended
 from .model import CLOSED, DONE, DROPPED, PENDING, Item, Plan
 from .ops import grouped
 from .text import plainly
+from .typed import Any, NamedTuple
 
 OMITTED = "omitted by the agent"
 

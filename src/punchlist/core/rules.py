@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
 
 from .errors import Refused
 from .model import ACTIVE, CLOSED, MODES, PENDING, STATUSES, Item, Plan
 from .ops import circle_of_needs
 from .text import cut, inline
+from .typed import NamedTuple
 
 
 class Rules(NamedTuple):

@@ -7,10 +7,10 @@ minLength, maxLength) and no others; a test compares it with a full validator.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from .model import NOTHING
 from .text import counted, cut, inline
+from .typed import Any, NamedTuple
 
 Schema = Mapping[str, Any]
 Path = tuple[str | int, ...]

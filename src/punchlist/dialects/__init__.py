@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from ..core.changes import Change
 from ..core.errors import BadShape, Refused, StoreError
@@ -12,6 +11,7 @@ from ..core.model import MAIN, NOTHING, Plan
 from ..core.rules import Rules
 from ..core.shape import Fault, Schema, check, listed
 from ..core.text import cut, inline
+from ..core.typed import Any, NamedTuple
 from ..prompts import say
 
 PATHS = {

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..core.model import ACTIVE, BLOCKED, DONE, PENDING, Item, Plan
 from ..core.relist import Sent, relist
 from ..core.rules import Rules
 from ..core.shape import Fault, Schema, check, dotted
+from ..core.typed import Any
 from ..prompts import say
 from . import Call, Dialect, Reply, Tool, Turn, checked, refusal
 

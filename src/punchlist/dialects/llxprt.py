@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ..core.errors import StoreError
 from ..core.model import ACTIVE, BLOCKED, DONE, PENDING, Item, Plan
@@ -13,6 +12,7 @@ from ..core.relist import Sent, relist
 from ..core.rules import Rules, pause_fault
 from ..core.shape import Fault, Schema, check, listed, shown
 from ..core.text import block, inline
+from ..core.typed import Any
 from ..prompts import say
 from . import Call, Dialect, Reply, Tool, Turn, checked, example
 

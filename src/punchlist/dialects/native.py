@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..core import ops
 from ..core.changes import Change
@@ -12,6 +11,7 @@ from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, PENDING, 
 from ..core.rules import Rules, pause_fault
 from ..core.shape import Fault, Path, Schema, check, check_at, is_huge
 from ..core.text import cut, inline
+from ..core.typed import Any
 from . import Call, Dialect, Reply, Tool, Turn, refusal
 
 _TEXT: Schema = {"type": "string"}

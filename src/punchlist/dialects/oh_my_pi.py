@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..core.errors import Partial, Refused
 from ..core.merge import mended
@@ -13,6 +12,7 @@ from ..core.relist import Sent, relist
 from ..core.rules import Rules
 from ..core.shape import Schema, check
 from ..core.text import block, inline
+from ..core.typed import Any
 from ..prompts import say
 from . import Call, Dialect, Reply, Tool, Turn, checked, refusal
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Item, Plan
 from ..core.relist import Sent, relist
 from ..core.rules import Rules
+from ..core.typed import Any
 from . import Call, Dialect, Reply, Tool, Turn
 
 _SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: PENDING, DONE: DONE, DROPPED: DROPPED}

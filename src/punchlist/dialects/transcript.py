@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from ..core.errors import BadShape, Refused
 from ..core.model import Plan
+from ..core.typed import Any
 from . import claude_code, oh_my_pi
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+
+from ..core.typed import Any
 
 _VALUED = ("store", "plan", "session", "agent")  # options that stand before a value
 PATHS = {

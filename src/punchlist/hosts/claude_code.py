@@ -6,9 +6,9 @@ and session starts; an agent that stops early is sent on."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ..core.model import MAIN
+from ..core.typed import Any
 from .hear import AFTER, BEFORE, PROMPT, START, STOP, Answer, Event, Host, heed, text
 
 MOMENTS = {

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..core.typed import Any
 from .claude_code import read, written
 from .hear import Host, heed
 

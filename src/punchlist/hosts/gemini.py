@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..core.model import MAIN
+from ..core.typed import Any
 from ..policy.brief import is_restored
 from .hear import AFTER, BEFORE, PROMPT, START, STOP, Event, Host, heed, text
 

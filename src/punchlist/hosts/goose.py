@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..core.typed import Any
 from .hear import AFTER, BEFORE, PROMPT, START, STOP, Event, Host, heed, text
 
 _MOMENTS = {

@@ -1,10 +1,12 @@
 """What an event means, whatever agent it comes from: who it is about, what to remember, what to say."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
 
 from .. import moments
 from ..core.model import MAIN, NOTHING
+from ..core.typed import Any, NamedTuple
 from ..desk import Desk, desk_for
 from ..settings import load, place
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..core import ops
 from ..core.errors import Refused
 from ..core.model import Plan
+from ..core.typed import Any
 from ..desk import Desk
 from ..dialects import load
 

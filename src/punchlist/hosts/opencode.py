@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..core.typed import Any
 from .hear import Host
 from .plugin import answered
 

@@ -3,9 +3,8 @@ with the names of `Event`, and gets the answer back as `context` and `push`."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..core.model import MAIN
+from ..core.typed import Any
 from .hear import Event, Host, heed, text
 
 

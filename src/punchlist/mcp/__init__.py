@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, NoReturn
 
 from ..core.errors import PunchlistError, SettingsError
+from ..core.typed import Any, NoReturn
 from ..settings import load
 from .lines import Line, Lines, write
 from .protocol import written

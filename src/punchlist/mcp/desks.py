@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ..core.model import MAIN, NOTHING
+from ..core.typed import Any
 from ..desk import Desk, store_for
 from ..dialects import Dialect
 from ..settings import Settings

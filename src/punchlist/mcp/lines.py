@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import select
-from typing import NamedTuple
+
+from ..core.typed import NamedTuple
 
 LONGEST = 1024 * 1024  # bytes of a line: several times what a model can say at once
 _CHUNK = 65_536

@@ -7,11 +7,11 @@ version in `_meta`. Which era a request is of can be seen from the request alone
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple, NoReturn
 
 from .. import __version__
 from ..core.model import NOTHING
 from ..core.text import cut, inline
+from ..core.typed import Any, NamedTuple, NoReturn
 from .lines import TooLong
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")

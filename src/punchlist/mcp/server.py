@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ..core.errors import Refused, StoreError
 from ..core.model import NOTHING
 from ..core.text import cut, inline
+from ..core.typed import Any
 from ..desk import Desk
 from ..dialects import Reply, Tool, load, offered
 from ..dialects.wire import WRITERS

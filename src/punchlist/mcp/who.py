@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
 
 from ..core.model import MAIN
+from ..core.typed import Any, NamedTuple
 from ..ties import Who, home, of_agent, of_ancestors, of_tool_use, tied
 
 _LONGEST = 500  # characters of an id that is taken for one

@@ -6,10 +6,10 @@ mentioned. Text of items is data: it can neither close the wrapper nor pose as o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..core.model import ACTIVE, BLOCKED, Item, Plan
 from ..core.text import counted, cut, inline
+from ..core.typed import Any
 from ..prompts import say
 
 CONTEXTS = ("start", "changed", "compact", "resume")

@@ -1,6 +1,8 @@
 """The bounds within which an agent may be spoken to. Every reminder and every push is counted against one."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from ..core.typed import NamedTuple
 
 _LETTERS_A_TOKEN = 3.5  # of English; fewer than there are, so that we count rather too much
 _BYTES_A_TOKEN = 1.5  # of everything else

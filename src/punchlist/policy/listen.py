@@ -1,7 +1,10 @@
 """What a conversation tells: who spoke last, what was asked, how long ago the plan was written."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+
+from ..core.typed import Any, NamedTuple
 
 REMINDER = "todo_reminder"  # the type of an attachment that reminds
 _THINKING = ("thinking", "redacted_thinking", "reasoning")

@@ -1,9 +1,10 @@
 """Go on or rest, when a turn ends with something open. Safe by construction: whatever is doubtful is a rest."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
 from ..core.model import ACTIVE, CLOSED, PENDING, Item, Pace, Plan
 from ..core.ops import open_needs
+from ..core.typed import NamedTuple
 from .asking import asks
 from .limits import Limits
 

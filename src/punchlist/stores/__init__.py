@@ -1,12 +1,14 @@
 """Where plans live. A store knows values and revisions, not dialects. A new one is a file and a line in `PATHS`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
 
 from ..core.changes import Record
 from ..core.errors import StoreError
 from ..core.model import Pace, Plan, Reader
 from ..core.text import cut, inline
+from ..core.typed import NamedTuple, Protocol
 
 PATHS = {
     "memory": "punchlist.stores.memory",

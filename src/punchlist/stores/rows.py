@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any, Protocol
 
 from ..core.changes import Change, Record
 from ..core.codec import (
@@ -21,6 +20,7 @@ from ..core.codec import (
 )
 from ..core.errors import StaleRevision
 from ..core.model import DONE, DROPPED, MAIN, Item, Pace, Plan, Reader
+from ..core.typed import Any, Protocol
 from . import Home, Listing
 
 _LONG = 300  # characters of a name that stands as it is

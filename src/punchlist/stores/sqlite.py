@@ -7,11 +7,11 @@ import sqlite3
 from _thread import allocate_lock
 from collections.abc import Callable
 from time import gmtime, monotonic, sleep, strftime
-from typing import NoReturn, TypeVar
 
 from ..core.changes import Record
 from ..core.errors import StoreError
 from ..core.model import Pace, Plan, Reader
+from ..core.typed import NoReturn, TypeVar
 from . import Home, Listing
 from .rows import Rows
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+
+from ..core.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..settings import Settings

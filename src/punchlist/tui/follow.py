@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 from ..core.errors import Refused, StoreError
 from ..core.model import ACTIVE, Item, Plan
+from ..core.typed import NamedTuple
 from ..desk import Desk
 from ..stores import masked
 

@@ -10,9 +10,12 @@ import termios
 from _thread import get_ident
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, TextIO
 
+from ..core.typed import TYPE_CHECKING, Any
 from .keys import named
+
+if TYPE_CHECKING:
+    from typing import TextIO
 
 _HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"  # the cursor
 _DISABLED = b"\xff" if sys.platform == "darwin" else b"\x00"  # a control character that no key makes

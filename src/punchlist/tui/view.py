@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from ..core import ops
 from ..core.model import ACTIVE, CLOSED, DONE, PENDING, Item, Plan
 from ..core.render import Glyphs, Line, Span, columns, fit
+from ..core.typed import NamedTuple
 
 Rank = tuple[int, int]
 

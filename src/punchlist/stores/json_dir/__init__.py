@@ -17,12 +17,12 @@ from functools import partial
 from heapq import nlargest
 from threading import RLock
 from time import monotonic, sleep
-from typing import Any, TypeVar
 
 from ...core.changes import Record
 from ...core.codec import pace_from_json, pace_to_json
 from ...core.errors import StaleRevision, StoreError
 from ...core.model import MAIN, Pace, Plan, Reader
+from ...core.typed import Any, TypeVar
 from .. import Home, Listing
 from . import files
 from .files import NOWHERE

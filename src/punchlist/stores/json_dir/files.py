@@ -9,9 +9,9 @@ import stat
 import sys
 from itertools import count
 from time import gmtime, monotonic, sleep, strftime
-from typing import NoReturn
 
 from ...core.errors import StaleRevision, StoreError
+from ...core.typed import NoReturn
 
 Stamp = tuple[int, int, int]  # size, time and inode: another one whenever a file was written
 NOWHERE: Stamp = (-1, 0, 0)  # of a file that is not there

@@ -19,7 +19,6 @@ import json
 from binascii import crc32
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import Any
 
 from ...core.changes import Record, apply, undo
 from ...core.codec import (
@@ -32,6 +31,7 @@ from ...core.codec import (
     paused_to_json,
 )
 from ...core.model import ACTIVE, BLOCKED, DONE, DROPPED, MAIN, PENDING, STATUSES, Item, Plan, Reader
+from ...core.typed import Any
 from .. import Home
 
 VERSION = 1

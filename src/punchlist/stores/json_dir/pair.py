@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from time import gmtime, sleep, strftime, time
-from typing import NoReturn
 
 from ...core.changes import Record, noted
 from ...core.errors import StaleRevision, StoreError
 from ...core.model import USER, Plan, Reader
+from ...core.typed import NoReturn
 from .. import Home
 from . import files, form
 from .files import NOWHERE, Stamp

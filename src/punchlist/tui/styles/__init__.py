@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from ...core.changes import describe, diff
 from ...core.errors import Refused
 from ...core.model import Plan
 from ...core.render import ASCII, UNICODE, Glyphs, Line
+from ...core.typed import NamedTuple
 from ..view import ALERT, NEXT, Canvas, Row, View, chosen, clipped, counts, row
 
 PATHS = {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ...core.model import ACTIVE, BLOCKED, DROPPED, Item
 from ...core.render import MARK_STYLES, TEXT_STYLES, Line, Span, by_phase, columns
+from ...core.typed import NamedTuple
 from ..view import HEAD, NEAR, NEXT, NOW, SPARE, Canvas, Drawing, Rank, Row, View, chosen, counts, ranks, row, spent
 from . import Style, alerts, keys
 from .workers import compact
