@@ -36,6 +36,9 @@ HEAVY = {
     "shutil",
     "traceback",
     "textwrap",
+    "typing",
+    "contextlib",
+    "datetime",
 }
 
 
@@ -115,8 +118,8 @@ def test_a_hook_loads_nothing_that_only_installing_needs() -> None:
 
 def test_what_a_hook_loads_of_re_and_enum_it_loads_for_json_and_sqlite_alone() -> None:
     given_a_plan_with_news()
-    needed = loaded("import json, sqlite3, typing")
-    assert hook("UserPromptSubmit", prompt="go on") & {"re", "enum", "functools", "contextlib"} <= needed
+    needed = loaded("import json, _sqlite3")
+    assert hook("UserPromptSubmit", prompt="go on") & {"re", "enum", "functools"} <= needed
 
 
 def test_a_hook_that_mirrors_a_list_loads_the_one_dialect_it_speaks() -> None:
@@ -157,7 +160,7 @@ def test_ties_are_light_enough_for_a_hook() -> None:
     leaving = "from punchlist import ties; assert ties.tie(ties.of_agent(), ties.Who('s')); ties.tied(ties.of_agent())"
     found = loaded(leaving)
     assert found & (HEAVY | {"hashlib", "signal"}) == set()
-    assert found & {"re", "enum", "functools", "contextlib"} <= loaded("import json, typing")
+    assert found & {"re", "enum", "functools"} <= loaded("import json")
 
 
 def test_showing_the_plan_loads_nothing_that_only_other_commands_need() -> None:
@@ -165,7 +168,7 @@ def test_showing_the_plan_loads_nothing_that_only_other_commands_need() -> None:
     found = command("show")
     assert "punchlist.core.render" in found
     assert found & {"subprocess", "tempfile", "difflib", "tomllib", "pathlib", "dataclasses", "asyncio"} == set()
-    assert found & {"shutil", "threading", "termios", "signal"} == set()
+    assert found & {"shutil", "threading", "termios", "signal", "typing", "datetime"} == set()
     others = ("punchlist.dialects", "punchlist.hosts", "punchlist.tui")
     assert {name for name in ours(found) if name.startswith(others)} == set()
     assert not found & {"punchlist.cli.editor", "punchlist.cli.files", "punchlist.cli.demo", "punchlist.core.markdown"}

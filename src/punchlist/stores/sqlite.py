@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from _thread import allocate_lock
 from collections.abc import Callable
 from time import gmtime, monotonic, sleep, strftime
@@ -14,6 +13,11 @@ from ..core.model import Pace, Plan, Reader
 from ..core.typed import NoReturn, TypeVar
 from . import Home, Listing
 from .rows import Rows
+
+try:
+    import _sqlite3 as sqlite3  # what `sqlite3` adds are dates, of which there are none here; a hook feels their weight
+except ImportError:
+    import sqlite3  # type: ignore[no-redef]
 
 _PATIENCE = "10"  # seconds to wait for another process
 _AT_ONCE = 15  # tries without a rest
