@@ -60,9 +60,10 @@ def _answer_all(server: Server, lines: Lines, out: int) -> None:
             return
         for line in arrived or ():
             _receive(line, queue)
-        said = server.answer(queue.pop(0)) if queue else server.look()
-        for message in said:
+        for message in server.answer(queue.pop(0)) if queue else ():
             write(out, written(message))
+        for notice in server.look():
+            write(out, written(notice))
 
 
 def _receive(line: Line, queue: list[Line]) -> None:

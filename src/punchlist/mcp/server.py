@@ -74,13 +74,13 @@ class Server:
     def _answers(self, line: Line) -> list[Message | list[Message]]:
         message = protocol.read(line)
         if not isinstance(message, list):
-            return [*self._replies(message), *self.look()]
+            return [*self._replies(message)]
         if not message:
             raise Fault(protocol.INVALID_REQUEST, "a batch must not be empty.")
         if len(message) > _BATCH:
             raise Fault(protocol.INVALID_REQUEST, f"a batch of {len(message)} is too long; {_BATCH} are the most.")
         replies = [reply for one in message for reply in self._replies(one)]
-        return [*([replies] if replies else []), *self.look()]
+        return [replies] if replies else []
 
     def look(self) -> list[Message]:
         """What to say unasked: that other tools are offered now."""
