@@ -58,6 +58,7 @@ class Desk:
         self._seat = Home(session=session, agent=agent)
         self._latest = ""  # the plan that was found without a session
         self._cached = Plan()
+        self.left: tuple[Plan, Reader] | None = None  # the plan as this reader left it; it may have changed since
         self._listeners: list[Callable[[Pause], object]] = []
         self._events: list[dict[str, Any]] = []  # of a store that keeps nothing
         self._off, self._switched = False, 0.0
@@ -418,7 +419,9 @@ class Desk:
         after = after._replace(id=now.id or _new_id(), revision=now.revision + 1)
         record = record._replace(revision=after.revision)
         heard = None if reader is None else reader._replace(seen=after.revision)
-        self.store.save(now if now.id else None, after, record, heard, home)
+        seat = self._seat if self.session and not self._named and now.id and not self._parent else None
+        self.store.save(now if now.id else None, after, record, heard, home, seat)
+        self.left = (after, heard) if heard else None
         if not now.id and self.settings.keep_history:
             self.store.trim(settings_of.ago(self.settings.keep_history))
         self._cached = after

@@ -156,6 +156,38 @@ def test_a_record_comes_back_as_it_was_written(store: Store) -> None:
     comes_back()
 
 
+@pytest.mark.parametrize("small", [True, False])
+def test_a_save_for_a_session_that_works_from_another_plan_by_now_is_refused(store: Store, small: bool) -> None:
+    seat = Home(session="s")
+    plan = saved(store, None, plan_of("a"), reader="me", home=seat)
+    other = saved(store, None, plan_of("b"))
+    after = ops.complete(plan, "1") if small else ops.extend(plan, [{"text": "c"}])
+    after = after._replace(revision=2)
+    record = Record(2, "noon", "main", "me", changes=diff(plan, after))
+    store.bind(seat, other.id)
+    with pytest.raises(StaleRevision):
+        store.save(plan, after, record, Reader(2), None, seat)
+    assert store.load(plan.id) == plan
+    assert store.history(plan.id, 1) == []
+    store.bind(seat, plan.id)
+    store.save(plan, after, record, Reader(2), None, seat)
+    assert store.load(plan.id) == after
+    assert seen(store, plan, "me") == 2
+
+
+def test_an_agent_that_works_on_hears_of_whoever_came_between(store: Store) -> None:
+    desk, user = (Desk(store, session="s", settings=SETTINGS) for _ in range(2))
+    desk.call("plan", {"add": ["a", "b", "c"]})
+    assert desk.call("plan", {"done": [1]}).news == ()
+    user.change(lambda plan: ops.complete(plan, "2"))
+    assert desk.call("plan", {"start": [2]}).is_error  # and it is told of the plan as it is, not as it was
+    desk.call("plan", {"done": [3]})
+    Desk(store, session="t", settings=SETTINGS).call("plan", {"add": ["other"]})
+    Desk(store, session="t", settings=SETTINGS).bind("s")
+    desk.call("plan", {"add": ["more"]})
+    assert texts(desk.plan) == ["other", "more"]
+
+
 def test_every_revision_can_be_looked_at_again(store: Store) -> None:
     desk = Desk(store, session="s", settings=SETTINGS)
     stored = [desk.change(lambda plan: ops.add(plan, "a"))]
@@ -491,11 +523,19 @@ class Racing:
         self.plans, self.trim, self.wait = inner.plans, inner.trim, inner.wait
         self.sessions, self.recall, self.keep = inner.sessions, inner.recall, inner.keep
 
-    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
+    def save(
+        self,
+        before: Plan | None,
+        after: Plan,
+        record: Record,
+        reader: Reader | None,
+        home: Home | None,
+        seat: Home | None = None,
+    ) -> None:
         meanwhile, self._meanwhile = self._meanwhile, None
         if meanwhile:
             meanwhile()
-        self._inner.save(before, after, record, reader, home)
+        self._inner.save(before, after, record, reader, home, seat)
 
 
 def desk_of(store: Store, dialect: str = "claude-code") -> Desk:

@@ -43,11 +43,21 @@ class MemoryStore:
     def load(self, plan: str) -> Plan | None:
         return self._plans.get(plan)
 
-    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
+    def save(
+        self,
+        before: Plan | None,
+        after: Plan,
+        record: Record,
+        reader: Reader | None,
+        home: Home | None,
+        seat: Home | None = None,
+    ) -> None:
         with self._changed:
             stored = self._plans.get(after.id)
             if (stored.revision if stored else 0) != (before.revision if before else 0):
                 raise StaleRevision(f"plan {after.id} has moved on")
+            if seat is not None and self.find(seat) != after.id:
+                raise StaleRevision(f"session {seat.session!r} has moved on")
             if home is not None and stored is not None:
                 self._homes[after.id] = self._homes.get(after.id, Home())._replace(parent=home.parent)
             elif home is not None:

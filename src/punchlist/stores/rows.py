@@ -36,6 +36,7 @@ LEFT JOIN readers ON readers.plan = bindings.plan AND key = ? WHERE bindings.ses
 """
 _UPDATE = "UPDATE plans SET revision = ?, touched = ?, author = ? WHERE id = ? AND revision = ?"
 _UPDATE_ALL = "UPDATE plans SET head = ?, revision = ?, touched = ?, author = ? WHERE id = ? AND revision = ?"
+_SEATED = " AND id = (SELECT plan FROM bindings WHERE session = ? AND agent = ?)"
 _READER = """
 INSERT INTO readers VALUES (?, ?, ?, ?) ON CONFLICT (plan, key) DO UPDATE SET at = excluded.at,
 seen = CASE WHEN excluded.seen > readers.seen THEN excluded.seen ELSE readers.seen END
@@ -153,14 +154,27 @@ class Rows:
 
     # --- writing ---------------------------------------------------------------------------------------------------
 
-    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
+    def save(
+        self,
+        before: Plan | None,
+        after: Plan,
+        record: Record,
+        reader: Reader | None,
+        home: Home | None,
+        seat: Home | None = None,
+    ) -> None:
         if before is None:
             self._create(after.id, home or Home(), record.at)
-        self._write_head(before, after, record, reader)
+        self._write_head(before, after, record, reader, seat)
         if before is not None and home is not None:
             self._execute("UPDATE plans SET parent = ? WHERE id = ?", (home.parent, after.id))
         self._write_items(after, record)
         self._execute("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (after.id, *self._line(record)))
+        self.saved(after, record, reader)
+
+    def saved(self, after: Plan, record: Record, reader: Reader | None) -> None:
+        """Who wrote this revision: as long as it is the last, that need not be looked up."""
+        self._glanced = (after.id, after.revision, _author(record, reader))
 
     def remember(self, plan: str, key: str, reader: Reader, at: str) -> None:
         self._execute(_READER, (plan, text(key), reader.seen, at))
@@ -186,16 +200,18 @@ class Rows:
         self._execute("DELETE FROM paces WHERE at < ?", (before,))
         return self._execute(_TRIM, (before, before)).rowcount
 
-    def small(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None) -> tuple[Any, ...] | None:
+    def small(
+        self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, seat: Home | None
+    ) -> tuple[Any, ...] | None:
         """A save that only changes items in place, by whoever saved last, as the values of one statement; else None."""
-        author = "" if reader is None else text(record.reader)
+        author = _author(record, reader)
         if before is None or self._glanced != (after.id, before.revision, author) or _head(before) != _head(after):
             return None
         if any(change.kind != "changed" for change in record.changes):
             return None
-        ids = [change.id for change in record.changes]
-        items = [self._item_text(change.after) for change in record.changes]
-        return (after.revision, record.at, author, after.id, before.revision, ids, items, MAIN, *self._line(record))
+        items = json.dumps({change.id: self._item_text(change.after) for change in record.changes})
+        head = (after.revision, record.at, author, after.id, before.revision, seat is None, *_seat(seat or Home()))
+        return (*head, items, MAIN, *self._line(record))
 
     def _create(self, plan: str, home: Home, at: str) -> None:
         values = (plan, text(home.place), text(home.agent), at, home.parent)
@@ -212,18 +228,20 @@ class Rows:
             if made.rowcount != 1:
                 raise StaleRevision(f"session {home.session!r} has a plan already")
 
-    def _write_head(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None) -> None:
+    def _write_head(
+        self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, seat: Home | None
+    ) -> None:
         old = before.revision if before else 0
         plan, revision, last = self._glanced
-        self._glanced = ("", 0, "")  # it is true only until something is written
         if (plan, revision) != (after.id, old):  # it was not looked at before
             last = self._author(after.id)
-        author = "" if reader is None else text(record.reader)
-        values: tuple[Any, ...] = (after.revision, record.at, author, after.id, old)
+        author = _author(record, reader)
+        values: tuple[Any, ...] = (after.revision, record.at, author, after.id, old, *(_seat(seat) if seat else ()))
+        seated = _SEATED if seat else ""
         if before is None or _head(before) != _head(after):
-            changed = self._execute(_UPDATE_ALL, (_head_text(after), *values))
+            changed = self._execute(_UPDATE_ALL + seated, (_head_text(after), *values))
         else:
-            changed = self._execute(_UPDATE, values)
+            changed = self._execute(_UPDATE + seated, values)
         if changed.rowcount != 1:
             raise StaleRevision(f"plan {after.id} has moved on")
         if last and last != author:
@@ -303,6 +321,15 @@ def spelled(name: str) -> str:
 
 def untext(name: str) -> str:
     return str(json.loads(name)) if name.startswith('"') else name
+
+
+def _author(record: Record, reader: Reader | None) -> str:
+    """Who has heard of everything up to this record: its reader, if it has one."""
+    return "" if reader is None else text(record.reader)
+
+
+def _seat(home: Home) -> tuple[str, str]:
+    return text(home.session), text(home.agent)
 
 
 def _head(plan: Plan) -> tuple[Any, ...]:

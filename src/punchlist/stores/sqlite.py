@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _sqlite3 as sqlite3  # what `sqlite3` adds are dates, of which there are none here; a hook feels their weight
 import os
 from _thread import allocate_lock
 from collections.abc import Callable
@@ -14,13 +15,8 @@ from ..core.typed import NoReturn, TypeVar
 from . import Home, Listing
 from .rows import Rows
 
-try:
-    import _sqlite3 as sqlite3  # what `sqlite3` adds are dates, of which there are none here; a hook feels their weight
-except ImportError:
-    import sqlite3  # type: ignore[no-redef]
-
 _PATIENCE = "10"  # seconds to wait for another process
-_AT_ONCE = 15  # tries without a rest
+_AT_ONCE = 50  # tries without a rest: longer than a write takes, as a rule
 _REST = 0.01  # seconds between tries, at most
 _GLANCES = 0.05  # seconds between looks, while waiting for a change
 
@@ -109,8 +105,16 @@ class SqliteStore:
     def load(self, plan: str) -> Plan | None:
         return self._at_once("BEGIN", lambda: self._rows.load(plan))
 
-    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save(before, after, record, reader, home))
+    def save(
+        self,
+        before: Plan | None,
+        after: Plan,
+        record: Record,
+        reader: Reader | None,
+        home: Home | None,
+        seat: Home | None = None,
+    ) -> None:
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save(before, after, record, reader, home, seat))
 
     def remember(self, plan: str, key: str, reader: Reader) -> None:
         self._at_once("BEGIN IMMEDIATE", lambda: self._rows.remember(plan, key, reader, _now()))

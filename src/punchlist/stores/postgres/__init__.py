@@ -58,18 +58,21 @@ VERSION = len(_MIGRATIONS)
 _SMALL = f"""
 WITH head AS (
     UPDATE plans SET revision = %s, touched = %s, author = %s WHERE id = %s AND revision = %s
+    AND (%s OR id = (SELECT plan FROM bindings WHERE session = %s AND agent = %s))
     RETURNING id, place, agent
 ), changed AS (
-    UPDATE items SET data = new.data FROM head, unnest(%s::text[], %s::text[]) AS new (id, data)
-    WHERE items.plan = head.id AND items.id = new.id
+    UPDATE items SET data = new.value FROM head, json_each_text(%s::json) AS new
+    WHERE items.plan = head.id AND items.id = new.key
+), free AS (
+    SELECT places.place, head.id FROM places JOIN head ON head.place = places.place
+    WHERE head.agent = %s AND places.plan <> head.id FOR UPDATE OF places SKIP LOCKED
 ), here AS (
-    INSERT INTO places SELECT place, id FROM head WHERE agent = %s
-    ON CONFLICT (place) DO UPDATE SET plan = excluded.plan WHERE places.plan <> excluded.plan
+    UPDATE places SET plan = free.id FROM free WHERE places.place = free.place
 ), line AS (
     INSERT INTO history SELECT id, %s::int, %s, %s, %s, %s, %s, %s FROM head RETURNING plan
 )
 SELECT pg_notify('{CHANNEL}', plan) FROM line
-"""
+""".encode()
 
 
 class PostgresStore:
@@ -105,9 +108,18 @@ class PostgresStore:
     def load(self, plan: str) -> Plan | None:
         return self._at_once(lambda: self._rows.load(plan), _ONE_MOMENT)
 
-    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
-        small = self._rows.small(before, after, record, reader) if home is None else None
+    def save(
+        self,
+        before: Plan | None,
+        after: Plan,
+        record: Record,
+        reader: Reader | None,
+        home: Home | None,
+        seat: Home | None = None,
+    ) -> None:
+        small = self._rows.small(before, after, record, reader, seat) if home is None else None
         if small is not None and self._saved_at_once(small):
+            self._rows.saved(after, record, reader)
             return
         tried = small is not None  # a small save may have gone through before its answer was lost
 
@@ -116,7 +128,7 @@ class PostgresStore:
             if tried and self._is_saved(after.id, record):  # the answer was lost, not the change
                 return
             tried = True
-            self._rows.save(before, after, record, reader, home)
+            self._rows.save(before, after, record, reader, home, seat)
             self._notify(after.id)
 
         self._at_once(work, "BEGIN")
@@ -126,7 +138,7 @@ class PostgresStore:
         with self._own_lock():
             try:
                 db = self._connected()
-                if db.execute(_SMALL.encode(), values).fetchone() is None:
+                if db.execute(_SMALL, values).fetchone() is None:
                     raise StaleRevision("the plan has moved on")
                 return True
             except (psycopg.OperationalError, psycopg.InterfaceError):
