@@ -1,8 +1,9 @@
 """
 The MCP server beside one that only echoes, and beside public servers that keep tasks: how long until it lists its
 tools, how long a call takes that changes a plan of 20 items and is on disk when it is answered, how much memory it
-needs. By a raw client, which writes and reads lines, and by the official one. All take turns. Of starts the best counts;
-of calls the median, over several connections: the best would tell which server happened to share a core with its client.
+needs. By a raw client, which writes and reads lines, and by the official one. All take turns. Of starts the best
+counts; of calls the median, over several connections: the best would tell which server happened to share a core with
+its client.
 """
 
 from __future__ import annotations
@@ -246,9 +247,8 @@ async def _official(
                 begun = perf_counter()
                 await clients[one.name].call_tool(*one.changes[number % 2])
                 calls[one.name].append(perf_counter() - begun)
-    return {one.name: min(starts[one.name]) for one in subjects}, {
-        one.name: median(calls[one.name]) for one in subjects
-    }
+    best = {name: min(found) for name, found in starts.items()}
+    return best, {name: median(found) for name, found in calls.items()}
 
 
 def _client(subject: Subject, environment: Mapping[str, str]) -> Client:

@@ -143,6 +143,45 @@ def test_a_listener_whose_connection_is_cut_listens_again(desk: Desk, url: str, 
         follower.until("a", *map(str, range(number + 1)))
 
 
+def enlisted(url: str) -> list[tuple[int, float]]:
+    """Who has said to listen, and for how many seconds."""
+    with psycopg.connect(url) as db:
+        return db.execute("SELECT pid, extract(epoch FROM until - now())::float FROM punchlist.listeners").fetchall()
+
+
+def test_it_is_said_again_and_again_that_somebody_listens_and_at_the_end_that_nobody_does(
+    desk: Desk, url: str, only_notices: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listener, "_AGAIN", 0.05)
+    monkeypatch.setattr(listener, "_LINGER", 0.05)
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute("INSERT INTO punchlist.listeners VALUES (-1, now() - interval '1 second')")  # somebody died
+    follower = Follower(desk, enough="9")
+    follower.until("a")
+    eventually(lambda: [pid for pid, _ in enlisted(url)] == listening(url) != [])
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute("UPDATE punchlist.listeners SET until = now() - interval '1 hour'")
+    eventually(lambda: [pid for pid, seconds in enlisted(url) if seconds > 0] == listening(url) != [])
+    for number in range(10):
+        add(desk, str(number))
+        follower.until("a", *map(str, range(number + 1)))
+    assert follower.next() is None
+    eventually(lambda: enlisted(url) == [])
+
+
+def test_nobody_is_notified_while_nobody_listens(desk: Desk, url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute(f"LISTEN {listener.CHANNEL}".encode())
+        add(desk, "b")
+        desk.call("plan", {"done": [1]})
+        assert list(db.notifies(timeout=0.2)) == []
+        db.execute("INSERT INTO punchlist.listeners VALUES (pg_backend_pid(), now() + interval '1 minute')")
+        add(desk, "c")
+        desk.call("plan", {"done": [2]})
+        desk.call("plan", {"done": [3]})
+        assert [notice.payload for notice in db.notifies(timeout=5, stop_after=3)] == [desk.plan.id] * 3
+
+
 def test_a_store_that_is_closed_ends_those_who_follow_and_leaves_no_connection(url: str, only_notices: None) -> None:
     with punchlist.open(url, session="s") as desk:
         add(desk, "a")

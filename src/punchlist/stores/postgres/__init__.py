@@ -17,7 +17,7 @@ from ...core.errors import StaleRevision, StoreError
 from ...core.model import Pace, Plan, Reader
 from .. import Home, Listing, masked
 from ..rows import Cursor, Rows
-from .listener import CHANNEL, Listener
+from .listener import CHANNEL, HEARD, Listener
 
 _PATIENCE = "20"  # seconds to go on trying while a server that we know is away, restarting or full
 _FIRST_PATIENCE = 1.0  # with one that never answered in this process: the address may be wrong, and an agent waits
@@ -53,6 +53,16 @@ _MIGRATIONS = (
     CREATE INDEX bindings_by_plan ON punchlist.bindings (plan)
     """,
     "CREATE TABLE punchlist.paces (key TEXT PRIMARY KEY, data TEXT NOT NULL, at TEXT NOT NULL)",
+    # A row that is changed stays on its page if there is room, and if no index knows what was changed. Then there is
+    # nothing to clean up but that page.
+    """
+    DROP INDEX punchlist.plans_by_touched;
+    ALTER TABLE punchlist.plans SET (fillfactor = 50);
+    ALTER TABLE punchlist.items SET (fillfactor = 70);
+    ALTER TABLE punchlist.paces SET (fillfactor = 70);
+    ALTER TABLE punchlist.readers SET (fillfactor = 70);
+    CREATE TABLE punchlist.listeners (pid INTEGER PRIMARY KEY, until TIMESTAMPTZ NOT NULL)
+    """,
 )
 VERSION = len(_MIGRATIONS)
 _SMALL = f"""
@@ -71,7 +81,7 @@ WITH head AS (
 ), line AS (
     INSERT INTO history SELECT id, %s::int, %s, %s, %s, %s, %s, %s FROM head RETURNING plan
 )
-SELECT pg_notify('{CHANNEL}', plan) FROM line
+SELECT CASE WHEN {HEARD} THEN pg_notify('{CHANNEL}', plan) END FROM line
 """.encode()
 
 
@@ -277,7 +287,7 @@ class PostgresStore:
             cursor.executemany(statement.replace("?", "%s").encode(), rows)
 
     def _notify(self, plan: str) -> None:
-        self._execute("SELECT pg_notify(?, ?)", (CHANNEL, plan))
+        self._execute(f"SELECT pg_notify(?, ?) WHERE {HEARD}", (CHANNEL, plan))
 
     def _is_saved(self, plan: str, record: Record) -> bool:
         kept = self._rows.history(plan, record.revision - 1)

@@ -14,7 +14,13 @@ from typing import Any
 import psycopg
 
 CHANNEL = "punchlist"
+# Whether anybody listens. A notice to nobody is not for nothing: whoever sends one commits alone on the whole server.
+HEARD = "EXISTS (SELECT FROM punchlist.listeners WHERE until > now())"
 _LINGER = 10.0  # seconds to go on listening when nobody waits: whoever follows a plan is soon back
+_FORGOTTEN = "DELETE FROM punchlist.listeners WHERE until < now() OR pid = pg_backend_pid()"
+_KNOWN = "INSERT INTO punchlist.listeners VALUES (pg_backend_pid(), now() + interval '1 minute')"
+_AGAIN = 20.0  # seconds until it is said again that somebody listens
+_WRITING = 0.1  # seconds in which a write is over, as a rule
 
 
 class Listener:
@@ -74,18 +80,28 @@ class Listener:
             while self._is_wanted():
                 try:
                     with closing(self._connect()) as db:
-                        db.execute(f"LISTEN {CHANNEL}".encode())
-                        self._wake()
+                        self._enlist(db)
                         self._hear(db, ear)
+                        db.execute(_FORGOTTEN)
                 except psycopg.Error:  # whoever waits looks for itself meanwhile, and says what is wrong
                     _rest(ear)
 
+    def _enlist(self, db: psycopg.Connection[Any]) -> None:
+        db.execute(_FORGOTTEN)
+        db.execute(_KNOWN)
+        db.execute(f"LISTEN {CHANNEL}".encode())
+        self._wake()  # a notice that came meanwhile is lost
+
     def _hear(self, db: psycopg.Connection[Any], ear: socket) -> None:
+        due = monotonic() + _WRITING  # whoever was writing when we came did not know of us
         with DefaultSelector() as ready:
             ready.register(db.fileno(), EVENT_READ)
             ready.register(ear, EVENT_READ)
             while self._is_wanted():
-                ready.select(_LINGER)
+                ready.select(min(max(due - monotonic(), 0), _LINGER))
+                if monotonic() >= due:
+                    self._enlist(db)
+                    due = monotonic() + _AGAIN
                 db.pgconn.consume_input()
                 while notice := db.pgconn.notifies():
                     self._wake(notice.extra.decode())
