@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -100,6 +101,16 @@ def test_what_it_says_to_type_next_works(tmp_path: Path, store: str) -> None:
     assert "push" in said[2]
     assert "compaction" in said[2]
     assert set(said[3].split()) - {"__pycache__"} == {"README.md", "money.py", "test_money.py"}
+
+
+@pytest.mark.parametrize("on_path", [True, False])
+def test_it_is_named_as_it_can_be_called(on_path: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = str(Path(SCRIPT).parent)
+    others = [one for one in os.environ["PATH"].split(os.pathsep) if not Path(one, "punchlist").exists()]
+    monkeypatch.setenv("PATH", os.pathsep.join([folder, *others] if on_path else others))
+    said = punchlist("demo", "--fast").stdout.split("Your turn, with a model of your own:\n  ")[1]
+    name = shlex.split(said)[0]
+    assert name == "punchlist" if on_path else Path(name).samefile(SCRIPT)
 
 
 def test_it_needs_nothing_that_is_not_in_the_standard_library(tmp_path: Path) -> None:

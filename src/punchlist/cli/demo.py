@@ -91,6 +91,7 @@ def play(args: Namespace) -> int:
     settings = load({"dialect": "native", **{name: getattr(args, name, None) for name in ("store", "style", "plain")}})
     folder = os.path.realpath(tempfile.mkdtemp(prefix="punchlist-demo-"))
     _make(folder)
+    name = _name()
     os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
     model = ScriptedModel(script(fast=args.fast), "the demo")
     said = sessions.begin(state_folder(os.environ), place(folder), sessions.new_id(), model="demo", dialect="native")
@@ -103,8 +104,8 @@ def play(args: Namespace) -> int:
     if rested.why != "done" or plan.open_items or not green:
         raise Refused(f"the demo did not end as it should: {rested.why}: {rested.text} (plan {plan.id}, {folder})")
     durable = session.site.desk.store.durable
-    look = _look(args, plan.id, folder) if durable else "  nothing of the plan was kept: its store was in memory"
-    screen.say(_SHOWN.format(look=look, name=_name()))
+    look = _look(name, args, plan.id, folder) if durable else "  nothing of the plan was kept: its store was in memory"
+    screen.say(_SHOWN.format(look=look, name=name))
     return 0
 
 
@@ -162,9 +163,8 @@ def _tests(folder: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _look(args: Namespace, plan: str, folder: str) -> str:
+def _look(name: str, args: Namespace, plan: str, folder: str) -> str:
     store = f" --store {shlex.quote(args.store)}" if getattr(args, "store", None) else ""
-    name = _name()
     commands = (
         f"{name} show{store} --plan {plan}",
         f"{name} log{store} --plan {plan}",

@@ -92,7 +92,7 @@ class Stage:
                 if event.agent == MAIN:
                     self.face.write(event.text)
                     self._speaks = True
-            elif isinstance(event, Worker) and self._speaks:  # nobody is interrupted in the middle of a sentence
+            elif self._speaks and event.agent != MAIN:  # nobody is interrupted in the middle of a sentence
                 self._held += self._lines(event)
             else:
                 held, self._held, self._speaks = self._held, [], False
