@@ -415,12 +415,11 @@ class Desk:
 
     def save(self, now: Plan, after: Plan, record: Record, reader: Reader | None) -> Plan:
         """Write what `now` has become, and have it told where a pause was asked for. Raises StaleRevision."""
-        home = self._home() if self._parent or not now.id else None
+        home = self._home() if self._parent or not now.id else self._seat if self.session and not self._named else None
         after = after._replace(id=now.id or _new_id(), revision=now.revision + 1)
         record = record._replace(revision=after.revision)
         heard = None if reader is None else reader._replace(seen=after.revision)
-        seat = self._seat if self.session and not self._named and now.id and not self._parent else None
-        self.store.save(now if now.id else None, after, record, heard, home, seat)
+        self.store.save(now if now.id else None, after, record, heard, home)
         self.left = (after, heard) if heard else None
         if not now.id and self.settings.keep_history:
             self.store.trim(settings_of.ago(self.settings.keep_history))

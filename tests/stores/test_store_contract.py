@@ -166,11 +166,11 @@ def test_a_save_for_a_session_that_works_from_another_plan_by_now_is_refused(sto
     record = Record(2, "noon", "main", "me", changes=diff(plan, after))
     store.bind(seat, other.id)
     with pytest.raises(StaleRevision):
-        store.save(plan, after, record, Reader(2), None, seat)
+        store.save(plan, after, record, Reader(2), seat)
     assert store.load(plan.id) == plan
     assert store.history(plan.id, 1) == []
     store.bind(seat, plan.id)
-    store.save(plan, after, record, Reader(2), None, seat)
+    store.save(plan, after, record, Reader(2), seat)
     assert store.load(plan.id) == after
     assert seen(store, plan, "me") == 2
 
@@ -523,19 +523,11 @@ class Racing:
         self.plans, self.trim, self.wait = inner.plans, inner.trim, inner.wait
         self.sessions, self.recall, self.keep = inner.sessions, inner.recall, inner.keep
 
-    def save(
-        self,
-        before: Plan | None,
-        after: Plan,
-        record: Record,
-        reader: Reader | None,
-        home: Home | None,
-        seat: Home | None = None,
-    ) -> None:
+    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
         meanwhile, self._meanwhile = self._meanwhile, None
         if meanwhile:
             meanwhile()
-        self._inner.save(before, after, record, reader, home, seat)
+        self._inner.save(before, after, record, reader, home)
 
 
 def desk_of(store: Store, dialect: str = "claude-code") -> Desk:

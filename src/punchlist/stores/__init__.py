@@ -58,19 +58,11 @@ class Store(Protocol):
     def load(self, plan: str) -> Plan | None:
         """The plan with this id."""
 
-    def save(
-        self,
-        before: Plan | None,
-        after: Plan,
-        record: Record,
-        reader: Reader | None,
-        home: Home | None,
-        seat: Home | None = None,
-    ) -> None:
+    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
         """Replace `before` by `after`, and write the record and what its reader has heard. Raises StaleRevision
-        if the stored revision is not that of `before`, or if a seat is named whose agent works from another plan by
-        now. A new plan has a home, and is bound to its session; a plan that was there before is given one when it has
-        become a copy: then its parent is kept."""
+        if the stored revision is not that of `before`. A new plan has a home, and is bound to its session. With a plan
+        that was there before, a home says whose it is: if that session's agent works from another one by now, this is
+        stale, too; and a parent is kept, if it has become a copy."""
 
     def remember(self, plan: str, key: str, reader: Reader) -> None:
         """Keep what a reader has heard."""

@@ -43,23 +43,13 @@ class MemoryStore:
     def load(self, plan: str) -> Plan | None:
         return self._plans.get(plan)
 
-    def save(
-        self,
-        before: Plan | None,
-        after: Plan,
-        record: Record,
-        reader: Reader | None,
-        home: Home | None,
-        seat: Home | None = None,
-    ) -> None:
+    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
         with self._changed:
             stored = self._plans.get(after.id)
             if (stored.revision if stored else 0) != (before.revision if before else 0):
                 raise StaleRevision(f"plan {after.id} has moved on")
-            if seat is not None and self.find(seat) != after.id:
-                raise StaleRevision(f"session {seat.session!r} has moved on")
             if home is not None and stored is not None:
-                self._homes[after.id] = self._homes.get(after.id, Home())._replace(parent=home.parent)
+                self._stay(after.id, home)
             elif home is not None:
                 self._settle(after.id, home)
             self._plans.pop(after.id, None)
@@ -127,6 +117,12 @@ class MemoryStore:
         """There is nothing to close, but somebody may be waiting."""
         with self._changed:
             self._changed.notify_all()
+
+    def _stay(self, plan: str, home: Home) -> None:
+        if home.session and self.find(home) != plan:
+            raise StaleRevision(f"session {home.session!r} works from another plan")
+        if home.parent:
+            self._homes[plan] = self._homes.get(plan, Home())._replace(parent=home.parent)
 
     def _settle(self, plan: str, home: Home) -> None:
         if not home.session and home.agent == MAIN and home.place and self.find(home):

@@ -154,19 +154,11 @@ class Rows:
 
     # --- writing ---------------------------------------------------------------------------------------------------
 
-    def save(
-        self,
-        before: Plan | None,
-        after: Plan,
-        record: Record,
-        reader: Reader | None,
-        home: Home | None,
-        seat: Home | None = None,
-    ) -> None:
+    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
         if before is None:
             self._create(after.id, home or Home(), record.at)
-        self._write_head(before, after, record, reader, seat)
-        if before is not None and home is not None:
+        self._write_head(before, after, record, reader, home)
+        if before is not None and home is not None and home.parent:
             self._execute("UPDATE plans SET parent = ? WHERE id = ?", (home.parent, after.id))
         self._write_items(after, record)
         self._execute("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (after.id, *self._line(record)))
@@ -201,16 +193,22 @@ class Rows:
         return self._execute(_TRIM, (before, before)).rowcount
 
     def small(
-        self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, seat: Home | None
+        self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None
     ) -> tuple[Any, ...] | None:
         """A save that only changes items in place, by whoever saved last, as the values of one statement; else None."""
         author = _author(record, reader)
-        if before is None or self._glanced != (after.id, before.revision, author) or _head(before) != _head(after):
+        home = home or Home()
+        if (
+            before is None
+            or home.parent
+            or self._glanced != (after.id, before.revision, author)
+            or _head(before) != _head(after)
+        ):
             return None
         if any(change.kind != "changed" for change in record.changes):
             return None
         items = json.dumps({change.id: self._item_text(change.after) for change in record.changes})
-        head = (after.revision, record.at, author, after.id, before.revision, seat is None, *_seat(seat or Home()))
+        head = (after.revision, record.at, author, after.id, before.revision, not home.session, *_seat(home))
         return (*head, items, MAIN, *self._line(record))
 
     def _create(self, plan: str, home: Home, at: str) -> None:
@@ -229,14 +227,15 @@ class Rows:
                 raise StaleRevision(f"session {home.session!r} has a plan already")
 
     def _write_head(
-        self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, seat: Home | None
+        self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None
     ) -> None:
         old = before.revision if before else 0
         plan, revision, last = self._glanced
         if (plan, revision) != (after.id, old):  # it was not looked at before
             last = self._author(after.id)
         author = _author(record, reader)
-        values: tuple[Any, ...] = (after.revision, record.at, author, after.id, old, *(_seat(seat) if seat else ()))
+        seat = _seat(home) if before is not None and home is not None and home.session else ()
+        values: tuple[Any, ...] = (after.revision, record.at, author, after.id, old, *seat)
         seated = _SEATED if seat else ""
         if before is None or _head(before) != _head(after):
             changed = self._execute(_UPDATE_ALL + seated, (_head_text(after), *values))

@@ -105,16 +105,8 @@ class SqliteStore:
     def load(self, plan: str) -> Plan | None:
         return self._at_once("BEGIN", lambda: self._rows.load(plan))
 
-    def save(
-        self,
-        before: Plan | None,
-        after: Plan,
-        record: Record,
-        reader: Reader | None,
-        home: Home | None,
-        seat: Home | None = None,
-    ) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save(before, after, record, reader, home, seat))
+    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save(before, after, record, reader, home))
 
     def remember(self, plan: str, key: str, reader: Reader) -> None:
         self._at_once("BEGIN IMMEDIATE", lambda: self._rows.remember(plan, key, reader, _now()))

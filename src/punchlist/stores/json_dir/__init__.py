@@ -65,22 +65,14 @@ class JsonStore:
         pair = self._look(plan)
         return pair.plan if pair else None
 
-    def save(
-        self,
-        before: Plan | None,
-        after: Plan,
-        record: Record,
-        reader: Reader | None,
-        home: Home | None,
-        seat: Home | None = None,
-    ) -> None:
+    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
         def work() -> None:
             pair = self._look(after.id)
             if (pair.plan.revision if pair else 0) != (before.revision if before else 0):
                 raise StaleRevision(f"plan {after.id} has moved on")
-            if seat is not None and self._bound(seat) != after.id:
-                raise StaleRevision(f"session {seat.session!r} has moved on")
-            parent = home.parent if pair and home else None
+            if pair and home and home.session and self._bound(home) != after.id:
+                raise StaleRevision(f"session {home.session!r} works from another plan")
+            parent = home.parent or None if pair and home else None
             pair = pair or self._settled(after.id, home or Home())
             if pair.home.agent == MAIN:
                 self._point_here(pair.home.place, pair.id)

@@ -118,16 +118,8 @@ class PostgresStore:
     def load(self, plan: str) -> Plan | None:
         return self._at_once(lambda: self._rows.load(plan), _ONE_MOMENT)
 
-    def save(
-        self,
-        before: Plan | None,
-        after: Plan,
-        record: Record,
-        reader: Reader | None,
-        home: Home | None,
-        seat: Home | None = None,
-    ) -> None:
-        small = self._rows.small(before, after, record, reader, seat) if home is None else None
+    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
+        small = self._rows.small(before, after, record, reader, home)
         if small is not None and self._saved_at_once(small):
             self._rows.saved(after, record, reader)
             return
@@ -138,7 +130,7 @@ class PostgresStore:
             if tried and self._is_saved(after.id, record):  # the answer was lost, not the change
                 return
             tried = True
-            self._rows.save(before, after, record, reader, home, seat)
+            self._rows.save(before, after, record, reader, home)
             self._notify(after.id)
 
         self._at_once(work, "BEGIN")
