@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import sqlite3
@@ -248,6 +249,26 @@ def test_nothing_but_messages_reaches_standard_output() -> None:
     assert {"printed", "written", "echoed"} <= set(complained.split())
 
 
+def test_a_fault_of_ours_ends_one_request_and_is_logged(own_home: Path) -> None:
+    program = (
+        "import sys\n"
+        "from punchlist.mcp import serve\n"
+        "from punchlist.mcp.server import Server\n"
+        "from punchlist.mcp.who import Callers, Given\n"
+        "from punchlist.settings import load\n"
+        "class Faulty(Server):\n"
+        "    def _carried_out(self, request, name):\n"
+        "        raise ZeroDivisionError('by\\nnothing')\n"
+        "sys.exit(serve(Faulty(load(), Callers(Given(), {}))))\n"
+    )
+    with Raw(command=[sys.executable, "-c", program]) as client:
+        client.greet()
+        failed = client.error("tools/call", name="plan", arguments={})
+        assert failed["message"] == "a fault of punchlist itself: ZeroDivisionError: by nothing"
+        assert client.result("ping") == {}
+    assert (own_home / "punchlist" / "hook.log").read_text().endswith(" mcp: ZeroDivisionError: by nothing\n")
+
+
 def test_a_dialect_that_does_not_exist_is_said_before_anything_is_served() -> None:
     done = subprocess.run(
         [SCRIPT, "mcp", "--dialect", "klingon"], input="", capture_output=True, encoding="utf-8", check=False
@@ -327,11 +348,15 @@ def test_a_store_that_cannot_be_written_is_an_answer_and_the_server_stays(client
     assert client.say("plan", add=["Read"]) == "added 1; now 1 Read (0/1)"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="needs a user whom permissions bind")
+# Permissions do not bind root, unless it gives that up.
+BOUND = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
+
+
+@pytest.mark.skipif(bool(BOUND) and not shutil.which("setpriv"), reason="root cannot give up its rights here")
 def test_a_store_without_permission_is_an_answer(client: Raw, own_home: Path) -> None:
     client.say("plan", add=["Read"])
     (own_home / "punchlist" / "punchlist.db").chmod(stat.S_IRUSR)
-    with Raw() as other:
+    with Raw(command=[*BOUND, SCRIPT, "mcp"]) as other:
         text, is_error = other.call("plan", add=["Write"])
     assert is_error
     assert "check its permissions" in text

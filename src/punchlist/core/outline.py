@@ -26,8 +26,16 @@ def entries(text: str) -> list[Entry]:
     for find in (_box, _number, _bullet):
         found = _found(lines, find)
         if found:
-            return found[:_MOST]
+            return _short(found)
     return []
+
+
+def _short(found: list[Entry]) -> list[Entry]:
+    """No more than fit on a list; what is left out is not forgotten."""
+    if len(found) <= _MOST:
+        return found
+    rest = found[_MOST - 1 :]
+    return [*found[: _MOST - 1], Entry(rest[0].phase, f"the other {len(rest)} steps of the plan that was approved")]
 
 
 def _found(lines: list[str], find: Callable[[str], tuple[str, str] | None]) -> list[Entry]:

@@ -72,17 +72,6 @@ def _host(name: str) -> Any:
 
 
 def _log(error: Exception) -> None:
-    """One line in the log beside the store; if even that fails, nothing."""
-    import time
+    from ..faults import log
 
-    from ..settings import state_folder
-
-    try:
-        folder = state_folder(os.environ)
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        words = " ".join(f"{type(error).__name__}: {error!s:.500}".split())
-        handle = os.open(os.path.join(folder, "hook.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(handle, "a", encoding="utf-8", errors="replace") as file:
-            file.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} hook: {words}\n")
-    except OSError:
-        pass
+    log("hook", error)

@@ -246,6 +246,9 @@ class Server:
 
 def _of_ours(error: Exception) -> Fault:
     """A fault of ours ends one request, not the server."""
+    from ..faults import log
+
+    log("mcp", error)
     words = f"{type(error).__name__}: {cut(inline(str(error)), 300)}"
     return Fault(protocol.INTERNAL_ERROR, f"a fault of punchlist itself: {words}")
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from ... import __version__
 from ...core.text import cut, inline
-from ...settings import Settings, place, state_folder
+from ...faults import path as log_path
+from ...settings import Settings, place
 from ...switch import is_off
 from . import FAULT, NOTE, OWN, WELL, Check
 from .probe import hook_time, server
@@ -78,7 +79,7 @@ def _bytecode() -> Iterator[Check]:
 
 def _log() -> Iterator[Check]:
     """The last faults of hooks."""
-    path = os.path.join(state_folder(os.environ), "hook.log")
+    path = log_path()
     try:
         with open(path, "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
@@ -89,7 +90,9 @@ def _log() -> Iterator[Check]:
         yield Check(OWN, FAULT, f"{path} cannot be read: {error.strerror}", f"chmod 600 {path}")
         return
     if not lines:
-        yield Check(OWN, WELL, "no hook has failed")
+        yield Check(OWN, WELL, "nothing has failed unnoticed")
         return
     last = "".join(f"\n{cut(inline(line), 300)}" for line in lines[-_LINES:])
-    yield Check(OWN, NOTE, f"hooks have failed; the last lines of {path}:{last}", f"when that is mended: rm {path}")
+    yield Check(
+        OWN, NOTE, f"something has failed unnoticed; the last lines of {path}:{last}", f"when that is mended: rm {path}"
+    )

@@ -1,0 +1,30 @@
+"""Faults that an agent must not notice, a line each in a file beside the store. `doctor` shows the last ones."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from .settings import state_folder
+
+_FULL = 1_000_000  # bytes; then what there is becomes the older log, and what was older goes
+
+
+def path() -> str:
+    """Where the log is."""
+    return os.path.join(state_folder(os.environ), "hook.log")
+
+
+def log(where: str, error: Exception) -> None:
+    """Add a line; if even that fails, nothing."""
+    words = " ".join(f"{type(error).__name__}: {error!s:.500}".split())
+    try:
+        os.makedirs(os.path.dirname(path()), mode=0o700, exist_ok=True)
+        handle = os.open(path(), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(handle, "a", encoding="utf-8", errors="replace") as file:
+            file.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {where}: {words}\n")
+            is_full = os.fstat(file.fileno()).st_size > _FULL
+        if is_full:
+            os.replace(path(), f"{path()}.1")
+    except OSError:
+        pass
