@@ -261,10 +261,15 @@ class Desk:
     # --- news --------------------------------------------------------------------------------------------------------
 
     def heard(self, now: Plan, reader: Reader, *, ids: bool) -> list[str]:
-        """The news for a reader, who has heard them now."""
-        told = self.told(now, self.unheard(now, reader), ids=ids)
-        self.remember(now, reader)
-        return told
+        """The news for a reader, who has heard them now. Of several who would tell them at once, one does."""
+        for _ in range(_TRIES):
+            told = self.told(now, self.unheard(now, reader), ids=ids)
+            try:
+                self.remember(now, reader)
+                return told
+            except StaleRevision:
+                now, reader = self._look()
+        raise self.beaten()
 
     def unheard(self, now: Plan, reader: Reader) -> list[Record]:
         """The records this reader has not heard of. An import or a restore is no news, and ends what came before it."""
@@ -285,9 +290,9 @@ class Desk:
         return lines
 
     def remember(self, now: Plan, reader: Reader) -> None:
-        """Keep that this reader has heard of everything up to now."""
+        """Keep that this reader has heard of everything up to now. Raises StaleRevision if it was told meanwhile."""
         if now.id and reader.seen < now.revision:
-            self.store.remember(now.id, self.reader_key, reader._replace(seen=now.revision))
+            self.store.remember(now.id, self.reader_key, reader._replace(seen=now.revision), reader)
 
     # --- how the work goes -------------------------------------------------------------------------------------------
 

@@ -60,7 +60,9 @@ def connections(url: str) -> list[tuple[int, str]]:
 
 
 def listening(url: str) -> list[int]:
-    return [pid for pid, query in connections(url) if query.startswith("LISTEN")]
+    return [
+        pid for pid, query in connections(url) if query.startswith("LISTEN") or "listeners" in query.split("WHERE")[0]
+    ]
 
 
 def eventually(holds: Callable[[], bool]) -> None:

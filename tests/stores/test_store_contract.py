@@ -281,6 +281,28 @@ def test_what_was_heard_is_never_unheard(store: Store) -> None:
     assert store.glance(plan.id, "r")[1] == Reader(5)
 
 
+def test_who_was_told_meanwhile_is_not_told_again(store: Store) -> None:
+    plan = saved(store, None, plan_of("a"), home=Home("/here", "s", "main"))
+    store.remember(plan.id, "r", Reader(1), Reader(0))
+    with pytest.raises(StaleRevision):
+        store.remember(plan.id, "r", Reader(1), Reader(0))
+    plan = saved(store, plan, ops.add(plan, "b"), reader="r")
+    with pytest.raises(StaleRevision):
+        store.remember(plan.id, "r", Reader(2), Reader(1))
+    assert seen(store, plan, "r") == 2
+
+
+def test_of_many_who_would_tell_the_same_at_once_one_does(store: Store) -> None:
+    Desk(store, session="s", settings=SETTINGS).call("plan", {"add": ["a"]})
+    user = Desk(store, session="s", settings=SETTINGS)
+    for number in range(10):
+        user.change(lambda plan, number=number: ops.add(plan, f"more {number}"))  # type: ignore[misc]
+        desks = [Desk(store, session="s", settings=SETTINGS) for _ in range(4)]
+        with ThreadPoolExecutor(4) as pool:
+            told = [line for lines in pool.map(lambda desk: desk.news(), desks) for line in lines]
+        assert told == [f'the user added {number + 2} "more {number}".']
+
+
 def test_the_latest_plan_of_a_place_is_the_one_that_was_touched_last(store: Store) -> None:
     one = saved(store, None, plan_of("a"), home=Home("/here", "s1", "main"))
     two = saved(store, None, plan_of("b"), home=Home("/here", "s2", "main"))

@@ -64,8 +64,9 @@ class Store(Protocol):
         that was there before, a home says whose it is: if that session's agent works from another one by now, this is
         stale, too; and a parent is kept, if it has become a copy."""
 
-    def remember(self, plan: str, key: str, reader: Reader) -> None:
-        """Keep what a reader has heard."""
+    def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
+        """Keep what a reader has heard. Raises StaleRevision if that was not what is named as `before`: then somebody
+        else has told it meanwhile."""
 
     def history(self, plan: str, after: int = 0) -> list[Record]:
         """The records behind a revision, oldest first."""

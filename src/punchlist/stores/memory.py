@@ -60,8 +60,10 @@ class MemoryStore:
                 self._readers[after.id, record.reader] = reader
             self._changed.notify_all()
 
-    def remember(self, plan: str, key: str, reader: Reader) -> None:
+    def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
         with self._changed:
+            if before not in (None, self._readers.get((plan, key), _NEW)):
+                raise StaleRevision("the reader has heard of it")
             if reader.seen >= self._readers.get((plan, key), _NEW).seen:
                 self._readers[plan, key] = reader
 

@@ -168,7 +168,9 @@ class Rows:
         """Who wrote this revision: as long as it is the last, that need not be looked up."""
         self._glanced = (after.id, after.revision, _author(record, reader))
 
-    def remember(self, plan: str, key: str, reader: Reader, at: str) -> None:
+    def remember(self, plan: str, key: str, reader: Reader, before: Reader | None, at: str) -> None:
+        if before is not None and self.glance(plan, key)[1] != before:
+            raise StaleRevision("the reader has heard of it")
         self._execute(_READER, (plan, text(key), reader.seen, at))
 
     def keep(self, key: str, before: Pace, after: Pace, at: str) -> None:

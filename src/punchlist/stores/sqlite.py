@@ -108,8 +108,8 @@ class SqliteStore:
     def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
         self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save(before, after, record, reader, home))
 
-    def remember(self, plan: str, key: str, reader: Reader) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.remember(plan, key, reader, _now()))
+    def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.remember(plan, key, reader, before, _now()))
 
     def history(self, plan: str, after: int = 0) -> list[Record]:
         return self._read(lambda: self._rows.history(plan, after))

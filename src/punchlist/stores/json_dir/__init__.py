@@ -81,9 +81,11 @@ class JsonStore:
 
         self._alone(work)
 
-    def remember(self, plan: str, key: str, reader: Reader) -> None:
+    def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
         def work() -> None:
             pair = self._look(plan)
+            if pair and before not in (None, pair.readers.get(key, Reader())):
+                raise StaleRevision("the reader has heard of it")
             if pair and pair.readers.get(key) != reader:  # of a plan that is gone, nobody needs to have heard
                 pair.add({"reader": key, "seen": reader.seen, "at": now()}, sync=False)
 

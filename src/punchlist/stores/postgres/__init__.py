@@ -149,8 +149,13 @@ class PostgresStore:
             except psycopg.Error as error:
                 self._fail(error)
 
-    def remember(self, plan: str, key: str, reader: Reader) -> None:
-        self._at_once(lambda: self._rows.remember(plan, key, reader, _now()))
+    def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
+        def work() -> None:
+            if before is not None:  # of two who would tell the same, one waits and then sees that it was told
+                self._execute("SELECT FROM plans WHERE id = ? FOR UPDATE", (plan,))
+            self._rows.remember(plan, key, reader, before, _now())
+
+        self._at_once(work, "BEGIN")
 
     def history(self, plan: str, after: int = 0) -> list[Record]:
         return self._at_once(lambda: self._rows.history(plan, after))
