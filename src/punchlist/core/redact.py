@@ -9,11 +9,15 @@ from .text import cut
 from .typed import Any
 
 _MOST = 200  # characters of a value
+_READ = 10 * _MOST  # characters that are looked at for them
 _BLANK = "[redacted]"
-_NAME = r"[\w-]*(?:password|passwd|secret|token|api[_-]?key|authorization|credential|private[_-]?key)[\w-]*"
+_NAME = r"(?:password|passwd|secret|token|api[_-]?key|authorization|credential|private[_-]?key)[\w-]{0,60}"
 _SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
+# Every repetition has an end: what is long and of one piece, as hexadecimal digits are, takes no longer than prose.
 _GIVEN = re.compile(
-    rf"((?:--)?{_NAME}[\"']?\s*[=:]\s*[\"']?(?:bearer\s+)?|--{_NAME}\s+|\bbearer\s+)([^\s\"'&;|]+)", re.IGNORECASE
+    rf"({_NAME}[\"']?\s{{0,9}}[=:]\s{{0,9}}[\"']?(?:bearer\s{{1,9}})?|--[\w-]{{0,60}}?{_NAME}\s{{1,9}}|\bbearer\s{{1,9}})"
+    r"([^\s\"'&;|]+)",
+    re.IGNORECASE,
 )
 _KEY = re.compile(
     r"[\"']?\b(?:sk[-_]|gh[pos]_|github_pat_|glpat-|xox[bp]-|A[KS]IA|AIza|eyJ)[\w.-]{12,}[\"']?",
@@ -26,9 +30,9 @@ def redacted(value: Any, name: str = "") -> Any:
         return {key: redacted(entry, str(key)) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [redacted(entry, name) for entry in value]
-    secret = bool(_SECRET_NAME.fullmatch(name))
+    secret = bool(_SECRET_NAME.search(name[:_MOST]))
     if isinstance(value, str):
-        return _BLANK if value and secret else cut(blanked(value), _MOST)
+        return _BLANK if value and secret else cut(blanked(value[:_READ]), _MOST)
     return _BLANK if secret and value is not None and not isinstance(value, bool) else value
 
 
