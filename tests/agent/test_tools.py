@@ -184,6 +184,13 @@ def test_lines_are_found_by_a_regular_expression(use: Bench) -> None:
     assert "no regular expression" in wrong.text
 
 
+@pytest.mark.parametrize("name", ["re", "fnmatch", "json", "punchlist"])
+def test_a_search_runs_nothing_of_the_project(use: Bench, name: str) -> None:
+    (use.folder / f"{name}.py").write_text("open('ran', 'w').write('hello')\n")
+    assert use("grep", pattern="hello").text == f"{name}.py:1:open('ran', 'w').write('hello')"
+    assert not (use.folder / "ran").exists()
+
+
 def test_a_regular_expression_that_would_take_for_ever_is_ended(tmp_path: Path) -> None:
     made = agent(tmp_path, [], bounds=Bounds(seconds=1))
     (Path(made.site.folder) / "a").write_text("a" * 60 + "!")

@@ -144,7 +144,7 @@ def _edit(session: Session, settings: Settings) -> None:
     if not desk.store.durable:
         desk.change(lambda plan: ops.add(plan, _EDIT, after="3"))
         return
-    words = [sys.executable, "-m", "punchlist", "add", _EDIT, "--after", "3", "--plan", desk.plan.id]
+    words = [sys.executable, "-P", "-m", "punchlist", "add", _EDIT, "--after", "3", "--plan", desk.plan.id]
     env = {**os.environ, "PUNCHLIST_STORE": settings.store}
     done = subprocess.run(words, env=env, cwd=session.site.folder, capture_output=True, text=True, check=False)
     if done.returncode:

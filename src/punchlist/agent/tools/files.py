@@ -123,7 +123,7 @@ def _grep(site: Site, args: Mapping[str, Any]) -> Answer:
     path = located(site, args.get("path", "."))
     asked = {"pattern": args["pattern"], "path": path, "files": args.get("files", "*"), "folder": site.folder}
     ran = run(
-        [sys.executable, "-m", "punchlist.agent.tools.search"],
+        [sys.executable, "-P", "-m", "punchlist.agent.tools.search"],  # -P: nothing of the project is imported
         folder=site.folder,
         stop=site.stop,
         seconds=site.bounds.seconds,
