@@ -16,7 +16,7 @@ _LARGEST = 1_000_000  # characters of a plan file
 
 def plan_file(desk: Desk, plan: Plan) -> str:
     """Where the plan of plan mode is written. It stays when plan mode is left."""
-    return os.path.join(state_folder(os.environ), "plans", f"{plan.id}.md")
+    return os.path.join(os.path.realpath(state_folder(os.environ)), "plans", f"{plan.id}.md")
 
 
 def read_plan_file(desk: Desk) -> str:

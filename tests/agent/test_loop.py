@@ -371,6 +371,55 @@ def test_a_sub_agent_has_its_own_plan_and_conversation_and_its_last_words_are_th
     made.close()
 
 
+@pytest.mark.parametrize("name", ["main", "user"])
+def test_a_sub_agent_cannot_take_the_name_of_its_parent_or_of_the_user(tmp_path: Path, name: str) -> None:
+    own_turns = [turn(call("plan", add=["Mine"])), turn(call("plan", done=[1])), turn(text="Yes.")]
+    script = {
+        "turns": [turn(call("task", name=name, prompt="Go.")), turn(text="Done.")],
+        "workers": workers(**{name: own_turns}),
+    }
+    made = agent(tmp_path, script)
+    made.work()
+    assert made.site.desk.plan.items == ()
+    own = made.site.desk.of("s1", f"{name}-2")
+    assert [(record.by, len(record.changes)) for record in own.history()] == [(f"{name}-2", 1)] * 2
+    made.close()
+
+
+def test_a_sub_agent_is_not_sent_on(tmp_path: Path) -> None:
+    script = {
+        "turns": [turn(call("task", name="docs", prompt="Go.")), turn(text="Done.", expect=["I am tired."])],
+        "workers": workers(docs=[turn(call("plan", add=["Look"])), turn(text="I am tired.")]),
+    }
+    made = agent(tmp_path, script)
+    made.work()
+    assert made.told(Pushed) == []
+    made.close()
+
+
+def test_plan_mode_binds_sub_agents_that_are_at_work(tmp_path: Path) -> None:
+    tried = turn(call("write", path="a.txt", text="a"), call("read", path="b.txt"))
+    script = {
+        "turns": [turn(call("task", name="docs", prompt="Go.")), turn(text="Done.")],
+        "workers": workers(docs=[tried, turn(text="Yes.")]),
+    }
+    made = agent(tmp_path, script)
+    (Path(made.site.folder) / "b.txt").write_text("readable")
+    made.site.desk.change(lambda plan: ops.set_mode(ops.add(plan, "Lead"), "act"))
+    started = made.site.crew.start
+
+    def planned(*args: Any, **more: Any) -> Any:
+        made.site.desk.change(lambda plan: ops.set_mode(plan, "plan"))  # the user turns it on meanwhile
+        return started(*args, **more)
+
+    made.site.crew.start = planned  # type: ignore[method-assign]
+    made.work()
+    assert not (Path(made.site.folder) / "a.txt").exists()
+    said = [event.result for event in made.told(Answered) if event.agent == "docs"]
+    assert [("plan mode is on" in one.text, one.is_error) for one in said] == [(True, True), (False, False)]
+    made.close()
+
+
 def test_a_sub_agent_in_the_background_works_while_its_parent_goes_on(tmp_path: Path) -> None:
     """Each waits for the other: that can end only if both are at work."""
     wait = "while [ ! -e {} ]; do sleep 0.01; done"

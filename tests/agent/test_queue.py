@@ -185,6 +185,18 @@ def test_plan_mode_lets_the_agent_look_and_ask(planning: Agent) -> None:
     planning.close()
 
 
+def test_the_plan_file_can_be_written_behind_a_link(
+    planning: Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "link"))
+    desk = planning.site.desk
+    path = tmp_path / "link" / "punchlist" / "plans" / f"{desk.plan.id}.md"
+    (wrote,) = run(planning, all_tools(planning), Call("1", "write", {"path": str(path), "text": "# Mend\n"}))
+    assert (wrote.is_error, path.read_text()) == (False, "# Mend\n")
+
+
 def test_the_plan_file_can_be_written_in_plan_mode_and_is_what_the_user_approves(planning: Agent) -> None:
     desk = planning.site.desk
     path = plan_file(desk, desk.plan)

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from ..core.errors import Refused
+from ..core.model import MAIN, USER
 from ..core.text import block, cut
 from ..prompts import say
 from .events import Event, Planned, Worker
@@ -78,10 +79,11 @@ def hired(site: Site, name: str, taken: set[str]) -> Site:
     wanted = name if not site.depth else f"{site.agent}/{name}"
     desk = site.desk.of(site.desk.session, wanted)
     number = count(2)
-    while desk.agent in taken or desk.plan.id or os.path.exists(_path(site, desk.agent)):
+    while desk.agent in (MAIN, USER, *taken) or desk.plan.id or os.path.exists(_path(site, desk.agent)):
         desk = site.desk.of(site.desk.session, f"{wanted}-{next(number)}")
     return site._replace(
         desk=desk,
+        lead=site.lead or site.desk,
         agent=desk.agent,
         depth=site.depth + 1,
         model=site.model.worker(name),

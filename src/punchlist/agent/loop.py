@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from ..core.errors import StoreError
 from ..desk import Desk
+from ..moments import Sent, is_continuing, stopped, was_prompted
 from ..moments import Stop as Standing
-from ..moments import is_continuing, stopped, was_prompted
 from ..policy.brief import wrapped
 from ..prompts import say
 from . import compact
@@ -111,7 +111,7 @@ def _rested(site: Site, said: Transcript, turn: Turn) -> Rested | None:
     if awaited:
         site.crew.await_one(site)
     standing = Standing(said=turn.text, agent=site.agent)
-    sent = stopped(site.desk, standing)
+    sent = Sent("", "a sub-agent is not sent on") if site.depth else stopped(site.desk, standing)
     if not sent.text:
         if awaited:
             return None

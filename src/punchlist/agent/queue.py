@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 
 from ..core.errors import PunchlistError
-from ..core.model import Plan
 from ..planning import plan_file
 from .events import Answered, Called, Interrupted
 from .ledger import write_down
@@ -17,6 +16,7 @@ from .tools import Answer, Tool, bounded, checked, find
 from .tools.places import located
 
 INTERRUPTED = "interrupted: the user stopped this turn before anything came of the call."
+LOST = "interrupted: the session ended while this ran; what came of it is not known, and it may be running still."
 _AT_ONCE = 8
 _UNKNOWN = Tool("", "", {}, lambda site, args: Answer(""))  # stands for a name that is no tool's
 
@@ -52,8 +52,10 @@ def _run(site: Site, tools: Sequence[Tool], batch: list[Call]) -> Iterator[Resul
     plan = site.desk.plan
     here = site._replace(plan_file=plan_file(site.desk, plan) if plan.mode == "plan" else "")
 
+    planning = "plan" in (plan.mode, site.lead.plan.mode if site.lead else "")
+
     def one(call: Call) -> Result:
-        return _one(here, plan, tools, call)
+        return _one(here, planning, tools, call)
 
     if len(batch) == 1:
         found = [one(batch[0])]
@@ -64,18 +66,18 @@ def _run(site: Site, tools: Sequence[Tool], batch: list[Call]) -> Iterator[Resul
     write_down(site.desk, [call for call in batch if not _named(tools, call).is_plan])
 
 
-def _one(site: Site, plan: Plan, tools: Sequence[Tool], call: Call) -> Result:
+def _one(site: Site, planning: bool, tools: Sequence[Tool], call: Call) -> Result:
     is_plan = _named(tools, call).is_plan
     site.tell(Called(site.agent, call, is_plan))
-    answer = guarded(lambda: _answer(site, plan, find(tools, call.tool), call))
+    answer = guarded(lambda: _answer(site, planning, find(tools, call.tool), call))
     result = Result(call.id, call.tool, bounded(whole(answer.text), 2 * site.bounds.output), answer.is_error)
     site.tell(Answered(site.agent, call, result, is_plan, answer.display))
     return result
 
 
-def _answer(site: Site, plan: Plan, tool: Tool, call: Call) -> Answer:
+def _answer(site: Site, planning: bool, tool: Tool, call: Call) -> Answer:
     args = checked(tool, call.args, site.bounds.args)
-    if plan.mode == "plan" and not _is_allowed_while_planning(site, tool, call):
+    if planning and not _is_allowed_while_planning(site, tool, call):
         return Answer(f"plan mode is on: {tool.name} has to wait until the user has approved the plan.", True)
     return tool.run(site, args)
 

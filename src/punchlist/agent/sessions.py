@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ..core.errors import Refused
 from ..core.text import cut, inline
 from .compact import restore
-from .queue import INTERRUPTED
+from .queue import LOST
 from .site import Site
 from .transcript import Transcript, head_of
 
@@ -49,7 +49,7 @@ def named(state: str, words: str) -> str:
 def reopened(state: str, id: str) -> Transcript:
     """A session's transcript, to go on with. A call that was cut off is answered: nothing came of it."""
     said = Transcript(path_of(state, id))
-    said.close_calls(INTERRUPTED)
+    said.close_calls(LOST)
     return said
 
 

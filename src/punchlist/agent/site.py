@@ -48,5 +48,6 @@ class Site(NamedTuple):
     bounds: Bounds = Bounds()
     agent: str = "main"
     depth: int = 0
+    lead: Desk | None = None  # of a sub-agent: the plan of the main agent, which tells whether anybody may act
     plan_file: str = ""  # the one file that may be written in plan mode, while it is on
     confirm_shell: bool = False
