@@ -23,7 +23,7 @@ from punchlist.core.rules import Rules
 from punchlist.dialects import PATHS, Dialect, Tool, load
 from punchlist.hosts.install import PATHS as AGENTS
 from punchlist.hosts.install import Part, Where, host_of
-from punchlist.settings import ABOUT, DIALECTS, Settings
+from punchlist.settings import ABOUT, DIALECTS, About, Settings
 
 DOCS = Path(__file__).parent
 _FLAGS = (
@@ -53,12 +53,18 @@ def settings() -> str:
             _default(name),
             _values(name),
             f"`PUNCHLIST_{name.upper()}`",
-            "yes" if about.project else "no",
+            _in_project(about),
             about.text,
         )
         for name, about in ABOUT.items()
     ]
     return _table(("setting", "default", "values", "environment", "in a project's file", "what it says"), rows)
+
+
+def _in_project(about: About) -> str:
+    if about.tighter is None:
+        return "yes" if about.project else "no"
+    return "only `true`" if about.tighter else "only less, or `false`"
 
 
 def dialects() -> str:

@@ -58,28 +58,29 @@ class About(NamedTuple):
     choices: tuple[str, ...] = ()
     project: bool = True  # whether a project's file may set it
     least: int = 0  # for a number
+    tighter: bool | None = None  # what a project may set against the user's word; of a number, whatever is less
 
 
 ABOUT = {
     "store": About("where plans are kept: sqlite:PATH, json:DIR, postgresql://..., memory:", project=False),
     "dialect": About("the tools a model is given"),
     "tolerant": About("whether every dialect understands calls that are nearly right"),
-    "user_closed_is_final": About("whether what the user closed stays closed, whatever an agent sends"),
+    "user_closed_is_final": About("whether what the user closed stays closed, whatever an agent sends", tighter=True),
     "strict_pause": About("whether llxprt's todo_pause refuses brief and vague reasons"),
     "interactive": About("whether llxprt answers in its quiet, interactive way"),
-    "redact_calls": About("whether secrets in recorded tool calls are blanked and long values cut"),
+    "redact_calls": About("whether secrets in recorded tool calls are blanked and long values cut", tighter=True),
     "keep_history": About(
         "how long history is kept: 90d, 26w; for ever if empty. What is older goes with each new plan"
     ),
-    "off": About("whether punchlist says nothing at all to agents, and offers no tool"),
+    "off": About("whether punchlist says nothing at all to agents, and offers no tool", tighter=True),
     "reminders": About("whether an agent is reminded of a plan that it does not update"),
     "remind_after": About("turns without an update before a reminder; claude-code 7, gencode and ours 10"),
     "remind_again": About("turns between two reminders; claude-code 3, gencode 10, ours twice as many each time"),
     "reminder_budget": About("tokens of reminders in a session, then silence; ours 400, none in other dialects"),
-    "continuation": About("whether an agent that stops with something open is sent on"),
-    "idle_pushes": About("how often in a row it is sent on if that leads to nothing"),
-    "pushes": About("how often it is sent on in a session"),
-    "push_minutes": About("for how long it is sent on, from the first time after your last message"),
+    "continuation": About("whether an agent that stops with something open is sent on", tighter=False),
+    "idle_pushes": About("how often in a row it is sent on if that leads to nothing", tighter=False),
+    "pushes": About("how often it is sent on in a session", tighter=False),
+    "push_minutes": About("for how long it is sent on, from the first time after your last message", tighter=False),
     "plan_mode_every": About("turns between two tellings of the text of plan mode"),
     "seed_plan": About("whether an approved plan's headings and checkboxes become the plan, if there is none yet"),
     "clear_delay": About(
@@ -218,8 +219,10 @@ def _take(
     is_project: bool,
 ) -> None:
     try:
-        values[name] = _checked(name, value, origin, is_project)
-        origins[name] = origin
+        value = _checked(name, value, origin, is_project)
+        if is_project:
+            _may_set(name, value, values.get(name, _default(name)), origin)
+        values[name], origins[name] = value, origin
     except SettingsError as error:
         faults.append(str(error))
 
@@ -246,6 +249,18 @@ def _checked(name: str, value: Any, origin: str, is_project: bool) -> Any:
     if choices and value not in choices and repr(value) not in choices:
         raise SettingsError(f"{origin}: {name!r} must be one of {', '.join(choices)}, not {shown(value)}.")
     return value
+
+
+def _may_set(name: str, value: Any, before: Any, origin: str) -> None:
+    """Whether a project may set this. A project is not always yours: it can bind agents tighter than you do, not
+    looser."""
+    tighter = ABOUT[name].tighter
+    if tighter is None or value in (tighter, before) or (type(value) is int and value < before):
+        return
+    raise SettingsError(
+        f"{origin}: {name!r} cannot be set to {shown(value)} by a project, only to "
+        f"{'less' if type(value) is int else str(tighter).lower()}; set it in your own {FILE} or the environment."
+    )
 
 
 def shown(value: Any) -> str:

@@ -129,6 +129,34 @@ def test_a_project_cannot_redirect_plans(project_file: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "tighter", "looser"),
+    [
+        ("pushes", 5, 100),
+        ("idle_pushes", 1, 4),
+        ("push_minutes", 0, 31),
+        ("continuation", False, True),
+        ("off", True, False),
+        ("redact_calls", True, False),
+        ("user_closed_is_final", True, False),
+    ],
+)
+def test_a_project_can_bind_agents_tighter_and_not_looser_than_the_user(
+    user_file: Path, project_file: Path, name: str, tighter: object, looser: object
+) -> None:
+    default = settings()[name]["value"]
+    if isinstance(tighter, bool):
+        user_file.write_text(f"{name} = {json.dumps(tighter)}")
+        default = tighter
+    project_file.write_text(f"{name} = {json.dumps(looser)}")
+    assert f"{name!r} cannot be set to" in fault()
+    assert settings()[name]["value"] == default
+    user_file.write_text("")
+    project_file.write_text(f"{name} = {json.dumps(tighter)}")
+    assert value(name) == (tighter, str(project_file))
+    assert run("settings").stderr == ""
+
+
+@pytest.mark.parametrize(
     ("text", "key", "right"),
     [
         ('tolerant = "yes"', "'tolerant'", "must be true or false, not 'yes'"),
