@@ -14,6 +14,10 @@ _WRAPPERS = (
     "untrusted_context",
     "turn-context",
     "info-msg",
+    "task-notification",
+    "user-prompt-submit-hook",
+    "local-command",
+    "command-",
 )
 
 
@@ -41,7 +45,7 @@ def plainly(text: str) -> str:
 
 def quoted(text: str, width: int = 60) -> str:
     """An item's text as it stands inside a sentence."""
-    return f'"{cut(inline(text), width)}"'
+    return '"' + cut(inline(text), width).replace('"', '\\"') + '"'
 
 
 def counted(number: int, noun: str) -> str:
@@ -63,4 +67,5 @@ def _defuse(text: str) -> str:
 
 
 def _names_a_wrapper(piece: str) -> bool:
-    return piece.lstrip("/ \n").casefold().startswith(_WRAPPERS)
+    name = "".join(char for char in piece[:80] if char not in _JOINERS)
+    return name.lstrip("/ \n").casefold().startswith(_WRAPPERS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..core.model import ACTIVE, BLOCKED, Item, Plan
-from ..core.text import counted, cut, inline
+from ..core.text import counted, cut, inline, quoted
 from ..core.typed import Any
 from ..prompts import say
 
@@ -36,7 +36,7 @@ def listed(plan: Plan, *, ids: bool) -> str:
 
 def now(plan: Plan, item: Item, *, ids: bool) -> str:
     """Where the work stands: `now 4 "Run the tests" (3/7)`."""
-    name = f'{item.id} "{_words(item)}"' if ids else f'"{_words(item)}"'
+    name = f"{item.id} {quoted(item.text, _WIDTH)}" if ids else quoted(item.text, _WIDTH)
     done = plan.progress
     return f"{'now' if item.status == ACTIVE else 'next'} {name} ({done.completed}/{done.total})"
 
