@@ -23,8 +23,19 @@ _ASKING = (
     "your reply",
     "your go ahead",
     "waiting for you",
+    "waiting for your",
+    "waiting for approval",
     "waiting on you",
+    "waiting on your",
     "awaiting your",
+    "awaiting approval",
+    "awaiting confirmation",
+    "please provide",
+    "please tell me",
+    "pick one",
+    "choose one",
+    "reply with",
+    "y n",
     "i'll wait",
     "i will wait",
     "tell me which",
@@ -44,15 +55,17 @@ _ASKING = (
 _ENDS = str.maketrans(dict.fromkeys('.,;:!?…()"—–\n', "|"))  # of clauses
 _BEFORE = """
     please ok okay no nope hey actually oh hmm uh um well so just now and but then alright right sorry yes yeah first
-    can could would you should must let's lets i want need to will
+    can could would you should must let's lets i we want need to will said told that's thats that is it's its
+    claude codex gemini agent bitte por favor s'il vous plaît per favore
 """
 _BEHIND = """
     for until till there here now please right it that this what doing working all everything everyone a an one when
     before after with and or where as if because i me my we let us immediately just then so while on off up your you
-    thanks thank again today
+    thanks thank again today work
 """
 _FILLERS = frozenset(_BEFORE.split())  # may stand before a word that stops
 _FOLLOWING = frozenset(_BEHIND.split())  # may stand behind it: "stop there", not "stop button"
+_WORK = frozenset(["work", "agent", "agents", "run", "session", "loop", "task", "tasks", "job", "plan", "presses"])
 _STOPPING = (
     "wait",
     "stop",
@@ -65,6 +78,8 @@ _STOPPING = (
     "not yet",
     "enough",
     "cancel",
+    "abort",
+    "stand by",
 )
 _ELSEWHERE = ("warte", "stopp", "attends", "attendez", "arrête", "espera", "aspetta", "fermati", "стоп", "подожди")
 _UNSPACED = ("等一下", "等等", "停", "待って", "ストップ", "잠깐", "멈춰")  # of languages without spaces
@@ -83,6 +98,15 @@ _ANYWHERE = (
     "wait for my",
     "wait until i",
     "wait till i",
+    "don't start yet",
+    "do not start yet",
+    "don't do anything",
+    "do not do anything",
+    "do nothing until",
+    "do nothing else",
+    "do nothing more",
+    "no more changes",
+    "no further changes",
     "before you continue",
     "before you go on",
     "before continuing",
@@ -94,7 +118,8 @@ _NEGATIONS = frozenset(("don't", "dont", "not", "never", "no", "without", "needn
 
 def asks(text: str) -> bool:
     """Whether a message ends by asking the user something, or by waiting for an answer."""
-    lines = [line for line in map(_prose, _without_code(text[-_LONG:])) if line.strip()][-_TAIL:]
+    lines = [line for line in map(_prose, _without_code(text[-_LONG:])) if line.strip()]
+    lines = lines[-_TAIL - _options(lines) :]
     if any(map(_ends_asking, lines)) or any(_is_asked(line[-_NEAR:]) for line in lines[-3:]):
         return True
     end = _plain(" ".join(lines[-3:]))
@@ -105,7 +130,7 @@ def says_wait(text: str) -> bool:
     """Whether the user tells the agent to wait or to stop."""
     text = text if len(text) <= 2 * _LONG else f"{text[:_LONG]}\n{text[-_LONG:]}"
     prose = "\n".join(_without_code(text)).casefold()
-    if prose.lstrip("/*\"' \n").startswith(_UNSPACED):
+    if prose.lstrip("/*\"' \n请").startswith(_UNSPACED):
         return True
     clauses = [_plain(clause) for clause in prose.translate(_ENDS).split("|")]
     clauses = [clause for clause in clauses if clause.strip()]
@@ -125,6 +150,19 @@ def _without_code(text: str) -> list[str]:
         elif not fenced:
             lines.append(line)
     return lines
+
+
+def _options(lines: list[str]) -> int:
+    """How many lines at the end are a list: what there is to choose from stands below a question."""
+    count = 0
+    while count < len(lines) and (lines[-1 - count].lstrip()[:1] in tuple("-*+•") or _is_numbered(lines[-1 - count])):
+        count += 1
+    return count
+
+
+def _is_numbered(line: str) -> bool:
+    digits = len(line.lstrip()) - len(line.lstrip().lstrip("0123456789"))
+    return 0 < digits < 4 and line.lstrip()[digits : digits + 1] in (".", ")")
 
 
 def _prose(line: str) -> str:
@@ -171,8 +209,9 @@ def _is_halt(clause: str, *, first: bool) -> bool:
 
 def _may_follow(rest: str, *, loosely: bool = False) -> bool:
     """Whether a clause goes on like this, if it tells somebody to stop."""
-    word = rest.split(maxsplit=1)[0] if rest.strip() else ""
-    return not word or word in _FOLLOWING or (loosely and (word == "the" or word.endswith("ing")))
+    word, what = [*rest.split(maxsplit=2), "", ""][:2]
+    is_work = word.endswith("ing") or (word == "the" and (what in _WORK or what.endswith("ing")))
+    return not word or word in _FOLLOWING or (loosely and is_work)
 
 
 def _is_meant(before: str) -> bool:
