@@ -16,6 +16,16 @@ def test_a_desk_keeps_to_the_plan_it_found_until_it_is_told_to_look_again() -> N
     assert any_desk.plan.items[0].text == "Second"
 
 
+def test_a_call_after_looking_again_is_for_the_plan_that_was_found() -> None:
+    store = MemoryStore()
+    any_desk, second = Desk(store, place="here"), Desk(store, session="s2", place="here")
+    any_desk.call("plan", {"add": ["First"]})
+    second.call("plan", {"add": ["Second"]})
+    any_desk.refind()
+    any_desk.call("plan", {"add": ["Third"]})
+    assert [item.text for item in second.plan.items] == ["Second", "Third"]
+
+
 def test_a_desk_that_names_its_plan_finds_no_other() -> None:
     store = MemoryStore()
     first, second = (Desk(store, session=name, place="here") for name in ("s1", "s2"))

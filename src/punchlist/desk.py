@@ -158,7 +158,7 @@ class Desk:
 
     def refind(self) -> None:
         """Forget which plan was found: the next look finds the one that was touched last."""
-        self._latest = ""
+        self._latest, self.left = "", None
 
     # --- changing --------------------------------------------------------------------------------------------------
 

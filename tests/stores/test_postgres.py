@@ -44,6 +44,7 @@ def desk(url: str) -> Iterator[Desk]:
 def only_notices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody looks by itself: whoever is not woken hangs."""
     monkeypatch.setattr("punchlist.desk._LONGEST", 10.0 * PATIENCE)
+    monkeypatch.setattr(listener, "_LOOKS", 10.0 * PATIENCE)
 
 
 def add(desk: Desk, text: str) -> None:

@@ -20,6 +20,7 @@ _LINGER = 10.0  # seconds to go on listening when nobody waits: whoever follows 
 _FORGOTTEN = "DELETE FROM punchlist.listeners WHERE until < now() OR pid = pg_backend_pid()"
 _KNOWN = "INSERT INTO punchlist.listeners VALUES (pg_backend_pid(), now() + interval '1 minute')"
 _AGAIN = 20.0  # seconds until it is said again that somebody listens
+_LOOKS = 1.0  # seconds until whoever waits looks without a notice
 _WRITING = 0.1  # seconds in which a write is over, as a rule
 
 
@@ -41,7 +42,8 @@ class Listener:
         plan, whenever any may have."""
         end = monotonic() + seconds
         with self._waking(plan) as woken:
-            while not is_over() and woken.wait(max(end - monotonic(), 0)):
+            while not is_over() and monotonic() < end:
+                woken.wait(min(max(end - monotonic(), 0), _LOOKS))
                 woken.clear()
 
     @contextmanager
