@@ -112,3 +112,10 @@ def test_a_script_is_read_from_a_file(tmp_path: Path) -> None:
     path.write_text("{")
     with pytest.raises(Refused, match="not valid JSON"):
         open_model(f"script:{path}")
+
+
+def test_a_file_that_is_nested_too_deeply_is_no_script(tmp_path: Path) -> None:
+    path = tmp_path / "deep.json"
+    path.write_text("[" * 100_000)
+    with pytest.raises(Refused, match=r"deep\.json: not valid JSON: nested too deeply\."):
+        open_model(f"script:{path}")

@@ -207,6 +207,41 @@ def test_a_text_that_the_store_could_not_take_is_kept_too(own_home: Path) -> Non
     assert "- [ ] Write" in kept.read_text()
 
 
+def test_a_text_that_is_not_utf_8_is_kept_too() -> None:
+    given("Read")
+    reason, hint = why(edit(EDITOR=editor("path.write_bytes(b'- [ ] caf\\xe9\\n'); sys.exit()"))).splitlines()
+    (kept,) = drafts()
+    assert reason == f"{kept}: not UTF-8 at byte 9."
+    assert hint == f"your text is kept; mend it and run: punchlist edit --file {kept}"
+    assert kept.read_bytes() == b"- [ ] caf\xe9\n"
+
+
+EMPTY = "the text is empty, so nothing was changed; to remove items: punchlist rm ID.\n"
+
+
+@pytest.mark.parametrize("text", ["", "\n", " \n\t\n", "\ufeff"], ids=ascii)
+def test_an_empty_text_changes_nothing(text: str) -> None:
+    given("Read", "Write")
+    assert why(edit(EDITOR=editor(f"text = {text!r}"))) == EMPTY
+    assert (plan().revision, drafts()) == (1, [])
+    Path("text.md").write_text(text, encoding="utf-8")
+    assert why(edit("--file", "text.md")) == EMPTY
+    assert (plan().revision, Path("text.md").exists()) == (1, True)
+
+
+def test_every_item_can_be_taken_out_of_a_text() -> None:
+    given("Read", "Write")
+    edit(EDITOR=editor("text = text.partition('- [')[0]"))
+    assert texts() == []
+
+
+def test_an_editor_that_removes_the_file_changes_nothing() -> None:
+    given("Read")
+    reason = why(edit(EDITOR=editor("path.unlink(); sys.exit()")))
+    assert reason.endswith(": No such file or directory.\n")
+    assert (texts(), drafts()) == (["Read"], [])
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

@@ -64,6 +64,21 @@ def test_another_status_line_that_says_nothing_leaves_ours_alone(command: str) -
     assert line({"session_id": "s1"}, "--after", command) == "▶ Read the code 0/2\n"
 
 
+def test_what_another_status_line_leaves_in_the_background_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "gate")
+    command = f"(cat {tmp_path}/gate 2>/dev/null &) ; echo hi"  # what it leaves ends when somebody opens the gate
+    try:
+        assert line({"session_id": "s1"}, "--after", command) == "hi | ▶ Read the code 0/2\n"
+    finally:
+        os.close(os.open(tmp_path / "gate", os.O_WRONLY))
+
+
+def test_another_status_line_may_print_much_and_leave_its_input_unread() -> None:
+    given = {"session_id": "s1", "more": "x" * 300_000}
+    said = line(given, "--after", "(sleep 5 2>/dev/null &) ; head -c 300000 /dev/zero | tr '\\0' y")
+    assert said == "y" * 300_000 + " | ▶ Read the code 0/2\n"
+
+
 def test_whatever_is_wrong_with_ours_theirs_is_printed(tmp_path: Path) -> None:
     (tmp_path / "bad.db").write_bytes(b"this was never a database" * 100)
     broken = {"PUNCHLIST_STORE": f"sqlite:{tmp_path}/bad.db"}

@@ -146,11 +146,6 @@ def test_a_plain_list_of_messages_is_a_log() -> None:
     assert read(document("messages.json")) == [("Reproduce the crash", "in_progress"), ("Fix the parser", "pending")]
 
 
-def test_an_empty_list_of_messages_is_an_empty_plan() -> None:
-    assert told("[]") == []
-    assert read(" [ \n ] ") == []
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -205,8 +200,22 @@ def test_a_log_of_results_alone_stops_before_the_user_s_edit() -> None:
 # --- what is no log --------------------------------------------------------------------------------------------------
 
 
-def test_a_log_without_a_list_is_an_empty_plan() -> None:
-    assert told(lines({"type": "user", "message": {"role": "user", "content": "hi"}})) == []
+@pytest.mark.parametrize(
+    "log",
+    ["", "\n \n", "[]", " [ \n ] ", "[{}]", '{"items": [1]}', '{"type": "user", "message": {"content": "hi"}}'],
+    ids=ascii,
+)
+def test_a_log_without_a_list_is_refused_and_the_plan_stays(log: str) -> None:
+    with punchlist.open() as desk:
+        desk.change(lambda plan: ops.add(plan, "mine"))
+    done = take_in(log)
+    assert (done.returncode, done.stdout) == (1, ""), done.stdout
+    assert done.stderr.startswith("punchlist: the transcript holds no list: "), done.stderr
+    assert ([item.text for item in plan().items], plan().revision) == (["mine"], 1)
+
+
+def test_a_log_whose_last_list_is_empty_empties_the_plan() -> None:
+    assert read(lines(written(todo("a")), written())) == []
 
 
 @pytest.mark.parametrize(

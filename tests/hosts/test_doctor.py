@@ -32,9 +32,15 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
 
 
+# Permissions do not bind root, unless it gives that up.
+BOUND = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
+bound = pytest.mark.skipif(bool(BOUND) and not shutil.which("setpriv"), reason="root cannot give up its rights here")
+
+
 def run(*words: str, script: str = SCRIPT, **env: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, **env}
-    return subprocess.run([script, *words], env=env, capture_output=True, encoding="utf-8", check=False)
+    before = BOUND if shutil.which("setpriv") else []
+    return subprocess.run([*before, script, *words], env=env, capture_output=True, encoding="utf-8", check=False)
 
 
 def examined(script: str = SCRIPT, **env: str) -> list[dict[str, Any]]:
@@ -196,6 +202,40 @@ def test_a_store_that_others_can_read_is_a_fault(own_home: Path) -> None:
     path = store(own_home)
     path.chmod(0o644)
     assert found("store", f"{path} can be read by others (mode 644)") == ("fault", f"chmod 600 {path}")
+
+
+@bound
+def test_a_store_that_cannot_be_made_is_a_fault_with_a_remedy(tmp_path: Path) -> None:
+    folder = tmp_path / "not mine"
+    folder.mkdir(mode=0o500)
+    path = folder / "state" / "punchlist" / "punchlist.db"
+    env = {"XDG_STATE_HOME": str(folder / "state")}
+    state, mend = found("store", f"{path} cannot be made: {folder} is not writable", **env)
+    assert (state, mend.startswith(f"chmod u+rwx '{folder}'; or name a folder ")) == ("fault", True)
+    folder.chmod(0o700)
+    assert found("store", f"{path} will be made with the first plan", **env)[0] == "well"
+
+
+def test_a_state_folder_below_a_file_is_a_fault_with_a_remedy() -> None:
+    faults = [check for check in examined(XDG_STATE_HOME="/dev/null") if check["state"] == "fault"]
+    assert [(check["about"], check["text"]) for check in faults] == [
+        ("punchlist", "what fails cannot be noted in /dev/null/punchlist/hook.log: /dev/null is not a directory"),
+        ("store", "/dev/null/punchlist/punchlist.db cannot be made: /dev/null is not a directory"),
+    ]
+    assert all(check["mend"].startswith("name a folder that you can write: XDG_STATE_HOME") for check in faults)
+
+
+@bound
+def test_a_store_that_cannot_be_written_is_a_fault_with_a_remedy(own_home: Path) -> None:
+    path = store(own_home)
+    path.chmod(0o400)
+    state, mend = found("store", f"nothing can be stored in {path}: it is not writable")
+    assert (state, mend.startswith(f"chmod u+rw {path}*; or ")) == ("fault", True)
+    path.chmod(0o600)
+    path.parent.chmod(0o500)
+    state, mend = found("store", f"nothing can be stored in {path}: {path.parent} is not writable")
+    assert (state, mend.startswith(f"chmod u+rwx {path.parent}; or ")) == ("fault", True)
+    path.parent.chmod(0o700)
 
 
 @pytest.mark.parametrize(

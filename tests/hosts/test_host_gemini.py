@@ -27,7 +27,8 @@ def own_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def hook(event: dict[str, Any]) -> str:
     """What the agent is told: a context, or the reason to go on."""
     given = json.dumps({"session_id": "s", "transcript_path": "", "cwd": os.getcwd(), **event})
-    done = subprocess.run([SCRIPT, "hook", "gemini"], input=given, capture_output=True, encoding="utf-8", check=False)
+    command = [SCRIPT, "hook", "gemini"]
+    done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", check=False, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     said = json.loads(done.stdout) if done.stdout else {}
     told: str = said.get("hookSpecificOutput", {}).get("additionalContext") or said.get("reason") or ""
@@ -150,6 +151,27 @@ def test_a_log_that_is_gone_or_was_begun_anew_disturbs_nobody(tmp_path: Path) ->
     os.unlink(path)
     assert used("run_shell_command", transcript_path=path) == ""
     assert "Read" in used("run_shell_command", transcript_path=log(tmp_path, REPLACED))
+
+
+@pytest.mark.parametrize("kind", ["a pipe", "/dev/zero", "a folder", "no\0path"], ids=ascii)
+def test_a_log_that_is_no_regular_file_is_not_read(kind: str, tmp_path: Path) -> None:
+    planned("Read")
+    path = kind if kind.startswith(("/", "no")) else str(tmp_path / kind)
+    if kind == "a pipe":
+        os.mkfifo(path)
+    elif kind == "a folder":
+        os.mkdir(path)
+    hook({"hook_event_name": "SessionStart", "source": "startup", "transcript_path": path})
+    assert used("run_shell_command", transcript_path=path) == ""
+    assert outputs(plan()) == ["ok"]
+
+
+def test_of_a_very_long_log_the_end_is_read(tmp_path: Path) -> None:
+    planned("Read")
+    path = log(tmp_path, SAID)
+    hook({"hook_event_name": "SessionStart", "source": "startup", "transcript_path": path})
+    os.truncate(path, 4_000_000_000)
+    assert "Read" in used("run_shell_command", transcript_path=log(tmp_path, SAID, REPLACED))
 
 
 # --- whose tool it was -----------------------------------------------------------------------------------------------

@@ -727,6 +727,39 @@ def test_a_file_of_a_newer_version_is_refused_and_left_alone(file: Path) -> None
     assert file.read_bytes() == content
 
 
+def aged(file: Path) -> bytes:
+    """A file that says it is of the second version, and cannot be brought up to date; and what a copy of it was."""
+    open_store(f"sqlite:{file}").close()
+    written(file, "PRAGMA user_version=2", "CREATE TABLE more (text)", "INSERT INTO more VALUES (zeroblob(300000))")
+    Path(f"{file}.version-2").write_bytes(b"of an earlier time")
+    return file.read_bytes()
+
+
+def test_a_file_that_cannot_be_brought_up_to_date_leaves_no_copy_behind(file: Path) -> None:
+    content = aged(file)
+    for _ in range(2):
+        assert "table paces already exists" in refusal(file)
+    assert file.read_bytes() == content
+    assert sorted(path.name for path in file.parent.iterdir()) == [file.name, f"{file.name}.version-2"]
+    assert Path(f"{file}.version-2").read_bytes() == b"of an earlier time"
+
+
+_CRAMPED = """
+import resource, sys
+from punchlist.stores import open_store
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+open_store(f"sqlite:{sys.argv[1]}")
+"""
+
+
+def test_a_copy_that_does_not_fit_is_not_left_behind(file: Path) -> None:
+    aged(file)
+    done = subprocess.run([sys.executable, "-c", _CRAMPED, str(file)], capture_output=True, text=True, check=False)
+    assert "StoreError" in done.stderr
+    assert "paces" not in done.stderr
+    assert [path.name for path in file.parent.iterdir() if ".version-2-" in path.name] == []
+
+
 @pytest.mark.parametrize("content", [b"this is no database, whatever its name says" * 100, b"\x00" * 5000])
 def test_a_damaged_file_is_named_and_left_alone(file: Path, content: bytes) -> None:
     file.parent.mkdir()

@@ -9,7 +9,7 @@ import pytest
 from punchlist.core import ops
 from punchlist.core.errors import Refused
 from punchlist.core.model import Closing, Plan
-from punchlist.core.render import plain
+from punchlist.core.render import columns, plain
 from punchlist.settings import ABOUT
 from punchlist.tui.styles import PATHS, load, render
 from punchlist.tui.styles.claude_code import listing
@@ -193,6 +193,21 @@ def test_gencode_collapsed_keeps_what_is_active_and_the_progress() -> None:
         "▶ Fixing the loop",
         "Progress: 1/4 (25%) ━━╌╌╌╌╌╌",
     ]
+
+
+@pytest.mark.parametrize("width", [20, 21, 22, 23, 24, 30, 45, 60])
+@pytest.mark.parametrize("count", [3, 15, 150, 1500])
+@pytest.mark.parametrize("unicode", [True, False])
+def test_gencode_s_box_is_closed_at_every_width(width: int, count: int, unicode: bool) -> None:
+    begun, new = many(count, 2), plan_of(*(f"step {number}" for number in range(1, count + 1)))
+    for view in (View(begun, seconds=700), View(new, busy=True, status="a status as long as this")):
+        for expanded in (True, False):
+            lines = shown(view._replace(expanded=expanded), "gencode", width, 12, unicode=unicode)
+            box = [line for line in lines if line[0] in "┌│└+|"]
+            assert len(box) > 2
+            assert {columns(line) for line in box} == {min(46, width)}, lines
+            assert all(line[-1] in "┐│┘+|" for line in box), lines
+            assert any(f"/{count}" in line for line in box), lines
 
 
 def test_gencode_needs_no_unicode() -> None:

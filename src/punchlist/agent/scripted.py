@@ -76,6 +76,8 @@ def read_script(path: str) -> ScriptedModel:
         raise Refused(f"{path}: {error.strerror}.") from None
     except ValueError as error:
         raise Refused(f"{path}: not valid JSON: {error}.") from None
+    except RecursionError:
+        raise Refused(f"{path}: not valid JSON: nested too deeply.") from None
     return ScriptedModel(data, path)
 
 

@@ -16,23 +16,39 @@ from ..desk import Desk
 from .files import read
 
 
+class _Empty(Refused):
+    """There is nothing in the text."""
+
+
 def edited(desk: Desk, kept: str | None, apply: Callable[[Callable[[Plan], Plan]], int]) -> int:
     """Open the editor, or take a text that was kept, and apply what changed."""
     if kept:
-        text = read(kept, "markdown")
+        text = _written(kept)
         base = desk.at(_revision(text, desk.plan))
         return apply(_edit(text, base))
     base = desk.plan
     path = _draft(write_document(base))
     _open(path)
-    text = read(path, "markdown")
     try:
-        code = apply(_edit(text, base))
+        code = apply(_edit(_written(path), base))
+    except _Empty:
+        os.unlink(path)
+        raise
     except (Refused, StoreError) as error:
+        if not os.path.exists(path):
+            raise
         kind = StoreError if isinstance(error, StoreError) else Refused
         raise kind(f"{error}\nyour text is kept; mend it and run: punchlist edit --file {shlex.quote(path)}") from None
     os.unlink(path)
     return code
+
+
+def _written(path: str) -> str:
+    """What the user wrote. Nothing at all is no plan: an editor that could not save has left it, as a rule."""
+    text: str = read(path, "markdown")
+    if not text.strip():
+        raise _Empty("the text is empty, so nothing was changed; to remove items: punchlist rm ID.")
+    return text
 
 
 def _edit(text: str, base: Plan) -> Callable[[Plan], Plan]:

@@ -7,11 +7,13 @@ import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Callable
+from time import monotonic
 
 from ..core.errors import PunchlistError
 from . import screen
 
 _PATIENCE = 10.0  # seconds for the other status line
+_BEAT = 0.02  # seconds between looks at whether it has ended
 _BETWEEN = " | "
 
 
@@ -49,7 +51,25 @@ def _session(given: bytes) -> str:
 def _run(command: str, given: bytes) -> str:
     """What another status line prints. Its markup is its own: it was on the screen before us."""
     try:
-        done = subprocess.run(command, shell=True, input=given, stdout=subprocess.PIPE, timeout=_PATIENCE, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+        with subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            try:
+                return _heard(process, given).decode("utf-8", "replace")
+            finally:
+                process.kill()
+    except OSError:
         return ""
-    return done.stdout.decode("utf-8", "replace")
+
+
+def _heard(process: subprocess.Popen[bytes], given: bytes) -> bytes:
+    """What a command has printed by its end. What it left in the background may keep the pipe open: nobody waits for
+    that. A command that does not end in time has said nothing."""
+    end, rest = monotonic() + _PATIENCE, given or None
+    while monotonic() < end:
+        has_ended = process.poll() is not None  # seen before it is heard, so that all it said is there to be heard
+        try:
+            return process.communicate(rest, timeout=_BEAT)[0]
+        except subprocess.TimeoutExpired as error:
+            if has_ended:
+                return error.output or b""
+        rest = None
+    return b""

@@ -10,16 +10,23 @@ from ..core.model import Plan
 from ..core.typed import Any
 from . import claude_code, oh_my_pi
 
+_NO_LIST = (
+    f"the transcript holds no list: neither a call of {claude_code.WRITE.name} nor a result of {oh_my_pi.WRITE.name}."
+)
+
 
 def read(data: object) -> Plan:
-    """The plan as the log last had it: the last list that was written, or the last state that was kept."""
-    plan = Plan()
+    """The plan as the log last had it: the last list that was written, or the last state that was kept. A log without
+    any is refused, for an empty plan would take the place of one that is there."""
+    plan = None
     for entry in entries(data):
         found = _from_calls(entry)
         if found is None:
             found = _from_state(entry)
         if found is not None:
             plan = found
+    if plan is None:
+        raise Refused(_NO_LIST)
     return plan
 
 

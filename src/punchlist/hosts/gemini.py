@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from stat import S_ISREG
+
 from ..core.model import MAIN
 from ..core.typed import Any
 from ..policy.brief import is_restored
@@ -18,6 +21,7 @@ _REPLACED = b'{"$set":{"messages":'  # begins a line of its log, when its memory
 _DELEGATES = "invoke_agent"  # its tool that has another agent do something
 _SHELL, _EXIT = "run_shell_command", "Exit Code: "  # a line in the answer to a command that failed
 _LONG = 65_536  # bytes of the log that may be read again
+_MOST = 16_000_000  # bytes of it that are read at all
 _OPEN, _CLOSE = "<hook_context>", "</hook_context>"
 _WRAP = ("<untrusted_context>", "</untrusted_context>")
 
@@ -36,11 +40,8 @@ def lost(event: Event, since: int) -> tuple[bool, int]:
     """Whether the model has lost its plan to a compression, of which no event tells, and how far the log was read. A
     log that says its memory was replaced, and does not tell the plan after that, is all there is to see."""
     try:
-        with open(event.log, "rb") as file:
-            end = file.seek(0, 2)
-            file.seek(since if since <= end else 0)
-            found = file.read()
-    except OSError:
+        found, end = _tail(event.log, since)
+    except (OSError, ValueError):
         return False, since
     at = max(found.rfind(b"\n" + _REPLACED), 0 if found.startswith(_REPLACED) else -1)
     is_new = event.moment == START or not since
@@ -48,6 +49,19 @@ def lost(event: Event, since: int) -> tuple[bool, int]:
         return False, end if is_new or len(found) > _LONG else since
     is_lost = not is_restored(found[at:].decode("utf-8", "replace") + event.raw)
     return is_lost, end if is_lost else since
+
+
+def _tail(path: str, since: int) -> tuple[bytes, int]:
+    """What a log has behind this place, and where it ends. Of very much the last part is read, and what is no regular
+    file is not read at all: a pipe would be waited for, and a device has no end."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not S_ISREG(found.st_mode):
+            return b"", since
+        end = found.st_size
+        file.seek(max(since if since <= end else 0, end - _MOST))
+        return file.read(_MOST), end
 
 
 def _read(event: dict[str, Any]) -> Event:

@@ -180,21 +180,37 @@ class SqliteStore:
 
     def _migrate(self) -> None:
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        if 0 < version < VERSION:
-            self._back_up(version)
-        for script in _MIGRATIONS[version:]:
-            for statement in script.split(";"):
-                self._db.execute(statement)
-        self._db.execute(f"PRAGMA user_version={VERSION}")
+        copy = self._back_up(version) if 0 < version < VERSION else ""
+        try:
+            for script in _MIGRATIONS[version:]:
+                for statement in script.split(";"):
+                    self._db.execute(statement)
+            self._db.execute(f"PRAGMA user_version={VERSION}")
+        except (sqlite3.Error, OSError):  # the file stays as it was, and needs no copy
+            if copy:
+                os.unlink(copy)
+            raise
 
-    def _back_up(self, version: int) -> None:
-        """A copy of the file as an older program left it. The lock is ours, so nobody writes meanwhile."""
+    def _back_up(self, version: int) -> str:
+        """A copy of the file as an older program left it, and where it is. The lock is ours, so nobody writes
+        meanwhile. A copy that could not be finished is removed."""
         path = f"{self.path}.version-{version}"
         if os.path.lexists(path):  # never overwritten, never followed
             path += strftime("-%Y%m%dT%H%M%S", gmtime())
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        copy, source = sqlite3.connect(path), sqlite3.connect(self.path)
+        try:
+            _copy(self.path, path)
+        except (sqlite3.Error, OSError):
+            os.unlink(path)
+            raise
+        return path
+
+
+def _copy(old: str, new: str) -> None:
+    source, copy = sqlite3.connect(old), sqlite3.connect(new)
+    try:
         source.backup(copy)
+    finally:
         copy.close()
         source.close()
 

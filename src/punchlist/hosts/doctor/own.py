@@ -12,6 +12,7 @@ from ...faults import path as log_path
 from ...settings import Settings, place
 from ...switch import is_off
 from . import FAULT, NOTE, OWN, WELL, Check
+from .places import hindrance
 from .probe import hook_time, server
 
 _LINES = 3  # of the log
@@ -84,13 +85,17 @@ def _log() -> Iterator[Check]:
         with open(path, "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
             lines = file.read().decode("utf-8", "replace").splitlines()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         lines = []
     except OSError as error:
         yield Check(OWN, FAULT, f"{path} cannot be read: {error.strerror}", f"chmod 600 {path}")
         return
-    if not lines:
+    why, mend = hindrance(path)
+    if why:
+        yield Check(OWN, FAULT, f"what fails cannot be noted in {path}: {why}", mend)
+    elif not lines:
         yield Check(OWN, WELL, "nothing has failed unnoticed")
+    if not lines:
         return
     last = "".join(f"\n{cut(inline(line), 300)}" for line in lines[-_LINES:])
     yield Check(

@@ -11,6 +11,7 @@ from ...core.errors import StoreError
 from ...core.text import inline
 from ...stores import masked, open_store
 from . import FAULT, NOTE, STORE, WELL, Check
+from .places import ELSEWHERE, hindrance
 
 _LARGE = 200 * 1024 * 1024
 _REMOTE = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "glusterfs", "fuse.sshfs", "davfs", "webdav")
@@ -40,11 +41,15 @@ def _opened(url: str) -> Iterator[Check]:
 
 
 def _file(path: str) -> Iterator[Check]:
+    why, mend = hindrance(path, f"{ELSEWHERE}, or a file: PUNCHLIST_STORE=sqlite:PATH")
     if not os.path.exists(path):
-        yield Check(STORE, WELL, f"{path} will be made with the first plan")
+        found = Check(STORE, WELL, f"{path} will be made with the first plan")
+        yield Check(STORE, FAULT, f"{path} cannot be made: {why}", mend) if why else found
         yield from _place(os.path.dirname(path))
         return
     yield from _contents(path)
+    if why:
+        yield Check(STORE, FAULT, f"nothing can be stored in {path}: {why}", mend)
     yield from _private(path)
     yield from _place(path)
     size = os.path.getsize(path)

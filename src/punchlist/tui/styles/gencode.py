@@ -70,10 +70,13 @@ def _progress(view: View, canvas: Canvas, wide: int) -> Iterator[Row]:
 
 def _far(view: View, canvas: Canvas, wide: int) -> Line:
     """The count, a bar, and what the active item has cost, as far as there is room."""
-    percent, cost = view.plan.progress.percent, spent(view, canvas)
-    made: Line = (Span(f"Progress: {counts(view.plan)} ({percent}%)"),)
-    for span in (Span(f" {bar(percent, canvas.glyphs)}", "good"), Span(f"  {cost}" if cost else "", "dim")):
-        if length(made) + columns(span.text) <= wide - 4:
+    percent, cost, room = view.plan.progress.percent, spent(view, canvas), wide - 4
+    count = counts(view.plan)
+    words = f"Progress: {count}"
+    made: Line = (Span(words if columns(words) <= room else canvas.fit(count, room)),)
+    bars = Span(f" {bar(percent, canvas.glyphs)}", "good")
+    for span in (Span(f" ({percent}%)"), bars, Span(f"  {cost}" if cost else "", "dim")):
+        if length(made) + columns(span.text) <= room:
             made = (*made, span)
     return made
 
