@@ -140,12 +140,12 @@ def test_the_plan_belongs_to_the_directory_the_agent_works_in(tmp_path: Path) ->
 
 def test_a_project_s_settings_are_those_of_the_directory_the_agent_works_in(tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
-    (tmp_path / "project" / "punchlist.toml").write_text("user_closed_is_final = false")
-    wrote(("Read", "pending"), ("Write", "pending"))
-    edit(lambda plan: ops.complete(plan, "1"))
-    hook("UserPromptSubmit", prompt="go on")
-    wrote(("Read", "in_progress"), ("Write", "pending"), cwd=str(tmp_path / "project"))
-    assert items()[0] == ("Read", "in_progress")
+    (tmp_path / "project" / "punchlist.toml").write_text("off = true")
+    wrote(("Read", "pending"))
+    wrote(("Read", "in_progress"), cwd=str(tmp_path / "project"))
+    assert items() == [("Read", "pending")]
+    wrote(("Read", "in_progress"))
+    assert items() == [("Read", "in_progress")]
 
 
 # --- the user's edits are told once ----------------------------------------------------------------------------------

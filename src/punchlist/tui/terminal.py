@@ -122,11 +122,20 @@ class Terminal:
         try:
             text = make()
             if text:
-                self._output.write(text)
-                self._output.flush()
+                self._put(text)
         finally:
             self._busy -= 1
         self._hear()
+
+    def _put(self, text: str) -> None:
+        """Write past Python's own buffers: when a signal comes, they forget what the system has not taken yet."""
+        self._output.flush()
+        rest = text.encode(self._output.encoding or "utf-8", "replace")
+        while rest:
+            try:
+                rest = rest[os.write(self._output.fileno(), rest) :]
+            except BlockingIOError:
+                select.select([], [self._output.fileno()], [])
 
     def wait(self, seconds: float) -> list[str]:
         """The keys typed, as soon as there are any; none when the time is over, or when it was woken."""
