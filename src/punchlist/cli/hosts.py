@@ -33,6 +33,7 @@ def install(args: Namespace) -> int:
         _show_files(edits)
         for line in (*_warnings(where.script), *([f"next: {host.NEXT}"] if host.NEXT else [])):
             screen.say(line)
+    _tell_kept(args, edits, "to have ours, take it out and install again.")
     return 0
 
 
@@ -46,15 +47,17 @@ def uninstall(args: Namespace) -> int:
     """Detach from an agent, for the user and in this directory, unless one of them is named."""
     scopes = [args.scope] if args.scope else SCOPES
     edits = [edit for scope in scopes for edit in detach(args.host, here(scope, "punchlist"), dry=args.dry_run)]
+    changed = [edit for edit in edits if edit.is_change]
     if getattr(args, "json", False):
         screen.say_json(_data(args, edits, args.scope or "", ""))
     elif args.dry_run:
-        _show_diff(edits)
-    elif not edits:
+        _show_diff(changed)
+    elif not changed:
         screen.say(f"{args.host} was not attached; nothing had to be changed.")
     else:
         screen.say(f"{args.host} is detached:")
         _show_files(edits)
+    _tell_kept(args, edits, "if it should go, take it out by hand.")
     if not args.dry_run and not getattr(args, "json", False):
         _tell_others(args.host, scopes)
     return 0
@@ -69,6 +72,13 @@ def short(path: str) -> str:
 def _warnings(path: str) -> Iterator[str]:
     if is_passing(path):
         yield f"{short(path)} is in a cache; once that is emptied, hooks do nothing. Better: pipx install punchlist"
+
+
+def _tell_kept(args: Namespace, edits: Iterable[Edit], mend: str) -> None:
+    """What is somebody else's where ours would be."""
+    for edit in edits if not getattr(args, "json", False) else ():
+        for place in edit.kept:
+            screen.say(f"{short(edit.file)}: {inline(place)} is not as we write it and stays as it is; {mend}")
 
 
 def _tell_others(host: str, scopes: Sequence[str]) -> None:
@@ -89,7 +99,10 @@ def _show_files(edits: Iterable[Edit]) -> None:
 
 
 def _data(args: Namespace, edits: Iterable[Edit], scope: str, following: str) -> dict[str, object]:
-    files = [{"file": edit.file, "parts": list(edit.parts), "action": _action(edit)} for edit in edits]
+    files = [
+        {"file": edit.file, "parts": list(edit.parts), "action": _action(edit), "kept": list(edit.kept)}
+        for edit in edits
+    ]
     return {
         "host": args.host,
         "scope": scope or None,
