@@ -21,6 +21,7 @@ from .parts import (
     runs_hook,
     runs_line,
     serves,
+    within,
 )
 
 _ANY = f"/@/{NAME}"  # a script that stands for all
@@ -79,9 +80,7 @@ def look(text: str, part: Part) -> Any:
     if form == "yaml":
         return edit_yaml.read(text, _pair(part))
     found: Any = edit_toml.read(text) if form == "toml" else edit_json.read(text)
-    for step in part.path:
-        found = found.get(step) if isinstance(found, dict) else None
-    return found
+    return within(found, *part.path)
 
 
 def _form(part: Part) -> str:

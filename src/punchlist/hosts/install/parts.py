@@ -165,6 +165,13 @@ def handlers(hooks: Any, host: str) -> Iterator[tuple[str, int, int]]:
                     yield event, group, number
 
 
+def within(found: Any, *path: str) -> Any:
+    """What stands at a path of keys; none if nothing does, or if something on the way is of another kind."""
+    for step in path:
+        found = found.get(step) if isinstance(found, dict) else None
+    return found
+
+
 def group(command: str, timeout: int, matcher: str = "", **more: Any) -> dict[str, Any]:
     """A group of one hook, in the form that most hosts share."""
     handler = {"type": "command", **more, "command": command, "timeout": timeout}
