@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.hosts.install.test_install import SCRIPT, run, work, write
+from tests.hosts.install.test_install import SCRIPT, everything, run, settings, work, write
 
 __all__ = ["work"]
 
@@ -46,3 +48,54 @@ def test_a_hook_without_a_command_does_not_end_doctor(own_home: Path) -> None:
     now["hooks"]["Stop"][0]["hooks"] = [{"type": "x", "server": "punchlist", "input": {"host": "codex"}}]
     path.write_text(json.dumps(now))
     assert "Codex is attached for you: server, hooks" in about("codex")
+
+
+# --- folders that cannot be written ----------------------------------------------------------------------------------
+
+# Permissions do not bind root, unless it gives that up.
+BOUND = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
+bound = pytest.mark.skipif(bool(BOUND) and not shutil.which("setpriv"), reason="root cannot give up its rights here")
+
+
+def refused(*words: str) -> str:
+    """What a command says that is refused, run by somebody whom permissions bind."""
+    done = subprocess.run([*BOUND, SCRIPT, *words], capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    return done.stderr
+
+
+@bound
+@pytest.mark.parametrize("command", ["install", "uninstall"])
+def test_a_read_only_folder_is_refused_before_anything_is_written(command: str, own_home: Path) -> None:
+    folder = settings(own_home).parent
+    folder.mkdir()
+    if command == "uninstall":
+        run("install", "claude-code")
+    before = everything(own_home)
+    folder.chmod(0o555)
+    said = refused(command, "claude-code")
+    folder.chmod(0o755)
+    assert said == f"punchlist: {folder}/settings.json: the folder {folder} is read-only; make it writable first.\n"
+    assert everything(own_home) == before
+
+
+@bound
+def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_written(own_home: Path) -> None:
+    write(own_home / ".omp" / "agent" / "mcp.json", b"{}")
+    (own_home / ".omp" / "agent" / "extensions").mkdir()
+    (own_home / ".omp" / "agent" / "extensions").chmod(0o555)
+    before = everything(own_home)
+    assert "extensions is read-only; make it writable first." in refused("install", "oh-my-pi")
+    assert everything(own_home) == before
+
+
+@bound
+def test_a_read_only_state_folder_is_refused_before_anything_is_written(own_home: Path, work: Path) -> None:
+    run("install", "gemini")
+    state = work.parent / "state" / "punchlist" / "install"
+    before = everything(own_home)
+    state.chmod(0o555)
+    said = refused("install", "claude-code")
+    state.chmod(0o755)
+    assert said == f"punchlist: {state}: the folder {state} is read-only; make it writable first.\n"
+    assert everything(own_home) == before

@@ -182,6 +182,8 @@ def _done(names: list[str], work: Callable[[str], Edit], host: str, scope: str, 
     edits = [_planned(file, work) for file in each]
     if dry or not any(edit.is_change or _is_torn(edit) for edit in edits):
         return edits
+    with about(files.folder()):
+        files.require_writable(os.path.join(files.folder(), "lock"))
     with files.alone():
         done = [_written(file, work, host, scope) for file in each]
     files.drop_folders(folder for _, folders in done for folder in folders)

@@ -101,4 +101,4 @@ def _hash(event: str, entry: dict[str, Any], handler: dict[str, Any]) -> str:
     if entry.get("matcher") and event not in _UNMATCHED:
         said["matcher"] = entry["matcher"]
     words = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return f"sha256:{sha256(words.encode(errors="replace")).hexdigest()}"
+    return f"sha256:{sha256(words.encode(errors='replace')).hexdigest()}"
