@@ -83,8 +83,9 @@ def _tell_kept(args: Namespace, edits: Iterable[Edit], mend: str) -> None:
 
 def _tell_others(host: str, scopes: Sequence[str]) -> None:
     """Other projects that are still attached."""
-    here_too = os.getcwd() + os.sep
-    left = [one for one in files.receipts() if one.host == host and not one.file.startswith(here_too)]
+    parts = host_of(host).parts(here(PROJECT, "punchlist"))
+    here_too = {files.target(file) for part in parts for file in part.files}
+    left = [one for one in files.receipts() if one.host == host and one.file not in here_too]
     for one in left if PROJECT in scopes else ():
         if one.scope == PROJECT and os.path.exists(one.file):
             screen.say(f"still attached by {short(one.file)}; run the same there.")
