@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +101,47 @@ def test_a_read_only_state_folder_is_refused_before_anything_is_written(own_home
     state.chmod(0o755)
     assert said == f"punchlist: {state}: the folder {state} is read-only; make it writable first.\n"
     assert everything(own_home) == before
+
+
+# --- projects --------------------------------------------------------------------------------------------------------
+
+
+def test_projects_below_the_directory_that_are_still_attached_are_named(work: Path) -> None:
+    (work / "inner").mkdir()
+    os.chdir(work / "inner")
+    run("install", "claude-code", "--scope", "project")
+    os.chdir(work)
+    said = run("uninstall", "claude-code")
+    assert f"still attached by {work}/inner/.mcp.json; run the same there.\n" in said
+
+
+# --- in other places -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not shutil.which("tmux"), reason="there is no tmux")
+@pytest.mark.parametrize("name", ["a b", "x;touch PWNED;:", "it's $(touch PWNED)"])
+def test_the_line_for_tmux_takes_a_directory_s_name_as_a_name(name: str, work: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "install.md").read_text()
+    command = page.split("set -g status-right '")[1].split("'`")[0].replace("punchlist line", f"pwd > {work}/out")
+    assert command.endswith(f"pwd > {work}/out)")
+    (work / name).mkdir()
+    tmux = ["tmux", "-S", f"{work}/socket", "-f", "/dev/null"]
+    subprocess.run([*tmux, "new-session", "-d", "cat"], cwd=work / name, check=True)
+    try:
+        until(lambda: shown(tmux, "#{pane_current_path}") == str(work / name))
+        subprocess.run([*tmux, "run-shell", command.removeprefix("#(").removesuffix(")")], check=True)
+    finally:
+        subprocess.run([*tmux, "kill-server"], check=True)
+    assert (work / "out").read_text() == f"{work / name}\n"
+    assert [*work.rglob("PWNED")] == []
+
+
+def shown(tmux: list[str], words: str) -> str:
+    done = subprocess.run([*tmux, "display-message", "-p", words], capture_output=True, encoding="utf-8", check=True)
+    return done.stdout.rstrip("\n")
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not is_so():
+        assert time.monotonic() < end
