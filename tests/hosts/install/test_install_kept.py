@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,17 @@ command = "/home/you/.local/bin/punchlist"
 args = ["mcp"]
 env = { XDG_STATE_HOME = "/home/you/.local/state" }
 """
+OTHERS = {".toml": 'model = "x"\n', ".yaml": "GOOSE_MODE: auto\n"}
 LINE = {"type": "command", "command": "~/mine.sh; punchlist line --host claude-code"}
 TEE = {"type": "command", "command": "tee -a ~/log | punchlist hook claude-code; ~/notify.sh"}
+
+
+def page(name: str, start: str) -> str:
+    """The block of a page that begins so."""
+    text = (Path(__file__).parents[3] / "docs" / name).read_text()
+    blocks: list[str] = re.findall(r"```\w+\n(.*?)```", text, re.S)
+    return next(block for block in blocks if block.startswith(start))
+
 
 WRITTEN = [
     ("claude-code", ".claude.json", json.dumps({"mcpServers": {"punchlist": SESSION}}), "'mcpServers.punchlist'"),
@@ -32,6 +42,7 @@ WRITTEN = [
     ("claude-code", ".claude.json", json.dumps({"mcpServers": {"punchlist": PLAIN}}), "'mcpServers.punchlist'"),
     ("opencode", "opencode/opencode.json", json.dumps({"mcp": {"punchlist": LOCAL}}), "'mcp.punchlist'"),
     ("codex", ".codex/config.toml", TABLE, "'mcp_servers.punchlist'"),
+    ("goose", "goose/config.yaml", page("mcp.md", "extensions:"), "'extensions.punchlist'"),
     ("claude-code", ".claude/settings.json", json.dumps({"statusLine": LINE}), "'statusLine'"),
     ("claude-code", ".claude/settings.json", json.dumps({"hooks": {"Stop": [{"hooks": [TEE]}]}}), "'hooks.Stop'"),
     ("claude-code", ".claude/settings.json", '{"permissions": {"allow": ["Bash(ls)", "mcp__punchlist"]}}', ""),
@@ -74,10 +85,10 @@ def test_what_the_user_wrote_stays_also_when_others_write_meanwhile(
 ) -> None:
     path = write(own_home / name, text.encode())
     run("install", host)
-    if name.endswith("toml"):
-        path.write_text('model = "x"\n' + path.read_text())
+    if not name.endswith("json"):
+        path.write_text(OTHERS[path.suffix] + path.read_text())
         run("uninstall", host)
-        assert path.read_text() == 'model = "x"\n' + text
+        assert path.read_text() == OTHERS[path.suffix] + text
     else:
         path.write_text(json.dumps({**json.loads(path.read_text()), "theirs": 1}))
         run("uninstall", host)
