@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from punchlist.hosts.install import PATHS
 from tests.hosts.install.test_install import SCRIPT, everything, run, settings, work, write
 
 __all__ = ["work"]
@@ -113,6 +114,27 @@ def test_projects_below_the_directory_that_are_still_attached_are_named(work: Pa
     os.chdir(work)
     said = run("uninstall", "claude-code")
     assert f"still attached by {work}/inner/.mcp.json; run the same there.\n" in said
+
+
+@pytest.mark.parametrize("host", PATHS)
+def test_the_home_is_no_project(host: str, own_home: Path) -> None:
+    os.chdir(own_home)
+    said = run("install", host, "--scope", "project", code=1)
+    assert said.startswith(
+        f"punchlist: {own_home} is no project: your own settings are there; leave --scope project out"
+    )
+    assert everything(own_home) == {}
+    run("install", host)
+    before = everything(own_home)
+    assert "was not attached" in run("uninstall", host, "--scope", "project")
+    assert everything(own_home) == before
+    run("uninstall", host)
+    assert [name for name, data in everything(own_home).items() if data] == []
+
+
+def test_a_project_whose_settings_a_variable_makes_the_user_s_is_none(work: Path) -> None:
+    moved = str(work / ".claude")
+    assert "is no project" in run("install", "claude-code", "--scope", "project", code=1, CLAUDE_CONFIG_DIR=moved)
 
 
 # --- in other places -------------------------------------------------------------------------------------------------

@@ -81,6 +81,7 @@ def attach(name: str, where: Where, without: Sequence[str] = (), *, dry: bool = 
     """Put all parts where they belong, except those that are not wanted, which are taken out."""
     parts = host_of(name).parts(where)
     _require_known(without, parts)
+    _require_project(where, _shared(name, where))
     sure = _are_sure(parts, name)
 
     def work(file: str) -> Edit:
@@ -93,7 +94,8 @@ def attach(name: str, where: Where, without: Sequence[str] = (), *, dry: bool = 
 
 def detach(name: str, where: Where, *, dry: bool = False) -> list[Edit]:
     """Take all parts out again."""
-    parts = host_of(name).parts(where)
+    shared = _shared(name, where)
+    parts = [part for part in host_of(name).parts(where) if not shared.intersection(part.files)]
     sure = _are_sure(parts, name)
 
     def work(file: str) -> Edit:
@@ -130,6 +132,24 @@ def _require_known(without: Sequence[str], parts: Iterable[Part]) -> None:
     for name in without:
         if name not in names:
             raise Refused(f"no part {name!r}; the parts are {', '.join(map(repr, names))}.")
+
+
+def _require_project(where: Where, shared: set[str]) -> None:
+    """Refuse a directory whose settings are the user's own."""
+    if where.scope == PROJECT and (os.path.realpath(where.project) == os.path.realpath(where.home) or shared):
+        raise Refused(
+            f"{where.project} is no project: your own settings are there; "
+            "leave --scope project out to attach for you, or change to the directory of a project."
+        )
+
+
+def _shared(name: str, where: Where) -> set[str]:
+    """The files of a project that are the user's own as well, as in their home."""
+    if where.scope != PROJECT:
+        return set()
+    own = {os.path.realpath(file) for part in host_of(name).parts(where._replace(scope=USER)) for file in part.files}
+    mine = {file for part in host_of(name).parts(where) for file in part.files}
+    return {file for file in mine if os.path.realpath(file) in own}
 
 
 def _are_sure(parts: Sequence[Part], name: str) -> bool:
