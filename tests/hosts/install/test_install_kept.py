@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from punchlist.hosts.install import host_of
+from punchlist.hosts.install import files, host_of
 from punchlist.hosts.install.apply import added, look, stripped
 from tests.hosts.install.test_install import SCRIPT, everything, run, settings, work, write
 from tests.hosts.install.test_install_parts import add, claude, line, strip, where
@@ -137,6 +137,21 @@ def test_a_file_that_we_wrote_for_another_script_is_known_again(host: str, scrip
             assert added(text, [part], host, SCRIPT, text) == part.value(SCRIPT)
             assert stripped(text, [part], host, None) == ""
             assert stripped(text + "//", [part], host, None) == text + "//"
+
+
+def test_a_file_that_an_older_version_wrote_is_replaced_and_goes(own_home: Path) -> None:
+    run("install", "goose")
+    path = own_home / ".agents" / "plugins" / "punchlist" / "plugin.json"
+    new = path.read_bytes()
+    old = path.read_text().replace("version", "versions")
+    path.write_text(old)
+    receipt = files.receipt(str(path))
+    assert receipt
+    files.keep(receipt._replace(after=files.digest(old.encode())))
+    assert "stays" not in run("install", "goose")
+    assert path.read_bytes() == new
+    run("uninstall", "goose")
+    assert everything(own_home) == {}
 
 
 def test_a_server_of_ours_whose_words_the_user_changed_is_theirs(own_home: Path) -> None:

@@ -104,6 +104,13 @@ def test_a_read_only_state_folder_is_refused_before_anything_is_written(own_home
     assert everything(own_home) == before
 
 
+def test_a_file_in_the_place_of_a_folder_is_refused_before_anything_is_written(own_home: Path) -> None:
+    write(own_home / ".claude", b"mine")
+    said = run("install", "claude-code", code=1)
+    assert said == f"punchlist: {settings(own_home)}: {own_home}/.claude is not a folder.\n"
+    assert everything(own_home) == {".claude": b"mine"}
+
+
 # --- projects --------------------------------------------------------------------------------------------------------
 
 

@@ -91,6 +91,8 @@ def require_writable(path: str) -> None:
     here = os.path.dirname(path)
     while not os.path.lexists(here):
         here = os.path.dirname(here)
+    if not os.path.isdir(here):
+        raise Refused(f"{here} is not a folder.")
     if not os.access(here, os.W_OK | os.X_OK):
         raise Refused(f"the folder {here} is read-only; make it writable first.")
 
