@@ -78,7 +78,7 @@ def _tell_kept(args: Namespace, edits: Iterable[Edit], mend: str) -> None:
     """What is somebody else's where ours would be."""
     for edit in edits if not getattr(args, "json", False) else ():
         for place in edit.kept:
-            screen.say(f"{short(edit.file)}: {inline(place)} is not as we write it and stays as it is; {mend}")
+            screen.say(f"{short(edit.file)}: {inline(place)} is your own and stays as it is; {mend}")
 
 
 def _tell_others(host: str, scopes: Sequence[str]) -> None:

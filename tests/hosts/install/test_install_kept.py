@@ -56,9 +56,7 @@ def test_what_the_user_wrote_is_kept_said_and_given_back(
     path = write(own_home / name, text.encode())
     before = everything(own_home)
     said = run("install", host)
-    words = (
-        f"~/{name}: {place} is not as we write it and stays as it is; to have ours, take it out and install again.\n"
-    )
+    words = f"~/{name}: {place} is your own and stays as it is; to have ours, take it out and install again.\n"
     assert (words in said) is bool(place)
     for mine in (SESSION["args"], UVX["args"], LINE["command"], TEE["command"]):
         assert (json.dumps(mine) in text) is (json.dumps(mine) in path.read_text())
@@ -75,7 +73,7 @@ def test_uninstalling_what_was_never_installed_changes_nothing(
     before = everything(own_home)
     said = run("uninstall", host)
     assert said.startswith(f"{host} was not attached; nothing had to be changed.\n")
-    assert (f"~/{name}: {place} is not as we write it and stays" in said) is bool(place)
+    assert (f"~/{name}: {place} is your own and stays" in said) is bool(place)
     assert everything(own_home) == before
 
 
@@ -122,9 +120,9 @@ def test_a_plugin_that_the_user_edited_is_kept_and_said(host: str, name: str, ow
     path = own_home / name
     path.write_text(path.read_text() + "// mine\n")
     edited = path.read_bytes()
-    assert f"~/{name}: it is not as we write it and stays as it is" in run("install", host)
+    assert f"~/{name}: it is your own and stays as it is" in run("install", host)
     assert path.read_bytes() == edited
-    assert f"~/{name}: it is not as we write it and stays as it is" in run("uninstall", host)
+    assert f"~/{name}: it is your own and stays as it is" in run("uninstall", host)
     assert path.read_bytes() == edited
 
 
@@ -159,7 +157,7 @@ def test_a_server_of_ours_whose_words_the_user_changed_is_theirs(own_home: Path)
     path = own_home / ".claude.json"
     path.write_text(path.read_text().replace('"mcp"', '"mcp",\n        "--session",\n        "x"'))
     edited = path.read_bytes()
-    assert "~/.claude.json: 'mcpServers.punchlist' is not as we write it" in run("install", "claude-code")
+    assert "~/.claude.json: 'mcpServers.punchlist' is your own and stays" in run("install", "claude-code")
     assert path.read_bytes() == edited
     run("uninstall", "claude-code")
     assert path.read_bytes() == edited
@@ -180,16 +178,16 @@ def test_a_status_line_of_ours_that_the_user_edited_is_theirs(more: str, own_hom
     now = json.loads(settings(own_home).read_text())
     now["statusLine"]["command"] += more
     settings(own_home).write_text(json.dumps(now))
-    assert "'statusLine' is not as we write it and stays" in run("install", "claude-code")
+    assert "'statusLine' is your own and stays" in run("install", "claude-code")
     run("doctor", "--json", code=0)
-    assert "'statusLine' is not as we write it and stays" in run("uninstall", "claude-code")
+    assert "'statusLine' is your own and stays" in run("uninstall", "claude-code")
     assert json.loads(settings(own_home).read_text()) == {"statusLine": now["statusLine"]}
 
 
 def test_a_status_line_that_cannot_be_written_down_again_is_left_alone(own_home: Path) -> None:
     write(settings(own_home), b'{"statusLine":{"type":"command","command":"echo \\ud83d"}}')
     before = everything(own_home)
-    assert "'statusLine' is not as we write it and stays" in run("install", "claude-code")
+    assert "'statusLine' is your own and stays" in run("install", "claude-code")
     run("uninstall", "claude-code")
     assert everything(own_home) == before
 
