@@ -33,6 +33,7 @@ def install(args: Namespace) -> int:
         _show_files(edits)
         for line in (*_warnings(where.script), *([f"next: {host.NEXT}"] if host.NEXT else [])):
             screen.say(line)
+    _tell_kept(args, edits, "to have ours, take it out and install again.")
     return 0
 
 
@@ -46,15 +47,17 @@ def uninstall(args: Namespace) -> int:
     """Detach from an agent, for the user and in this directory, unless one of them is named."""
     scopes = [args.scope] if args.scope else SCOPES
     edits = [edit for scope in scopes for edit in detach(args.host, here(scope, "punchlist"), dry=args.dry_run)]
+    changed = [edit for edit in edits if edit.is_change]
     if getattr(args, "json", False):
         screen.say_json(_data(args, edits, args.scope or "", ""))
     elif args.dry_run:
-        _show_diff(edits)
-    elif not edits:
+        _show_diff(changed)
+    elif not changed:
         screen.say(f"{args.host} was not attached; nothing had to be changed.")
     else:
         screen.say(f"{args.host} is detached:")
         _show_files(edits)
+    _tell_kept(args, edits, "if it should go, take it out by hand.")
     if not args.dry_run and not getattr(args, "json", False):
         _tell_others(args.host, scopes)
     return 0
@@ -71,10 +74,18 @@ def _warnings(path: str) -> Iterator[str]:
         yield f"{short(path)} is in a cache; once that is emptied, hooks do nothing. Better: pipx install punchlist"
 
 
+def _tell_kept(args: Namespace, edits: Iterable[Edit], mend: str) -> None:
+    """What is somebody else's where ours would be."""
+    for edit in edits if not getattr(args, "json", False) else ():
+        for place in edit.kept:
+            screen.say(f"{short(edit.file)}: {inline(place)} is your own and stays as it is; {mend}")
+
+
 def _tell_others(host: str, scopes: Sequence[str]) -> None:
     """Other projects that are still attached."""
-    here_too = os.getcwd() + os.sep
-    left = [one for one in files.receipts() if one.host == host and not one.file.startswith(here_too)]
+    parts = host_of(host).parts(here(PROJECT, "punchlist"))
+    here_too = {files.target(file) for part in parts for file in part.files}
+    left = [one for one in files.receipts() if one.host == host and one.file not in here_too]
     for one in left if PROJECT in scopes else ():
         if one.scope == PROJECT and os.path.exists(one.file):
             screen.say(f"still attached by {short(one.file)}; run the same there.")
@@ -89,7 +100,10 @@ def _show_files(edits: Iterable[Edit]) -> None:
 
 
 def _data(args: Namespace, edits: Iterable[Edit], scope: str, following: str) -> dict[str, object]:
-    files = [{"file": edit.file, "parts": list(edit.parts), "action": _action(edit)} for edit in edits]
+    files = [
+        {"file": edit.file, "parts": list(edit.parts), "action": _action(edit), "kept": list(edit.kept)}
+        for edit in edits
+    ]
     return {
         "host": args.host,
         "scope": scope or None,

@@ -116,3 +116,17 @@ def test_an_entry_of_somebody_else_with_our_name_is_refused() -> None:
     with pytest.raises(Refused, match="is there already and is not ours"):
         added(text, [part], "goose", "")
     assert stripped(text, [part], "goose", None) == text
+
+
+@pytest.mark.parametrize(
+    ("words", "args"),
+    [
+        ("[mcp]", ["mcp"]),
+        ("[ mcp , --session, a.b ]", ["mcp", "--session", "a.b"]),
+        ('["mcp"]', ["mcp"]),
+        ("[mcp, true]", ["mcp", True]),
+        ("[a: b]", "[a: b]"),
+    ],
+)
+def test_a_list_of_plain_words_on_one_line_is_read(words: str, args: Any) -> None:
+    assert read(f"extensions:\n  punchlist:\n    args: {words}\n", PATH) == {"args": args}

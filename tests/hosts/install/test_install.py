@@ -294,8 +294,13 @@ def test_json_says_what_was_done_to_every_file(own_home: Path) -> None:
         "scope": "user",
         "dry_run": False,
         "files": [
-            {"file": str(own_home / ".claude.json"), "parts": ["server"], "action": "change"},
-            {"file": str(settings(own_home)), "parts": ["hooks", "permission", "status-line"], "action": "create"},
+            {"file": str(own_home / ".claude.json"), "parts": ["server"], "action": "change", "kept": []},
+            {
+                "file": str(settings(own_home)),
+                "parts": ["hooks", "permission", "status-line"],
+                "action": "create",
+                "kept": [],
+            },
         ],
         "next": None,
     }

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ...core.errors import Refused
 from . import files
-from .apply import added, holds, is_nothing, stripped
+from .apply import added, holds, is_nothing, is_sure, kept, missed, stripped
 from .parts import PROJECT, SCOPES, USER, Part, Where
 
 __all__ = ["PATHS", "PROJECT", "SCOPES", "USER", "Edit", "Host", "Part", "Where", "attach", "detach", "host_of"]
@@ -55,6 +55,7 @@ class Edit(NamedTuple):
     new: bytes | None  # nothing: the file is removed
     before: bytes | None = None  # how it was when we came
     stays: bool = False  # whether something of ours is in it from now on
+    kept: tuple[str, ...] = ()  # the places in it that are somebody else's where ours would be
 
     @property
     def is_change(self) -> bool:
@@ -80,23 +81,28 @@ def attach(name: str, where: Where, without: Sequence[str] = (), *, dry: bool = 
     """Put all parts where they belong, except those that are not wanted, which are taken out."""
     parts = host_of(name).parts(where)
     _require_known(without, parts)
+    _require_project(where, _shared(name, where))
+    sure = _are_sure(parts, name)
 
     def work(file: str) -> Edit:
         mine = [part for part in parts if located(part, name) == file]
-        return _attached(file, mine, [part for part in mine if part.name in without], name, where.script)
+        unwanted = [part for part in mine if part.name in without]
+        return _attached(_detached(file, mine, name, sure=sure), mine, unwanted, name, where.script)
 
     return _done([located(part, name) for part in parts], work, name, where.scope, dry=dry)
 
 
 def detach(name: str, where: Where, *, dry: bool = False) -> list[Edit]:
     """Take all parts out again."""
-    parts = host_of(name).parts(where)
+    shared = _shared(name, where)
+    parts = [part for part in host_of(name).parts(where) if not shared.intersection(part.files)]
+    sure = _are_sure(parts, name)
 
     def work(file: str) -> Edit:
-        return _detached(file, [part for part in parts if file in part.files], name)
+        return _detached(file, [part for part in parts if file in part.files], name, sure=sure)
 
     edits = _done([file for part in parts for file in part.files], work, name, where.scope, dry=dry)
-    return [edit for edit in edits if edit.is_change]
+    return [edit for edit in edits if edit.is_change or edit.kept]
 
 
 def located(part: Part, name: str) -> str:
@@ -128,37 +134,66 @@ def _require_known(without: Sequence[str], parts: Iterable[Part]) -> None:
             raise Refused(f"no part {name!r}; the parts are {', '.join(map(repr, names))}.")
 
 
-def _attached(file: str, parts: list[Part], unwanted: list[Part], name: str, script: str) -> Edit:
-    old = files.load(files.target(file))
-    known = _known(file)
+def _require_project(where: Where, shared: set[str]) -> None:
+    """Refuse a directory whose settings are the user's own."""
+    if where.scope == PROJECT and (os.path.realpath(where.project) == os.path.realpath(where.home) or shared):
+        raise Refused(
+            f"{where.project} is no project: your own settings are there; "
+            "leave --scope project out to attach for you, or change to the directory of a project."
+        )
+
+
+def _shared(name: str, where: Where) -> set[str]:
+    """The files of a project that are the user's own as well, as in their home."""
+    if where.scope != PROJECT:
+        return set()
+    own = {os.path.realpath(file) for part in host_of(name).parts(where._replace(scope=USER)) for file in part.files}
+    mine = {file for part in host_of(name).parts(where) for file in part.files}
+    return {file for file in mine if os.path.realpath(file) in own}
+
+
+def _are_sure(parts: Sequence[Part], name: str) -> bool:
+    """Whether we were here, though all that we wrote down about it is lost."""
+    each = [(part, file) for part in parts for file in part.files]
+    seen = [_is_sure(part, file, name) for part, file in each]
+    return any(seen) and not any(files.receipt(files.target(file)) for _, file in each)
+
+
+def _is_sure(part: Part, file: str, name: str) -> bool:
+    with about(file):
+        return is_sure(content(file), part, name)
+
+
+def _attached(bare: Edit, parts: list[Part], unwanted: list[Part], name: str, script: str) -> Edit:
+    """What becomes of a file, of which it is known what it would be without us."""
+    file, old, before = bare.file, bare.old, files.text(bare.new)
     wanted = [part for part in parts if part not in unwanted]
-    text = stripped(files.text(old), unwanted, name, known)
-    new = added(text, wanted, name, script)
-    before = _detached(file, parts, name).new
-    gone = not wanted and before is None and is_nothing(new)
-    return Edit(file, _names(wanted), old, None if gone else new.encode(), before, bool(wanted))
+    receipt = files.receipt(files.target(file))
+    edited = receipt is not None and old == bare.new
+    text = stripped(files.text(old), unwanted, name, files.text(receipt.before) if receipt else before)
+    new = added(text, [part for part in wanted if part.kind != "file" or not edited], name, script, before)
+    gone = not wanted and bare.new is None and is_nothing(new)
+    places = dict.fromkeys([*kept(new, parts, name, before), *missed(new, wanted, name)])
+    return Edit(file, _names(wanted), old, None if gone else new.encode(), bare.new, bool(wanted), tuple(places))
 
 
-def _detached(file: str, parts: list[Part], name: str) -> Edit:
+def _detached(file: str, parts: list[Part], name: str, *, sure: bool) -> Edit:
+    """The file as it was, if nobody else wrote it; else without what is ours."""
     old = files.load(files.target(file))
     receipt = files.receipt(files.target(file))
     if old is None:
         return Edit(file, _names(parts), None, None)
     if receipt and files.digest(old) == receipt.after:
         return Edit(file, _names(parts), old, receipt.before)
-    text = stripped(files.text(old), parts, name, _known(file))
-    ours = bool(receipt and receipt.before is None) or all(part.kind == "file" for part in parts)
-    return Edit(file, _names(parts), old, None if ours and is_nothing(text) else text.encode())
+    before = files.text(receipt.before) if receipt else None if sure else files.text(old)
+    text = stripped(files.text(old), parts, name, before)
+    ours = receipt.before is None if receipt else all(part.kind == "file" for part in parts)
+    new = None if ours and is_nothing(text) and text.encode() != old else text.encode()
+    return Edit(file, _names(parts), old, new, kept=tuple(kept(text, parts, name, before)))
 
 
 def _names(parts: Iterable[Part]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.name for part in parts))
-
-
-def _known(file: str) -> str | None:
-    """How a file was before us, if that is known."""
-    receipt = files.receipt(files.target(file))
-    return files.text(receipt.before) if receipt else None
 
 
 def _done(names: list[str], work: Callable[[str], Edit], host: str, scope: str, *, dry: bool) -> list[Edit]:
@@ -167,6 +202,8 @@ def _done(names: list[str], work: Callable[[str], Edit], host: str, scope: str, 
     edits = [_planned(file, work) for file in each]
     if dry or not any(edit.is_change or _is_torn(edit) for edit in edits):
         return edits
+    with about(files.folder()):
+        files.require_writable(os.path.join(files.folder(), "lock"))
     with files.alone():
         done = [_written(file, work, host, scope) for file in each]
     files.drop_folders(folder for _, folders in done for folder in folders)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...core.errors import Refused
-from .parts import NAME, PROJECT, USER, Part, Where, group, handlers, hook_command, is_served
+from .parts import NAME, PROJECT, USER, Part, Where, group, handlers, hook_command, is_served, within
 
 TITLE = "Claude Code"
 PROGRAM = "claude"
@@ -58,11 +58,11 @@ def worries(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
 
     settings = _files(where)[1][0]
     said = read(content(settings))
-    denied = (said.get("permissions") or {}).get("deny") or []
+    denied = within(said, "permissions", "deny")
     found = []
     if said.get("disableAllHooks"):
         found.append((f"hooks are switched off: disableAllHooks in {settings}", "set it to false"))
-    if any(str(rule).startswith(PERMISSION) for rule in denied):
+    if any(str(rule).startswith(PERMISSION) for rule in (denied if isinstance(denied, list) else ())):
         found.append((f"the tool is denied: permissions.deny in {settings}", f"take {PERMISSION} out of it"))
     if "server" in there and "permission" not in there and where.scope == USER:
         found.append(("Claude Code asks before every call of the tool", "punchlist install claude-code"))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from .parts import NAME, PROJECT, Part, Where, group, handlers, hook_command
+from .parts import NAME, PROJECT, Part, Where, group, handlers, hook_command, within
 
 TITLE = "Codex"
 PROGRAM = "codex"
@@ -68,15 +68,14 @@ def worries(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
     if skipped:
         words = f"Codex skips hooks that you have not trusted: {', '.join(skipped)}"
         found.append((words, "start codex, and trust them: /hooks"))
-    if (config.get("features") or {}).get("hooks") is False:
+    if within(config, "features", "hooks") is False:
         found.append(("hooks are switched off: features.hooks in config.toml", "set it to true"))
     return found
 
 
 def untrusted(hooks: dict[str, Any], files: set[str], config: dict[str, Any]) -> list[str]:
     """The events whose hook Codex skips: it has no word in the user's config.toml that you have trusted just this."""
-    there = config.get("hooks")
-    states = there.get("state") if isinstance(there, dict) else None
+    states = within(config, "hooks", "state")
     states = states if isinstance(states, dict) else {}
     missing = []
     for event, number, place in handlers(hooks, "codex"):
@@ -97,9 +96,9 @@ def _label(event: str) -> str:
 
 def _hash(event: str, entry: dict[str, Any], handler: dict[str, Any]) -> str:
     """What Codex writes down when it is told to trust a hook."""
-    one = {"type": "command", "command": handler["command"], "timeout": handler.get("timeout", 600), "async": False}
+    one = {"type": "command", "command": handler.get("command"), "timeout": handler.get("timeout", 600), "async": False}
     said: dict[str, Any] = {"event_name": _label(event), "hooks": [one]}
     if entry.get("matcher") and event not in _UNMATCHED:
         said["matcher"] = entry["matcher"]
     words = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return f"sha256:{sha256(words.encode()).hexdigest()}"
+    return f"sha256:{sha256(words.encode(errors='replace')).hexdigest()}"

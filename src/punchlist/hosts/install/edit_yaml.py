@@ -19,6 +19,7 @@ _KEY = re.compile(
     rf"( *)(?:{_NAME}) *:(?: +({_GIVEN}))?(?: *| +#.*)\Z"
 )  # indentation, name in one of three ways, value
 _PLAIN = re.compile(r"[A-Za-z/][\w/.-]*")
+_FLAT = re.compile(r"\[ *[A-Za-z/-][\w/.=-]*(?: *, *[A-Za-z/-][\w/.=-]*)* *\]")  # a list of plain words on one line
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 _MEANING = {*_WORDS, "yes", "no", "on", "off", "y", "n"}  # words that are not plain text
 
@@ -205,6 +206,8 @@ def _scalar(words: str) -> Any:
         return words[1:-1].replace("''", "'")
     if words in _WORDS:
         return _WORDS[words]
+    if _FLAT.fullmatch(words):
+        return [_scalar(word.strip()) for word in words[1:-1].split(",")]
     try:
         return json.loads(words)
     except ValueError:

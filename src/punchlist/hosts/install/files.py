@@ -85,11 +85,16 @@ def text(data: bytes | None) -> str:
 
 
 def require_writable(path: str) -> None:
-    """Refuse what its owner has made read-only, though replacing it might work."""
-    if not os.path.lexists(path):
-        return
-    if not os.stat(path).st_mode & 0o222 or not os.access(path, os.W_OK):
+    """Refuse what its owner has made read-only, though replacing it might work, and a folder that takes no new file."""
+    if os.path.lexists(path) and (not os.stat(path).st_mode & 0o222 or not os.access(path, os.W_OK)):
         raise Refused("it is read-only; make it writable first.")
+    here = os.path.dirname(path)
+    while not os.path.lexists(here):
+        here = os.path.dirname(here)
+    if not os.path.isdir(here):
+        raise Refused(f"{here} is not a folder.")
+    if not os.access(here, os.W_OK | os.X_OK):
+        raise Refused(f"the folder {here} is read-only; make it writable first.")
 
 
 def swap(path: str, old: bytes | None, new: bytes | None, mode: int) -> None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from .parts import NAME, PROJECT, Part, Where, group, hook_command
+from .parts import NAME, PROJECT, Part, Where, group, hook_command, within
 
 TITLE = "Gemini CLI"
 PROGRAM = "gemini"
@@ -47,6 +47,7 @@ def worries(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
     found = []
     if "server" in there and there["server"].get("trust") is not True:
         found.append(("Gemini CLI asks before calls, and drops the tool where it cannot ask", "set trust to true"))
-    if NAME in ((there.get("hooks") or {}).get("disabled") or []):
+    disabled = within(there.get("hooks"), "disabled")
+    if isinstance(disabled, list) and NAME in disabled:
         found.append(("its hooks are disabled", f"in gemini: /hooks enable {NAME}"))
     return found

@@ -38,13 +38,10 @@ def parts(where: Where) -> tuple[Part, ...]:
     """Goose has no settings of a project: a server can be attached for the user only."""
     root = where.project if where.scope == PROJECT else where.home
     plugin = os.path.join(root, ".agents", "plugins", NAME)
-    command = hook_command(where.script, "goose")
-    about = {"name": NAME, "version": __version__, "description": "The plan the agent works from"}
-    hooks = {"hooks": {event: [group(command, _SECONDS, matcher)] for event, matcher in _EVENTS.items()}}
     return (
         *([_server(where)] if where.scope != PROJECT else []),
-        Part("hooks", "file", (os.path.join(plugin, "plugin.json"),), value=_written(about)),
-        Part("hooks", "file", (os.path.join(plugin, "hooks", "hooks.json"),), value=_written(hooks)),
+        Part("hooks", "file", (os.path.join(plugin, "plugin.json"),), value=_about),
+        Part("hooks", "file", (os.path.join(plugin, "hooks", "hooks.json"),), value=_hooks),
     )
 
 
@@ -66,6 +63,15 @@ def _server(where: Where) -> Part:
         "timeout": 30,
     }
     return Part("server", "entry", (os.path.join(home(where), "config.yaml"),), ("extensions", NAME), entry)
+
+
+def _about(script: str) -> str:
+    return _written({"name": NAME, "version": __version__, "description": "The plan the agent works from"})
+
+
+def _hooks(script: str) -> str:
+    command = hook_command(script, "goose")
+    return _written({"hooks": {event: [group(command, _SECONDS, matcher)] for event, matcher in _EVENTS.items()}})
 
 
 def _written(data: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from .assets import asset
@@ -29,7 +30,7 @@ def parts(where: Where) -> tuple[Part, ...]:
     plugin = os.path.join(folder, "extensions", f"{NAME}.ts")
     return (
         Part("server", "entry", (os.path.join(folder, "mcp.json"),), ("mcpServers", NAME), server),
-        Part("plugin", "file", (plugin,), value=asset("omp.ts", where.script)),
+        Part("plugin", "file", (plugin,), value=partial(asset, "omp.ts")),
     )
 
 

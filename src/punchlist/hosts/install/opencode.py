@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from .assets import asset
@@ -27,7 +28,7 @@ def parts(where: Where) -> tuple[Part, ...]:
     plugin = os.path.join(plugins, "plugins", f"{NAME}.js")
     return (
         Part("server", "entry", files, ("mcp", NAME), server),
-        Part("plugin", "file", (plugin,), value=asset("opencode.js", where.script)),
+        Part("plugin", "file", (plugin,), value=partial(asset, "opencode.js")),
     )
 
 

@@ -35,7 +35,7 @@ class Part(NamedTuple):
     kind: str  # entry: a key with our name; hooks; element: of a list; line: a status line; file: all of it is ours
     files: tuple[str, ...]  # where it may be: in the one that has it, else the first that exists, else the last
     path: tuple[str, ...] = ()
-    value: Any = None
+    value: Any = None  # of a file: its text, made from the path of our script
 
 
 # --- commands --------------------------------------------------------------------------------------------------------
@@ -56,8 +56,8 @@ def line_command(script: str, host: str, theirs: str = "") -> str:
 
 def joined_line(command: str) -> str:
     """The status line that ours was put behind; nothing if there was none."""
-    words = shlex.split(command)
-    return words[-1] if "--after" in words else ""
+    words = _words(command)
+    return words[words.index("--after") + 1] if "--after" in words[:-1] else ""
 
 
 def _guarded(script: str, words: str) -> str:
@@ -70,9 +70,26 @@ def _guarded(script: str, words: str) -> str:
 
 
 def is_server(entry: Any) -> bool:
-    """Whether a registered server is ours, from whatever environment."""
+    """Whether a registered server is started just as we would write it, from whatever environment."""
+    words = command_of(entry)
+    return len(words) == 2 and is_script(words[0]) and words[1] == "mcp"
+
+
+def is_written(entry: Any, value: Mapping[str, Any]) -> bool:
+    """Whether a registered server is what we write and nothing more, from whatever environment."""
+    others = value.keys() - {"command", "cmd"}
+    is_same = isinstance(entry, dict) and entry.keys() == value.keys()
+    return is_same and is_server(entry) and all(entry[key] == value[key] for key in others)
+
+
+def serves(entry: Any) -> bool:
+    """Whether a registered server runs ours, in whatever way."""
     words = command_of(entry)
     return any(os.path.basename(word).startswith(NAME) for word in words) and "mcp" in words
+
+
+def is_script(path: str) -> bool:
+    return os.path.isabs(path) and os.path.basename(path) in (NAME, f"{NAME}.exe")
 
 
 def command_of(entry: Any) -> list[str]:
@@ -85,8 +102,10 @@ def command_of(entry: Any) -> list[str]:
 
 
 def is_hook(handler: Any, host: str) -> bool:
-    command = handler.get("command") if isinstance(handler, dict) else None
-    return is_served(handler, host) or (isinstance(command, str) and _says(command, f"hook {host}"))
+    """Whether a hook is ours: its whole command as we would write it, from whatever environment."""
+    command = _command(handler)
+    script = script_of(command)
+    return is_served(handler, host) or (is_script(script) and command == hook_command(script, host))
 
 
 def is_served(handler: Any, host: str) -> bool:
@@ -95,9 +114,26 @@ def is_served(handler: Any, host: str) -> bool:
     return isinstance(given, dict) and given.get("host") == host
 
 
+def runs_hook(handler: Any, host: str) -> bool:
+    """Whether somebody's hook runs ours among other things."""
+    return _says(_command(handler), f"hook {host}") and not is_hook(handler, host)
+
+
 def is_line(entry: Any, host: str) -> bool:
+    """Whether a status line is ours, alone or behind another."""
+    command = _command(entry)
+    script = script_of(command)
+    return is_script(script) and command == line_command(script, host, joined_line(command))
+
+
+def runs_line(entry: Any, host: str) -> bool:
+    """Whether somebody's status line runs ours among other things."""
+    return _says(_command(entry), f"line --host {host}") and not is_line(entry, host)
+
+
+def _command(entry: Any) -> str:
     command = entry.get("command") if isinstance(entry, dict) else None
-    return isinstance(command, str) and _says(command, f"line --host {host}")
+    return command if isinstance(command, str) else ""
 
 
 def _says(command: str, words: str) -> bool:
@@ -106,11 +142,17 @@ def _says(command: str, words: str) -> bool:
 
 def script_of(command: str) -> str:
     """The script that a hook's command or a status line runs; nothing if that cannot be read."""
+    if os.name == "nt" and command.startswith('"'):
+        return command.split('"')[1]
+    return next((word for word in _words(command) if os.path.basename(word).startswith(NAME)), "")
+
+
+def _words(command: str) -> list[str]:
+    """The words of a shell command; none if it makes no sense."""
     try:
-        words = shlex.split(command)
+        return shlex.split(command)
     except ValueError:
-        return ""
-    return next((word for word in words if os.path.basename(word).startswith(NAME)), "")
+        return []
 
 
 def handlers(hooks: Any, host: str) -> Iterator[tuple[str, int, int]]:
@@ -121,6 +163,13 @@ def handlers(hooks: Any, host: str) -> Iterator[tuple[str, int, int]]:
             for number, handler in enumerate(inside if isinstance(inside, list) else ()):
                 if is_hook(handler, host):
                     yield event, group, number
+
+
+def within(found: Any, *path: str) -> Any:
+    """What stands at a path of keys; none if nothing does, or if something on the way is of another kind."""
+    for step in path:
+        found = found.get(step) if isinstance(found, dict) else None
+    return found
 
 
 def group(command: str, timeout: int, matcher: str = "", **more: Any) -> dict[str, Any]:
