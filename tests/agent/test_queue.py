@@ -195,6 +195,7 @@ def test_the_plan_file_can_be_written_behind_a_link(
     path = tmp_path / "link" / "punchlist" / "plans" / f"{desk.plan.id}.md"
     (wrote,) = run(planning, all_tools(planning), Call("1", "write", {"path": str(path), "text": "# Mend\n"}))
     assert (wrote.is_error, path.read_text()) == (False, "# Mend\n")
+    planning.close()
 
 
 def test_the_plan_file_can_be_written_in_plan_mode_and_is_what_the_user_approves(planning: Agent) -> None:
