@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from . import settings as settings_of
 from .core.changes import Change, Record, apply, diff, noted, tell, undo
 from .core.errors import Refused, StaleRevision, StoreError
-from .core.model import ACTIVE, CLOSED, MAIN, PENDING, USER, Pace, Pause, Plan, Reader
+from .core.model import MAIN, USER, Pace, Pause, Plan, Reader
 from .core.text import counted, cut, inline, plainly
 from .core.timeline import leading_to, redoable, undoable
 from .core.typed import TYPE_CHECKING, Any
@@ -189,6 +189,7 @@ class Desk:
 
     def import_plan(self, data: object, format: str = "json", *, by: str = USER) -> Plan:
         """Replace the plan, in one revision: parsed JSON of a format, or text for markdown and transcript."""
+        from .core.replace import replaced
         from .dialects.formats import load
 
         module = load(format)
@@ -197,7 +198,7 @@ class Desk:
             items = [item._replace(extra={"id": item.id, **item.extra}) for item in new.items]
             new = new._replace(items=tuple(items)) if self.plan.last_id else new
         own = self._own_ids if format == "json" else lambda now, new: set()
-        return self.change(lambda now: _replaced(now, new, own(now, new)), by=by, kind="import")
+        return self.change(lambda now: replaced(now, new, own(now, new)), by=by, kind="import")
 
     def export_plan(self, format: str = "json") -> Any:
         """The plan in another format."""
@@ -227,6 +228,8 @@ class Desk:
 
     def carry(self, source: str, target: str) -> Plan:
         """Give a session a copy of the plan of another session's main agent, with its lineage."""
+        from .core.replace import replaced
+
         if not source or not target or source == target:
             raise Refused("carry needs two sessions.")
         old, copy = self.of(source).plan, self.of(target)
@@ -235,7 +238,7 @@ class Desk:
         if copy.plan.id == old.id:
             raise Refused(f"session {cut(inline(target), 40)!r} works from that plan already.")
         copy._parent = old.id
-        return copy.change(lambda now: _replaced(now, old, set()), kind="import")
+        return copy.change(lambda now: replaced(now, old, set()), kind="import")
 
     def of(self, session: str, agent: str = MAIN) -> Desk:
         """A desk of another session or agent, on the same store."""
@@ -281,10 +284,14 @@ class Desk:
 
     def told(self, now: Plan, records: Sequence[Record], *, ids: bool) -> list[str]:
         """What records say to this reader: what each author in turn made of the plan, a sentence for each thing."""
+        if not records:
+            return []
+        from .core.news import turns, worth_telling
+
         lines: list[str] = []
-        for by, reader, before, after in _turns(now, records):
+        for by, reader, before, after in turns(now, records):
             if reader != self.reader_key:
-                lines += tell(_worth_telling(diff(before, after), by), by, now, ids=ids)
+                lines += tell(worth_telling(diff(before, after), by), by, now, ids=ids)
         if len(lines) > _NEWS:
             lines[_NEWS:] = [f"and {counted(len(lines) - _NEWS, 'more change')}."]
         return lines
@@ -467,62 +474,6 @@ def store_for(settings: Settings, patience: str = "") -> Store:
     url = settings.store
     options = {"synchronous": settings.sqlite_synchronous} if url.startswith("sqlite:") else {}
     return open_store(url, **options, **({"patience": patience} if patience else {}))
-
-
-def _turns(now: Plan, records: Sequence[Record]) -> list[tuple[str, str, Plan, Plan]]:
-    """Who changed the plan, as which reader, from what to what. Changes of one author in a row are one turn: what was
-    done and undone again is not worth a word."""
-    turns: list[tuple[str, str, Plan, Plan]] = []
-    for record in reversed(records):
-        before = undo(now, record.changes)
-        if turns and turns[0][:2] == (record.by, record.reader):
-            turns[0] = (*turns[0][:2], before, turns[0][3])
-        else:
-            turns.insert(0, (record.by, record.reader, before, now))
-        now = before
-    return turns
-
-
-def _worth_telling(changes: Sequence[Change], by: str) -> list[Change]:
-    """The user's every change; of another agent's, not what it is busy with, nor that it put away what is closed."""
-    return [c for c in changes if by == USER or not (_is_tidying(c) or (c.kind == "changed" and _is_work(c)))]
-
-
-def _is_tidying(change: Change) -> bool:
-    return change.kind == "removed" and change.before.status in CLOSED
-
-
-def _is_work(change: Change) -> bool:
-    old, new = change.before, change.after
-    kept = old._replace(status=new.status, owner=new.owner, calls=new.calls, evidence=new.evidence)
-    return kept == new and new.status in (ACTIVE, PENDING)
-
-
-def _replaced(now: Plan, new: Plan, own_ids: set[str]) -> Plan:
-    """The new plan in the old one's place. What both have keeps its id; no id is used again for something else."""
-    if now.last_id:
-        new = _renumbered(now, new, own_ids)
-    return new._replace(id=now.id, revision=now.revision, last_id=max(now.last_id, new.last_id))
-
-
-def _renumbered(now: Plan, new: Plan, own_ids: set[str]) -> Plan:
-    free: dict[str, list[str]] = {}  # ids of the old items, by their words
-    for item in now.items:
-        if item.id not in own_ids:
-            free.setdefault(plainly(item.text), []).append(item.id)
-    last = max([now.last_id, *map(int, own_ids)])
-    ids = {"": "", **{id: id for id in own_ids}}
-    for item in new.items:
-        same = free.get(plainly(item.text), [])
-        if item.id not in ids:
-            last += not same
-            ids[item.id] = same.pop(0) if same else str(last)
-    items = [
-        item._replace(id=ids[item.id], parent=ids[item.parent], needs=tuple(ids[id] for id in item.needs))
-        for item in new.items
-    ]
-    paused = new.paused and new.paused._replace(item=ids.get(new.paused.item, ""))
-    return new._replace(items=tuple(items), last_id=last, paused=paused)
 
 
 def _reader_key(session: str, agent: str) -> str:

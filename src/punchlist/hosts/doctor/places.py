@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 
+from ..install.files import nearest
+
 ELSEWHERE = "name a folder that you can write: XDG_STATE_HOME"
 
 
 def hindrance(path: str, elsewhere: str = ELSEWHERE) -> tuple[str, str]:
     """What keeps a file from being written or made, and how to mend that; nothing if it can be."""
-    folder = _nearest(os.path.dirname(path))
+    folder = nearest(os.path.dirname(path))
     if not os.path.isdir(folder):
         return f"{folder} is not a directory", elsewhere
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -18,10 +20,3 @@ def hindrance(path: str, elsewhere: str = ELSEWHERE) -> tuple[str, str]:
     if os.path.exists(path) and not os.access(path, os.R_OK | os.W_OK):
         return "it is not writable", f"chmod u+rw {shlex.quote(path)}*; or {elsewhere}"
     return "", ""
-
-
-def _nearest(folder: str) -> str:
-    """The folder, or the first one above it that is there."""
-    while not os.path.lexists(folder) and folder != os.path.dirname(folder):
-        folder = os.path.dirname(folder)
-    return folder

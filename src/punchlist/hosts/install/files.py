@@ -84,13 +84,18 @@ def text(data: bytes | None) -> str:
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
+def nearest(folder: str) -> str:
+    """The folder, or the first one above it that is there."""
+    while not os.path.lexists(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return folder
+
+
 def require_writable(path: str) -> None:
     """Refuse what its owner has made read-only, though replacing it might work, and a folder that takes no new file."""
     if os.path.lexists(path) and (not os.stat(path).st_mode & 0o222 or not os.access(path, os.W_OK)):
         raise Refused("it is read-only; make it writable first.")
-    here = os.path.dirname(path)
-    while not os.path.lexists(here):
-        here = os.path.dirname(here)
+    here = nearest(os.path.dirname(path))
     if not os.path.isdir(here):
         raise Refused(f"{here} is not a folder.")
     if not os.access(here, os.W_OK | os.X_OK):
