@@ -114,7 +114,7 @@ def test_a_phase_is_named_before_the_text_or_taken_whole(talk: Any) -> None:
 
 def test_the_plan_is_edited_in_the_user_s_editor(talk: Any, tmp_path: Path) -> None:
     editor = tmp_path / "editor"
-    editor.write_text("#!/bin/sh\nsed -i.bak 's/Read/Read it all/' \"$1\"\n")
+    editor.write_text('#!/bin/sh\nsed -i.bak s/Read/"Read it all"/ "$1" && rm "$1.bak"\n')
     editor.chmod(0o755)
     terminal = talk(turn(text="x"), env={"EDITOR": str(editor), "VISUAL": ""})
     terminal.enter("/todo append Read")

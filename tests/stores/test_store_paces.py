@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from punchlist import Desk, ops
 from punchlist.core.codec import pace_from_json, pace_to_json
 from punchlist.core.errors import StaleRevision, StoreError
-from punchlist.core.model import Pace, Plan
+from punchlist.core.model import Pace, Plan, Reader
 from punchlist.settings import load
 from punchlist.stores import Home, Store, open_store
 from punchlist.stores.sqlite import VERSION
@@ -282,6 +282,52 @@ def test_a_file_of_the_second_version_is_brought_up_to_date_after_a_copy_was_mad
         assert copy.execute("SELECT count(*) FROM items").fetchone() == (1,)
     db.close()
     copy.close()
+
+
+_EARLIEST = """
+CREATE TABLE plans (
+    id TEXT PRIMARY KEY, revision INTEGER NOT NULL, head TEXT NOT NULL, place TEXT NOT NULL, agent TEXT NOT NULL,
+    touched REAL NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX plans_by_place ON plans (place, agent, touched);
+CREATE TABLE items (
+    plan TEXT NOT NULL, id TEXT NOT NULL, rank INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (plan, id)
+) WITHOUT ROWID;
+CREATE TABLE history (
+    plan TEXT NOT NULL, revision INTEGER NOT NULL, at TEXT NOT NULL, by TEXT NOT NULL, reader TEXT NOT NULL,
+    dialect TEXT NOT NULL, kind TEXT NOT NULL, changes TEXT NOT NULL, PRIMARY KEY (plan, revision)
+) WITHOUT ROWID;
+CREATE TABLE readers (
+    plan TEXT NOT NULL, key TEXT NOT NULL, seen INTEGER NOT NULL, PRIMARY KEY (plan, key)
+) WITHOUT ROWID;
+CREATE TABLE bindings (
+    session TEXT NOT NULL, agent TEXT NOT NULL, plan TEXT NOT NULL, PRIMARY KEY (session, agent)
+) WITHOUT ROWID;
+PRAGMA user_version = 1;
+"""
+
+
+def test_a_file_of_the_very_first_programs_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "plan.db"
+    with sqlite3.connect(path) as db:
+        db.executescript(_EARLIEST)
+        for plan, touched, agent in (("p", 1e9, "main"), ("q", 1.5e9, "main"), ("r", 1.6e9, "helper")):
+            item = {"id": "1", "text": f"Read {plan}", "status": "pending"}
+            head = '["", "act", null, [], 1, []]'
+            db.execute("INSERT INTO plans VALUES (?, 1, ?, '/here', ?, ?)", (plan, head, agent, touched))
+            db.execute("INSERT INTO items VALUES (?, '1', 1, ?)", (plan, json.dumps(item)))
+            db.execute("INSERT INTO bindings VALUES (?, ?, ?)", (f"s-{plan}", agent, plan))
+            db.execute("INSERT INTO readers VALUES (?, 'someone', 1)", (plan,))
+    db.close()
+    store = open_store(f"sqlite:{path}")
+    loaded = store.load("p")
+    assert loaded is not None
+    assert [item.text for item in loaded.items] == ["Read p"]
+    assert store.find(Home("/here", "", "main")) == "q"  # of the place, the one touched last by a main agent
+    assert store.find(Home("/here", "s-p", "main")) == "p"
+    assert store.glance("p", "someone") == (1, Reader(1))
+    assert [listing.id for listing in store.plans(10)] == ["r", "q", "p"]
+    store.close()
 
 
 def test_a_file_of_a_later_version_is_refused_and_left_alone(tmp_path: Path) -> None:

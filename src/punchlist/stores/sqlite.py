@@ -70,6 +70,13 @@ _MIGRATIONS = (
     "CREATE TABLE paces (key TEXT PRIMARY KEY, data TEXT NOT NULL, at TEXT NOT NULL) WITHOUT ROWID",
 )
 VERSION = len(_MIGRATIONS)
+# The very first programs left a first version without authors, in which the latest plan of a place was searched.
+_EARLIEST = """
+    DROP INDEX plans_by_place;
+    ALTER TABLE plans ADD COLUMN author TEXT NOT NULL DEFAULT '';
+    CREATE TABLE places (place TEXT PRIMARY KEY, plan TEXT NOT NULL) WITHOUT ROWID;
+    INSERT OR REPLACE INTO places SELECT place, id FROM plans WHERE agent = 'main' ORDER BY touched
+    """
 _T = TypeVar("_T")
 
 
@@ -182,7 +189,8 @@ class SqliteStore:
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         copy = self._back_up(version) if 0 < version < VERSION else ""
         try:
-            for script in _MIGRATIONS[version:]:
+            earliest = version == 1 and not self._db.execute("PRAGMA table_info(places)").fetchone()
+            for script in (_EARLIEST,) * earliest + _MIGRATIONS[version:]:
                 for statement in script.split(";"):
                     self._db.execute(statement)
             self._db.execute(f"PRAGMA user_version={VERSION}")
@@ -274,7 +282,7 @@ def _fail(path: str, error: Exception) -> NoReturn:
         raise StoreError(
             f"{path} is damaged ({words}); nothing was written. Move it aside, and restore a backup or start anew."
         ) from None
-    if "no such table" in words:
+    if name == "SQLITE_ERROR":  # our statements do not fit its tables
         raise StoreError(f"{path} is not a store of punchlist ({words}); name another file.") from None
     if not isinstance(error, sqlite3.Error | OSError):
         raise StoreError(f"{path} cannot be read: what it holds makes no sense ({words}); restore a backup.") from None
