@@ -41,10 +41,12 @@ def answer(desk: Desk, tool: str, args: object, interactive: bool | None, contin
     reply = _at_first_try(desk, call, notes)
     if reply is not None:
         return reply
+    known: tuple[str, Reader] | None = None  # what the author had heard, of which plan, when it made the call
     for now, reader in desk.tries():
+        known = known if known and known[0] == now.id else (now.id, reader)
         try:
             _refuse_mode(call, now)
-            return _carry_out(desk, call, notes, now, reader)
+            return _carry_out(desk, call, notes, now, reader, known[1])
         except Refused as refusal:
             desk.note("refusal", tool=tool, dialect=dialect.name, message=str(refusal))
             news = desk.heard(now, reader, ids=dialect.rules.shows_ids)
@@ -62,7 +64,7 @@ def _at_first_try(desk: Desk, call: Call, notes: list[str]) -> Reply | None:
     now, reader = desk.left
     try:
         _refuse_mode(call, now)
-        return _carry_out(desk, call, notes, now, reader, must_save=True)
+        return _carry_out(desk, call, notes, now, reader, reader, must_save=True)
     except (Refused, StaleRevision):
         desk.left = None
         return None
@@ -147,11 +149,12 @@ def _understood(dialect: Dialect, call: Call, tolerant: bool) -> tuple[Call, lis
 
 
 def _carry_out(
-    desk: Desk, call: Call, notes: list[str], now: Plan, reader: Reader, *, must_save: bool = False
+    desk: Desk, call: Call, notes: list[str], now: Plan, reader: Reader, known: Reader, *, must_save: bool = False
 ) -> Reply:
     dialect = desk.dialect
     unheard = desk.unheard(now, reader)
-    seen = desk.rewound(now, unheard) if unheard and dialect.rules.speaks_of == "seen" else now
+    unknown = unheard if known == reader else desk.unheard(now, known)
+    seen = desk.rewound(now, unknown) if unknown and dialect.rules.speaks_of == "seen" else now
     if dialect.rules.clears:
         seen, current = desk.uncleared(seen), desk.uncleared(now)
     else:

@@ -431,7 +431,7 @@ class Desk:
         after = after._replace(id=now.id or _new_id(), revision=now.revision + 1)
         record = record._replace(revision=after.revision)
         heard = None if reader is None else reader._replace(seen=after.revision)
-        self.store.save(now if now.id else None, after, record, heard, home)
+        self.store.save(now if now.id else None, after, record, reader, home)
         self.left = (after, heard) if heard else None
         if not now.id and self.settings.keep_history:
             self.store.trim(settings_of.ago(self.settings.keep_history))

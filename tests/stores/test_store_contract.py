@@ -292,6 +292,32 @@ def test_who_was_told_meanwhile_is_not_told_again(store: Store) -> None:
     assert seen(store, plan, "r") == 2
 
 
+def test_who_was_told_while_its_call_was_worked_out_has_it_worked_out_again(store: Store) -> None:
+    plan = saved(store, None, plan_of("a"), home=Home("/here", "s", "main"))
+    after = ops.complete(plan, "1")._replace(revision=2)
+    record = Record(2, "noon", "main", "r", changes=diff(plan, after))
+    store.remember(plan.id, "r", Reader(1), Reader(0))
+    with pytest.raises(StaleRevision):
+        store.save(plan, after, record, Reader(0), None)
+    assert store.load(plan.id) == plan
+    assert store.history(plan.id, 1) == []
+    store.save(plan, after, record, Reader(1), None)
+    assert store.load(plan.id) == after
+    assert seen(store, plan, "r") == 2
+
+
+def test_a_call_and_hooks_of_one_instant_tell_an_edit_once(store: Store) -> None:
+    agent, user, *hooks = (Desk(store, session="s", settings=SETTINGS) for _ in range(5))
+    agent.call("plan", {"add": ["a"]})
+    for number in range(10):
+        user.change(lambda plan, number=number: ops.add(plan, f"more {number}"))  # type: ignore[misc]
+        with ThreadPoolExecutor(4) as pool:
+            heard = [pool.submit(desk.news) for desk in hooks]
+            answer = pool.submit(agent.call, "plan", {"note": {"1": f"found {number}"}}).result()
+        told = [*answer.news, *(line for hook in heard for line in hook.result())]
+        assert told == [f'the user added {number + 2} "more {number}".']
+
+
 def test_of_many_who_would_tell_the_same_at_once_one_does(store: Store) -> None:
     Desk(store, session="s", settings=SETTINGS).call("plan", {"add": ["a"]})
     user = Desk(store, session="s", settings=SETTINGS)
@@ -567,6 +593,18 @@ def test_a_user_s_edit_between_load_and_save_is_not_lost(store: Store) -> None:
     reply = desk_of(racing).call("TodoWrite", todos(Alpha="in_progress", Beta="pending"))
     assert [(item.text, item.status) for item in user.plan.items] == [("Alpha", "in_progress"), ("Beta", DONE)]
     assert 'the user completed "Beta".' in reply.text
+
+
+def test_what_a_hook_told_after_the_call_was_made_is_not_taken_for_known_to_the_call(store: Store) -> None:
+    user = desk_of(store)
+    user.call("TodoWrite", todos(Alpha="pending"))
+    user.change(lambda plan: ops.add(plan, "Beta"))
+    heard: list[str] = []
+    racing = Racing(store, lambda: heard.extend(desk_of(store).news(ids=False)))
+    reply = desk_of(racing).call("TodoWrite", todos(Alpha="in_progress"))
+    assert [(item.text, item.status) for item in user.plan.items] == [("Alpha", "in_progress"), ("Beta", "pending")]
+    assert heard == ['the user added "Beta".']
+    assert reply.news == ()
 
 
 def test_a_call_is_applied_again_to_the_newest_plan(store: Store) -> None:

@@ -59,10 +59,11 @@ class Store(Protocol):
         """The plan with this id."""
 
     def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
-        """Replace `before` by `after`, and write the record and what its reader has heard. Raises StaleRevision
-        if the stored revision is not that of `before`. A new plan has a home, and is bound to its session. With a plan
-        that was there before, a home says whose it is: if that session's agent works from another one by now, this is
-        stale, too; and a parent is kept, if it has become a copy."""
+        """Replace `before` by `after`, and write the record. Raises StaleRevision if the stored revision is not that of
+        `before`. The record's reader, who had heard of `reader` until now, is told of everything up to `after` with the
+        answer: if it has been told of more meanwhile, this is stale, too. A new plan has a home, and is bound to its
+        session. With a plan that was there before, a home says whose it is: if that session's agent works from another
+        one by now, this is stale; and a parent is kept, if it has become a copy."""
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
         """Keep what a reader has heard. Raises StaleRevision if that was not what is named as `before`: then somebody

@@ -48,6 +48,8 @@ class MemoryStore:
             stored = self._plans.get(after.id)
             if (stored.revision if stored else 0) != (before.revision if before else 0):
                 raise StaleRevision(f"plan {after.id} has moved on")
+            if reader is not None and before is not None and reader.seen < before.revision:
+                self._refuse_told(after.id, record.reader, reader)
             if home is not None and stored is not None:
                 self._stay(after.id, home)
             elif home is not None:
@@ -57,13 +59,13 @@ class MemoryStore:
             self._history.setdefault(after.id, []).append(record)
             self._touched[after.id] = record.at
             if reader is not None:
-                self._readers[after.id, record.reader] = reader
+                self._readers[after.id, record.reader] = reader._replace(seen=after.revision)
             self._changed.notify_all()
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
         with self._changed:
-            if before not in (None, self._readers.get((plan, key), _NEW)):
-                raise StaleRevision("the reader has heard of it")
+            if before is not None:
+                self._refuse_told(plan, key, before)
             if reader.seen >= self._readers.get((plan, key), _NEW).seen:
                 self._readers[plan, key] = reader
 
@@ -119,6 +121,10 @@ class MemoryStore:
         """There is nothing to close, but somebody may be waiting."""
         with self._changed:
             self._changed.notify_all()
+
+    def _refuse_told(self, plan: str, key: str, reader: Reader) -> None:
+        if self._readers.get((plan, key), _NEW) != reader:
+            raise StaleRevision("the reader has heard of it")
 
     def _stay(self, plan: str, home: Home) -> None:
         if home.session and self.find(home) != plan:

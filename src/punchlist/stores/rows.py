@@ -158,6 +158,8 @@ class Rows:
         if before is None:
             self._create(after.id, home or Home(), record.at)
         self._write_head(before, after, record, reader, home)
+        if reader is not None and before is not None and reader.seen < before.revision:
+            self._refuse_told(after.id, record.reader, reader)
         if before is not None and home is not None and home.parent:
             self._execute("UPDATE plans SET parent = ? WHERE id = ?", (home.parent, after.id))
         self._write_items(after, record)
@@ -248,6 +250,12 @@ class Rows:
         if last and last != author:
             self._execute(_READER, (after.id, last, old, record.at))
         self._execute(_PLACE, (after.id, MAIN))
+
+    def _refuse_told(self, plan: str, key: str, reader: Reader) -> None:
+        """Of a reader that saves, but has not heard of everything: nobody may have told it since."""
+        row = self._execute("SELECT seen FROM readers WHERE plan = ? AND key = ?", (plan, text(key))).fetchone()
+        if (row[0] if row else 0) != reader.seen:
+            raise StaleRevision("the reader has heard of it")
 
     def _author(self, plan: str) -> str:
         row = self._execute("SELECT author FROM plans WHERE id = ?", (plan,)).fetchone()

@@ -72,11 +72,13 @@ class JsonStore:
                 raise StaleRevision(f"plan {after.id} has moved on")
             if pair and home and home.session and self._bound(home) != after.id:
                 raise StaleRevision(f"session {home.session!r} works from another plan")
+            if pair and reader and before and reader.seen < before.revision:
+                _refuse_told(pair, record.reader, reader)
             parent = home.parent or None if pair and home else None
             pair = pair or self._settled(after.id, home or Home())
             if pair.home.agent == MAIN:
                 self._point_here(pair.home.place, pair.id)
-            pair.commit(after, record, reader, parent)
+            pair.commit(after, record, heard=reader is not None, parent=parent)
             self._kept(pair)
 
         self._alone(work)
@@ -84,8 +86,8 @@ class JsonStore:
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
         def work() -> None:
             pair = self._look(plan)
-            if pair and before not in (None, pair.readers.get(key, Reader())):
-                raise StaleRevision("the reader has heard of it")
+            if pair and before is not None:
+                _refuse_told(pair, key, before)
             if pair and pair.readers.get(key) != reader:  # of a plan that is gone, nobody needs to have heard
                 pair.add({"reader": key, "seen": reader.seen, "at": now()}, sync=False)
 
@@ -304,6 +306,11 @@ class JsonStore:
 
 def _glanced(pair: Pair | None, reader: str) -> tuple[int, Reader]:
     return (pair.plan.revision, pair.readers.get(reader, Reader())) if pair else (0, Reader())
+
+
+def _refuse_told(pair: Pair, key: str, reader: Reader) -> None:
+    if pair.readers.get(key, Reader()) != reader:
+        raise StaleRevision("the reader has heard of it")
 
 
 def open(rest: str, **options: str) -> JsonStore:

@@ -30,7 +30,7 @@ from ...core.codec import (
     paused_from_json,
     paused_to_json,
 )
-from ...core.model import ACTIVE, BLOCKED, DONE, DROPPED, MAIN, PENDING, STATUSES, Item, Plan, Reader
+from ...core.model import ACTIVE, BLOCKED, DONE, DROPPED, MAIN, PENDING, STATUSES, Item, Plan
 from ...core.typed import Any
 from .. import Home
 
@@ -225,10 +225,10 @@ def home_of(line: Line) -> Home:
     return Home(*(line.get(name, "") for name in Home._fields))
 
 
-def record_line(after: Plan, record: Record, heard: Reader | None, list_digest: str) -> Line:
+def record_line(after: Plan, record: Record, *, heard: bool, list_digest: str) -> Line:
     changes = [change_to_json(change) for change in record.changes]
     line = {**record._asdict(), "changes": changes, "head": _head(after), "digest": list_digest}
-    return line if heard is None else {**line, "heard": heard.seen}
+    return {**line, "heard": after.revision} if heard else line
 
 
 def record_of(line: Line) -> Record:

@@ -136,7 +136,7 @@ class Pair:
             return self._write_list()
         after = after._replace(revision=self.plan.revision + 1)
         try:
-            self.commit(after, Record(after.revision, at, USER, dialect="file", changes=changes), None)
+            self.commit(after, Record(after.revision, at, USER, dialect="file", changes=changes), heard=False)
         except StaleRevision:  # they have written it again meanwhile
             self.mend()
 
@@ -171,7 +171,8 @@ class Pair:
         plan, changes = noted(Plan(self.id), form.relisted(Plan(self.id), entries), "import", at)
         plan = plan._replace(revision=1)
         record = Record(1, at, USER, dialect="file", kind="import", changes=changes)
-        lines = [form.identity(self.id, self.home), form.record_line(plan, record, None, digest(listed))]
+        line = form.record_line(plan, record, heard=False, list_digest=digest(listed))
+        lines = [form.identity(self.id, self.home), line]
         story = self._write_history(lines)
         self._take(lines, plan, story, stamp, story[0])
 
@@ -196,11 +197,11 @@ class Pair:
 
     # --- writing ---------------------------------------------------------------------------------------------------
 
-    def commit(self, after: Plan, record: Record, heard: Reader | None, parent: str | None = None) -> None:
+    def commit(self, after: Plan, record: Record, *, heard: bool, parent: str | None = None) -> None:
         """The line, then the list. Nobody believes a line that does not lead to the list, but for whoever holds the
         lock: so if the list cannot be written, the line is taken back, and nothing has happened."""
         listed = self._writer.list_of(after)
-        line = form.record_line(after, record, heard, digest(listed))
+        line = form.record_line(after, record, heard=heard, list_digest=digest(listed))
         line |= {} if parent is None else {"parent": parent}
         if self.lines:
             lines = [line]
