@@ -399,7 +399,10 @@ class Desk:
             record = choose(leading_to(self.store.history(now.id), now.revision)) if now.id else None
             if record is None:
                 raise Refused(f"there is nothing to {kind}.")
-            return edit(now, record.changes)._replace(removed=now.removed)  # what protects is judged anew
+            after = edit(now, record.changes)
+            calls = {item.id: item.calls for item in now.items}  # what was done stays done, and is not undone
+            items = tuple(item._replace(calls=calls.get(item.id, item.calls)) for item in after.items)
+            return after._replace(items=items, removed=now.removed)  # what protects is judged anew
 
         return self.change(step, by=by, kind=kind)
 
@@ -433,14 +436,23 @@ class Desk:
         heard = None if reader is None else reader._replace(seen=after.revision)
         self.store.save(now if now.id else None, after, record, reader, home)
         self.left = (after, heard) if heard else None
-        if not now.id and self.settings.keep_history:
-            self.store.trim(settings_of.ago(self.settings.keep_history))
         self._cached = after
         self._latest = after.id
+        if not now.id and self.settings.keep_history:
+            self._trim()
         if after.paused and after.paused != now.paused:
             for listener in self._listeners:
                 listener(after.paused)
         return after
+
+    def _trim(self) -> None:
+        """Forget what is older than the settings say. If that fails, the plan is saved all the same."""
+        try:
+            self.store.trim(settings_of.ago(self.settings.keep_history))
+        except StoreError as error:
+            from . import faults
+
+            faults.log("trim", error)
 
     @staticmethod
     def beaten() -> StoreError:

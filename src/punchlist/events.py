@@ -30,7 +30,7 @@ def write(kind: str, **values: Any) -> None:
         finally:
             os.close(handle)
         if end > _FULL:
-            _put_aside(path)
+            put_aside(path, _FULL)
     except OSError:
         pass
 
@@ -69,15 +69,15 @@ def _opened(path: str) -> int:
         return os.open(path, flags, 0o600)
 
 
-def _put_aside(path: str) -> None:
-    """The full file becomes the older one. Of several processes that see it full, one does it."""
+def put_aside(path: str, full: int) -> None:
+    """A file with more bytes than that becomes the older one. Of several processes that see it full, one does it."""
     import fcntl
 
     lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if os.path.getsize(path) > _FULL:
-            os.replace(path, _path(".1"))
+        if os.path.getsize(path) > full:
+            os.replace(path, f"{path}.1")
     finally:
         os.close(lock)
 

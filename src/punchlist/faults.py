@@ -25,6 +25,8 @@ def log(where: str, error: Exception) -> None:
             file.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {where}: {words}\n")
             is_full = os.fstat(file.fileno()).st_size > _FULL
         if is_full:
-            os.replace(path(), f"{path()}.1")
+            from .events import put_aside
+
+            put_aside(path(), _FULL)
     except OSError:
         pass

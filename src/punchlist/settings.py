@@ -70,13 +70,15 @@ ABOUT = {
     "interactive": About("whether llxprt answers in its quiet, interactive way"),
     "redact_calls": About("whether secrets in recorded tool calls are blanked and long values cut", tighter=True),
     "keep_history": About(
-        "how long history is kept: 90d, 26w; for ever if empty. What is older goes with each new plan"
+        "how long history is kept: 90d, 26w; for ever if empty. What is older goes with each new plan", project=False
     ),
     "off": About("whether punchlist says nothing at all to agents, and offers no tool", tighter=True),
-    "reminders": About("whether an agent is reminded of a plan that it does not update"),
+    "reminders": About("whether an agent is reminded of a plan that it does not update", tighter=False),
     "remind_after": About("turns without an update before a reminder; claude-code 7, gencode and ours 10"),
     "remind_again": About("turns between two reminders; claude-code 3, gencode 10, ours twice as many each time"),
-    "reminder_budget": About("tokens of reminders in a session, then silence; ours 400, none in other dialects"),
+    "reminder_budget": About(
+        "tokens of reminders in a session, then silence; ours 400, none in other dialects", tighter=False
+    ),
     "continuation": About("whether an agent that stops with something open is sent on", tighter=False),
     "idle_pushes": About("how often in a row it is sent on if that leads to nothing", tighter=False),
     "pushes": About("how often it is sent on in a session", tighter=False),
@@ -86,7 +88,7 @@ ABOUT = {
     "clear_delay": About(
         "seconds after which closed items leave oh-my-pi's list; 0 at once, below 0 never", least=-_LARGEST
     ),
-    "sqlite_synchronous": About("full: the last commits survive a power cut, too", ("normal", "full")),
+    "sqlite_synchronous": About("full: the last commits survive a power cut, too", ("normal", "full"), project=False),
     "model": About("the model that `run` asks: anthropic:NAME, openai:NAME, ollama:NAME, script:FILE", project=False),
     "base_url": About("where that model is, if not at its usual place", project=False),
     "context": About("tokens of a conversation before `run` sums it up", least=1000),

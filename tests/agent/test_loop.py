@@ -315,6 +315,14 @@ def test_a_conversation_that_cannot_be_summed_up_goes_on_as_it_is(tmp_path: Path
     made.close()
 
 
+def test_a_summary_that_failed_is_not_asked_for_again_before_every_turn(tmp_path: Path) -> None:
+    looks = [turn(call("glob", pattern="*"), usage={"input": size}) for size in (1, 9000, 9100, 9200, 12_000)]
+    made = agent(tmp_path, [*looks, turn()], bounds=Bounds(context=5000))
+    assert made.work().why == "done"
+    assert len(made.told(Warned)) == 2  # at 9,000 tokens, and when it had grown
+    made.close()
+
+
 class Small(ScriptedModel):
     """A model that cannot read more than so many messages."""
 
@@ -436,6 +444,25 @@ def test_a_sub_agent_in_the_background_works_while_its_parent_goes_on(tmp_path: 
     }
     made = agent(tmp_path, script)
     assert made.work().why == "done"
+    assert made.told(Pushed) == []
+    made.close()
+
+
+def test_waiting_for_a_sub_agent_is_neither_a_rest_nor_paid_with_a_push(tmp_path: Path) -> None:
+    script = {
+        "turns": [
+            turn(call("plan", add=["Read"]), call("task", name="docs", prompt="Go.", background=True)),
+            turn(text="I wait for docs."),
+            turn(call("plan", done=[1]), expect=["The sub-agent docs is done"]),
+            turn(text="Done."),
+        ],
+        "workers": workers(docs=[turn(text="Mine is done.")]),
+    }
+    made = agent(tmp_path, script)
+    assert made.work().why == "done"
+    assert made.told(Pushed) == []
+    assert made.site.desk.pace.pushes == 0
+    assert [event["kind"] for event in made.site.desk.events() if event["kind"] in ("push", "rest")] == ["rest"]
     made.close()
 
 

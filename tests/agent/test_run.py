@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import punchlist as package
+from punchlist import ops
 from tests.agent.commands import SCRIPT, entries, punchlist, script, transcripts, until
 from tests.agent.servers import Says, serving
 from tests.agent.sites import call, turn
@@ -243,6 +244,41 @@ def test_the_commands_of_a_session_are_text_from_outside(tmp_path: Path) -> None
         "punchlist: /todo knows no 'frob'; it knows edit, copy, export, import, append, start, done, drop, rm, help.\n"
     )
     assert transcripts(tmp_path / "home") == transcripts(tmp_path / "home")[:1]
+
+
+@pytest.mark.parametrize("words", ["/quit", "/exit", "/quit now"])
+def test_outside_of_a_session_there_is_nothing_to_leave(words: str) -> None:
+    done = punchlist("run", words)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_command_from_outside_is_for_the_session_or_plan_that_the_environment_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for session in ("one", "two"):
+        with package.open(session=session) as desk:
+            plan = desk.change(lambda plan, name=session: ops.add(plan, f"Of {name}"))  # type: ignore[misc]
+    with package.open() as desk:
+        assert desk.plan.id == plan.id
+    monkeypatch.setenv("PUNCHLIST_SESSION", "one")
+    assert punchlist("run", "/todos").stdout == "1 todo:\n  ☐ Of one\n"
+    monkeypatch.delenv("PUNCHLIST_SESSION")
+    with package.open(session="one") as desk:
+        monkeypatch.setenv("PUNCHLIST_PLAN", desk.plan.id)
+    assert punchlist("run", "/todos").stdout == "1 todo:\n  ☐ Of one\n"
+
+
+def test_a_prompt_that_is_no_utf8_is_taken_as_far_as_it_goes(tmp_path: Path) -> None:
+    model = script(tmp_path, turn(text="Fine.", expect=["caf\ufffd"]))
+    words = [SCRIPT, "run", "--model", model]
+    done = subprocess.run(words, input=b"caf\xe9", capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_without_any_standard_input_it_works(tmp_path: Path) -> None:
+    model = script(tmp_path, turn(text="Fine."))
+    done = subprocess.run(f"exec {SCRIPT} run --model {model} go <&-", shell=True, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_what_the_user_does_with_a_command_is_the_user_s(tmp_path: Path) -> None:

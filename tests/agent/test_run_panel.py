@@ -137,6 +137,14 @@ def test_a_question_takes_the_place_of_the_panel_and_the_panel_comes_back(start:
     assert "Blue it is." in terminal.text
 
 
+def test_an_answer_that_is_no_utf8_is_an_answer(start: Any, project: Path) -> None:
+    terminal = start(turn(call("ask", question="Which colour?")), turn(text="So be it.", expect=["caf"]))
+    terminal.wait_for("Which colour?")
+    terminal.process.write(b"caf\xe9\r")
+    assert terminal.wait_for_end() == 0
+    assert "So be it." in terminal.text
+
+
 def test_an_interrupt_gives_the_terminal_back_as_it_was(start: Any) -> None:
     terminal = start(*planned("Read the code"))
     terminal.wait_for("ctrl+t hide plan")

@@ -70,6 +70,15 @@ def test_what_a_command_leaves_running_ends_with_it(use: Bench) -> None:
     assert _ends(int(done.text.split()[0]))
 
 
+def test_what_a_command_leaves_running_is_given_time_to_end(use: Bench) -> None:
+    use(
+        "shell",
+        command="(trap 'sleep 0.3; touch ended; exit' TERM; touch begun; while :; do sleep 0.05; done) & "
+        "while [ ! -e begun ]; do sleep 0.01; done",
+    )
+    assert (use.folder / "ended").exists()
+
+
 def test_a_command_that_ignores_the_polite_signal_is_ended_all_the_same(use: Bench) -> None:
     done = use("shell", command="trap '' TERM; echo $$; while :; do sleep 0.05; done", seconds=1)
     assert done.is_error

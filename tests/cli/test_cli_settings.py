@@ -137,6 +137,7 @@ def test_a_project_cannot_redirect_plans(project_file: Path) -> None:
         ("continuation", False, True),
         ("off", True, False),
         ("redact_calls", True, False),
+        ("reminders", False, True),
         ("user_closed_is_final", True, False),
     ],
 )
@@ -154,6 +155,23 @@ def test_a_project_can_bind_agents_tighter_and_not_looser_than_the_user(
     project_file.write_text(f"{name} = {json.dumps(tighter)}")
     assert value(name) == (tighter, str(project_file))
     assert run("settings").stderr == ""
+
+
+@pytest.mark.parametrize(("own", "theirs", "kept"), [("300", 299, 299), ("300", 301, 300), ("0", 1, 0)])
+def test_a_project_can_make_the_reminders_cheaper_and_not_dearer(
+    user_file: Path, project_file: Path, own: str, theirs: int, kept: int
+) -> None:
+    user_file.write_text(f"reminder_budget = {own}")
+    project_file.write_text(f"reminder_budget = {theirs}")
+    assert settings()["reminder_budget"]["value"] == kept
+
+
+@pytest.mark.parametrize(("name", "value"), [("keep_history", '"1m"'), ("sqlite_synchronous", '"normal"')])
+def test_a_project_has_no_say_in_how_plans_are_kept(project_file: Path, name: str, value: str) -> None:
+    run("add", "mine")
+    project_file.write_text(f"{name} = {value}")
+    assert f"{name!r} cannot be set by a project" in fault()
+    assert settings()[name]["origin"] == "default"
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,8 @@ def built(*items: Item, last_id: int = 9, phases: tuple[str, ...] = (), mode: st
     [
         (built(Item("1", "a"), Item("1", "b")), "two items have the id '1'"),
         (built(mode="fast"), "mode 'fast' is unknown"),
+        (built(last_id=10**16), "ids go up to 1000000000000000, and last_id is beyond that"),
+        (built(last_id=-1), "ids go up to 1000000000000000, and last_id is below 0"),
         (built(Item("x", "a")), "item 'x': the id must be a number up to 9"),
         (built(Item("0", "a")), "item '0': the id must be a number up to 9"),
         (built(Item("10", "a")), "item '10': the id must be a number up to 9"),

@@ -65,6 +65,16 @@ def test_two_undos_keep_the_protection_of_the_first() -> None:
     assert "was removed by the user" in desk.call("plan", {"add": ["C"]}).text
 
 
+def test_what_an_agent_did_is_not_undone_with_the_plan() -> None:
+    desk = Desk(MemoryStore(), session="s")
+    desk.call("plan", {"add": ["A", "B"]})
+    desk.change(lambda plan: ops.rename(plan, "1", "Alpha"))
+    done = ({"tool": "shell", "outcome": "ok"},)
+    desk.change(lambda plan: ops.put(plan, plan.items[0]._replace(calls=done)), by="main", kind="calls")
+    for step, text in ((desk.undo, "A"), (desk.redo, "Alpha")):
+        assert [(item.text, item.calls) for item in step().items] == [(text, done), ("B", ())]
+
+
 @pytest.mark.parametrize(("source", "target"), [("", "b"), ("a", ""), ("a", "a")])
 def test_carry_needs_two_sessions(source: str, target: str) -> None:
     desk = Desk(MemoryStore(), session="a")

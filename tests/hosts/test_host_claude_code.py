@@ -105,6 +105,27 @@ def test_a_list_that_is_repeated_does_not_undo_the_user_s_edit() -> None:
     assert items() == [("Read", "completed"), ("Write it well", "in_progress"), ("Test", "pending")]
 
 
+def test_a_task_that_is_mirrored_while_the_user_edits_it_keeps_the_edit() -> None:
+    from punchlist.hosts.mirror import mirrored
+
+    class Busy(punchlist.MemoryStore):
+        """A store in which the user finishes the task as soon as it is there."""
+
+        def save(self, before: Any, after: Plan, *rest: Any) -> None:
+            super().save(before, after, *rest)
+            if after.revision == 1:
+                user.change(lambda plan: ops.add(ops.complete(plan, "1"), "Mine"))
+
+    store = Busy()
+    agent, user = (punchlist.Desk(store, session="s") for _ in range(2))
+    made = {"task": {"id": "7", "subject": "Test it"}}
+    mirrored(agent, "claude-tasks", "TaskCreate", {"subject": "Test it", "description": "all of it"}, made)
+    assert [(item.text, item.status, item.extra.get("id")) for item in agent.plan.items] == [
+        ("Test it", "completed", "7"),
+        ("Mine", "pending", None),
+    ]
+
+
 def test_a_call_of_another_tool_is_not_mirrored() -> None:
     assert hook("PostToolUse", tool_name="Bash", tool_input={"todos": []}) is None
     assert plan() == Plan()

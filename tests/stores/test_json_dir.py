@@ -703,6 +703,20 @@ def test_a_lock_that_is_held_for_a_moment_is_waited_for(folder: Path) -> None:
         letting_go.join()
 
 
+def test_a_crowd_that_gets_through_one_by_one_is_waited_for(folder: Path) -> None:
+    store = open_store(f"json:{folder}", patience="0.3")
+    desk = Desk(store, session="s1", settings=load({}, environ={}), place="/here")
+    add(desk, "first")
+    lock = folder / ".punchlist" / "lock"
+    with _held(lock) as release:
+        for tick in range(10):  # whoever gets the lock leaves a stamp
+            threading.Timer(tick / 10, os.utime, (lock, (tick, tick))).start()
+        letting_go = threading.Timer(1, release)
+        letting_go.start()
+        assert texts(add(desk, "second")) == ["first", "second"]
+        letting_go.join()
+
+
 def test_a_lock_that_is_held_too_long_is_named(folder: Path) -> None:
     desk = Desk(
         open_store(f"json:{folder}", patience="0.1"), session="s1", settings=load({}, environ={}), place="/here"

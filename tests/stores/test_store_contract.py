@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from punchlist import Desk, MemoryStore, ops
 from punchlist.core.changes import Record, diff
 from punchlist.core.errors import Refused, StaleRevision, StoreError
-from punchlist.core.model import DONE, USER, Plan, Reader
+from punchlist.core.model import DONE, USER, Pace, Plan, Reader
 from punchlist.core.rules import faults
 from punchlist.settings import load
 from punchlist.stores import Home, Store, open_store
@@ -553,6 +553,32 @@ def test_each_memory_is_a_store_of_its_own() -> None:
     one, two = open_store("memory:"), open_store("memory:")
     plan = saved(one, None, plan_of("a"))
     assert two.load(plan.id) is None
+
+
+@pytest.mark.parametrize("url", ["sqlite", "postgresql"], indirect=True)  # the others hold nothing open
+def test_a_store_that_was_closed_says_so(url: str) -> None:
+    store = open_store(url)
+    plan = saved(store, None, plan_of("a"))
+    store.close()
+    uses: list[Callable[[], object]] = [
+        lambda: store.load(plan.id),
+        lambda: store.find(Home("/here")),
+        lambda: store.trim("1999"),
+        lambda: saved(store, plan, ops.add(plan, "b")),
+    ]
+    for use in uses:
+        with pytest.raises(StoreError):
+            use()
+
+
+def test_what_is_remembered_of_readers_is_trimmed_with_history(store: Store) -> None:
+    plan = saved(store, None, plan_of("a"))
+    store.remember(plan.id, "r", Reader(1))
+    store.keep("r", Pace(), Pace(pushes=1))
+    store.trim("1999")
+    assert (seen(store, plan, "r"), store.recall("r").pushes) == (1, 1)
+    store.trim("9999")
+    assert (seen(store, plan, "r"), store.recall("r").pushes) == (0, 0)
 
 
 # --- races ---------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from .transcript import Transcript
 
 _FEWEST = 4  # messages that are worth a summary
 _LONG = 4000  # characters of the user's last words
+_GROWN = 1.1  # times as long as a conversation that could not be summed up, before that is tried again
 
 
 def tokens(talk: Transcript) -> int:
@@ -27,7 +28,8 @@ def tokens(talk: Transcript) -> int:
 
 
 def compact_if_long(site: Site, talk: Transcript, system: str) -> None:
-    if len(talk.messages) >= _FEWEST and tokens(talk) > site.bounds.context:
+    now = tokens(talk)
+    if len(talk.messages) >= _FEWEST and now > max(site.bounds.context, talk.unsummed * _GROWN):
         compact(site, talk, system)
 
 
@@ -39,19 +41,24 @@ def compact(site: Site, talk: Transcript, system: str) -> bool:
             system, [*talk.messages, User(say("agent.compact"))], [], lambda piece: site.stop.check()
         )
     except ModelError as error:
-        site.tell(Warned(site.agent, f"the conversation could not be summed up: {error}"))
-        return False
+        return _failed(site, talk, str(error))
     if not turn.text.strip():
-        site.tell(Warned(site.agent, "the conversation could not be summed up: the model said nothing."))
-        return False
+        return _failed(site, talk, "the model said nothing.")
     asked = next((one.text for one in reversed(talk.messages) if isinstance(one, User)), "")
     said = say("agent.compacted", summary=turn.text.strip(), asked=cut(asked, _LONG) or "nothing yet")
     talk.add(Summary(said, turns(talk.messages)))
+    talk.unsummed = 0
     restore(site, talk, "compact")
     after = tokens(talk)
     site.desk.note("compaction", before=before, after=after)
     site.tell(Compacted(site.agent, before, after))
     return True
+
+
+def _failed(site: Site, talk: Transcript, why: str) -> bool:
+    talk.unsummed = tokens(talk)
+    site.tell(Warned(site.agent, f"the conversation could not be summed up: {why}"))
+    return False
 
 
 def restore(site: Site, talk: Transcript, context: str) -> list[str]:

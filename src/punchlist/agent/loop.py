@@ -79,7 +79,7 @@ def _ask(site: Site, said: Transcript) -> Turn:
     try:
         return _asked(site, said, system)
     except TooLong:
-        if not compact.compact(site, said, system):
+        if said.unsummed == compact.tokens(said) or not compact.compact(site, said, system):
             raise
         return _asked(site, said, system)
 
@@ -107,14 +107,12 @@ def _asked(site: Site, said: Transcript, system: str) -> Turn:
 
 def _rested(site: Site, said: Transcript, turn: Turn) -> Rested | None:
     """Why the agent rests; nothing if it was sent on, or if a sub-agent has something to report."""
-    awaited = site.crew.busy
-    if awaited:
+    if site.crew.busy:
         site.crew.await_one(site)
+        return None
     standing = Standing(said=turn.text, agent=site.agent)
     sent = Sent("", "a sub-agent is not sent on") if site.depth else stopped(site.desk, standing)
     if not sent.text:
-        if awaited:
-            return None
         open_items = site.desk.plan.open_items
         return Rested(site.agent, "waiting" if open_items else "done", sent.reason)
     site.tell(Pushed(site.agent, site.desk.pace.pushes, sent.text))

@@ -13,6 +13,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
@@ -79,7 +80,8 @@ class Provider:
             loop, self._loop = self._loop, None
         if loop is None or self._thread is None:
             return
-        asyncio.run_coroutine_threadsafe(_let_go(self._model), loop).result(_GRACE)
+        with suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(_let_go(self._model), loop).result(_GRACE)
         loop.call_soon_threadsafe(loop.stop)
         self._thread.join(_GRACE)
         loop.close()

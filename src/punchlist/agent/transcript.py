@@ -23,6 +23,7 @@ class Transcript:
         self.path = path
         self._file = _opened(path, head is not None)
         self.head, self.messages = dict(head or {}), list[Message]()
+        self.unsummed = 0  # tokens it had when it could not be summed up
         if head is not None:
             self._write({"type": _HEAD, **head})
             return

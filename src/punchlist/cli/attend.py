@@ -47,9 +47,13 @@ class Attendance:
                 self.draw()
                 done = pool.submit(job)
                 done.add_done_callback(lambda _: self._panel.wake())
-                while not done.done():
-                    self._panel.wait(_LOOK)
-                    self._answer()
+                try:
+                    while not done.done():
+                        self._panel.wait(_LOOK)
+                        self._answer()
+                finally:
+                    if not done.done():  # nobody is left to answer the agent: it must not wait
+                        self._stop.ask()
             return done.result()
         finally:
             self._stage.face, self._stage.on_change = plain, None

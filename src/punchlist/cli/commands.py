@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from ..desk import Desk, desk_for
 from ..settings import ABOUT, DIALECTS, Settings, load, place
 from ..stores import masked
 from . import screen
-from .parser import Handler, misuse, parser
+from .parser import Handler, misuse, named, parser
 
 
 def run(argv: list[str]) -> int:
@@ -31,7 +30,7 @@ def run(argv: list[str]) -> int:
         screen.leave()
     except OSError as error:
         screen.leave()
-        screen.complain(f"{error.filename or 'standard output'}: {error.strerror}.")
+        screen.complain(f"{error.filename or 'standard output'}: {error.strerror or error}.")
         code = code or 1
     except KeyboardInterrupt:
         code = 130
@@ -64,13 +63,8 @@ def _failed(args: Namespace, error: PunchlistError) -> int:
 
 
 def _desk(args: Namespace, settings: Settings | None = None) -> Desk:
-    plan, session, agent = (_named(args, name) for name in ("plan", "session", "agent"))
+    plan, session, agent = (named(args, name) for name in ("plan", "session", "agent"))
     return desk_for(settings or _settings(args), plan=plan, session=session, agent=agent or MAIN)
-
-
-def _named(args: Namespace, name: str) -> str:
-    """What an option says, or else the environment."""
-    return getattr(args, name, None) or os.environ.get(f"PUNCHLIST_{name.upper()}", "")
 
 
 def _settings(args: Namespace) -> Settings:
@@ -285,7 +279,7 @@ def _plans(name: str) -> Handler:
     def handler(args: Namespace) -> int:
         from . import plans
 
-        if name == "bind" and not (_named(args, "session") and _named(args, "plan")):
+        if name == "bind" and not (named(args, "session") and named(args, "plan")):
             misuse(name, "--session S and --plan ID are needed")
         with _desk(args) as desk:
             return {"plans": plans.show, "bind": plans.bind, "carry": plans.carry}[name](desk, args)
@@ -376,7 +370,7 @@ def _is_off(args: Namespace, settings: Settings) -> bool:
     """Whether agents are left alone here: then there is no tool, and no word about one."""
     from ..switch import is_off
 
-    return settings.off or is_off(place(), getattr(args, "session", None) or os.environ.get("PUNCHLIST_SESSION", ""))
+    return settings.off or is_off(place(), named(args, "session"))
 
 
 # --- the rest --------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 
 from .. import attachments, events, planning, switch
@@ -19,6 +18,7 @@ from ..policy.listen import tally
 from ..settings import load, place
 from . import screen
 from .files import log, read_text
+from .parser import named
 
 
 def mode(desk: Desk, args: Namespace) -> int:
@@ -74,8 +74,7 @@ def stop(desk: Desk, args: Namespace) -> int:
 def turn(args: Namespace) -> int:
     """Off and on: for a session, for this project, for everything."""
     off = args.command == "off"
-    named = getattr(args, "session", None) or os.environ.get("PUNCHLIST_SESSION", "")
-    session = "" if args.everywhere else named
+    session = "" if args.everywhere else named(args, "session")
     here = "" if args.everywhere or session else place()
     changed = switch.turn(off, place=here, session=session)
     if changed:

@@ -124,6 +124,11 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
+def named(args: argparse.Namespace, name: str) -> str:
+    """What an option says, or else the environment."""
+    return getattr(args, name, None) or os.environ.get(f"PUNCHLIST_{name.upper()}", "")
+
+
 def misuse(command: str, message: str) -> NoReturn:
     """What was typed can be read, and cannot be meant."""
     _Parser(prog=f"punchlist {command}").error(message)

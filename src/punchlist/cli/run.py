@@ -7,7 +7,7 @@ import signal
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from threading import Lock, current_thread, main_thread
 from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,6 +27,7 @@ from ..core.render import Line
 from ..desk import Desk, desk_for
 from ..settings import Settings, load, place, state_folder
 from . import screen, slash
+from .parser import named
 from .stage import Plain, Stage, question_lines, understood
 
 if TYPE_CHECKING:
@@ -58,8 +59,8 @@ def run(args: Namespace) -> int:
     folder = os.path.realpath(os.getcwd())
     model = open_model(settings.model, settings.base_url)
     with opened(settings, _transcript(args, settings, folder), model, folder, quiet=_as_json(args)) as session:
-        if getattr(args, "plan", ""):
-            _bound(session.site.desk, args.plan)
+        if plan := named(args, "plan"):
+            _bound(session.site.desk, plan)
         sessions.welcome(session.site, session.said)
         return _once(session, prompt, _as_json(args)) if prompt else _talk(session)
 
@@ -74,33 +75,33 @@ def opened(
     quiet: bool = False,
     bounds: Bounds | None = None,
 ) -> Iterator[Session]:
-    """Everything that a session needs; let go of at the end."""
+    """Everything that a session needs; let go of at the end, whatever of it fails."""
+    bounds = bounds or Bounds(context=settings.context, turns=settings.turns)
     glyphs = screen.glyphs(settings)
     stage = Stage(Plain(screen.show, glyphs), screen.width, glyphs)
-    desk = desk_for(settings, session=str(said.head["id"]), place=place(folder))
-    stop = Stop()
-    site = Site(
-        folder=folder,
-        state=state_folder(os.environ),
-        desk=desk,
-        model=model,
-        tell=_silent if quiet else stage.tell,
-        ask=asker(stage.say, stop),
-        stop=stop,
-        allowed=Allowed(),
-        crew=Crew(Bounds().workers),
-        bounds=bounds or Bounds(context=settings.context, turns=settings.turns),
-        confirm_shell=settings.confirm_shell,
-    )
-    try:
+    with ExitStack() as ends:
+        ends.callback(model.close)
+        ends.callback(said.close)
+        desk = ends.enter_context(desk_for(settings, session=str(said.head["id"]), place=place(folder)))
+        stop, crew = Stop(), Crew(bounds.workers)
+        ends.callback(crew.dismiss)
+        ends.callback(stop.ask)
+        site = Site(
+            folder=folder,
+            state=state_folder(os.environ),
+            desk=desk,
+            model=model,
+            tell=_silent if quiet else stage.tell,
+            ask=asker(stage.say, stop),
+            stop=stop,
+            allowed=Allowed(),
+            crew=crew,
+            bounds=bounds,
+            confirm_shell=settings.confirm_shell,
+        )
         if desk.plan.items:
             site.tell(Planned(MAIN, desk.plan))
         yield Session(site, said, stage)
-    finally:
-        site.stop.ask()
-        site.crew.dismiss()
-        for end in (model.close, said.close, desk.close):
-            end()
 
 
 def _transcript(args: Namespace, settings: Settings, folder: str) -> Transcript:
@@ -110,7 +111,7 @@ def _transcript(args: Namespace, settings: Settings, folder: str) -> Transcript:
         return sessions.reopened(state, sessions.named(state, args.resume))
     if getattr(args, "continue"):
         return sessions.reopened(state, sessions.latest(state, here))
-    id = getattr(args, "session", "") or os.environ.get("PUNCHLIST_SESSION", "") or sessions.new_id()
+    id = named(args, "session") or sessions.new_id()
     return sessions.begin(state, here, id, model=settings.model, dialect=settings.dialect)
 
 
@@ -204,8 +205,6 @@ def _turn(session: Session, *, warned: bool = False) -> bool:
         if warned:
             raise
         return False
-    if line in ("/quit", "/exit"):
-        raise EOFError
     if line:
         _take(session, line)
     return True
@@ -229,12 +228,12 @@ def _take(session: Session, line: str) -> None:
 def _obey(settings: Settings, args: Namespace, line: str) -> int:
     """A command of a session, from outside of it: as text."""
     state, here = state_folder(os.environ), place()
-    session = getattr(args, "session", "")
+    session = named(args, "session")
     if args.resume:
         session = sessions.named(state, args.resume)
     elif getattr(args, "continue"):
         session = sessions.latest(state, here)
-    with desk_for(settings, session=session, plan=getattr(args, "plan", ""), place=here) as desk:
+    with desk_for(settings, session=session, plan=named(args, "plan"), place=here) as desk, suppress(EOFError):
         screen.show(slash.obey(desk, line, screen.width(), screen.glyphs(desk.settings)))
     return 0
 

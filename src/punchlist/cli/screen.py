@@ -68,10 +68,14 @@ def glyphs(settings: Settings | None = None) -> Glyphs:
 
 
 def prepare() -> None:
-    """Let a character the screen cannot show be spelled out instead of stopping us."""
+    """Let a character that the screen cannot show be spelled out, and one that cannot be read be passed over."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed before we were started
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="replace")

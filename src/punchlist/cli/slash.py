@@ -47,11 +47,11 @@ _COPIERS = (("pbcopy",), ("wl-copy",), ("xclip", "-selection", "clipboard"), ("x
 
 def is_command(text: str) -> bool:
     """Whether a line is meant for us, not for the model."""
-    return text.split(" ")[0].strip() in (*_COMMANDS, "/quit", "/exit")
+    return text.split(" ")[0].strip() in _COMMANDS
 
 
 def obey(desk: Desk, text: str, width: int, glyphs: Glyphs) -> list[Line]:
-    """Carry out a command; what to show for it. Raises Refused."""
+    """Carry out a command; what to show for it. Raises Refused, and EOFError to leave."""
     name, _, rest = text.strip().partition(" ")
     return _COMMANDS[name](desk, rest.strip(), width, glyphs)
 
@@ -105,6 +105,10 @@ def _help(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
     return _said(*HELP.splitlines())
 
 
+def _quit(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
+    raise EOFError
+
+
 _COMMANDS: dict[str, Callable[[Desk, str, int, Glyphs], list[Line]]] = {
     "/todos": _todos,
     "/todo": _todo,
@@ -113,6 +117,8 @@ _COMMANDS: dict[str, Callable[[Desk, str, int, Glyphs], list[Line]]] = {
     "/resume": _resume,
     "/undo": _undo,
     "/help": _help,
+    "/quit": _quit,
+    "/exit": _quit,
 }
 
 

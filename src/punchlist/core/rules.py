@@ -10,6 +10,8 @@ from .ops import circle_of_needs
 from .text import cut, inline
 from .typed import NamedTuple
 
+LAST_ID = 10**15  # beyond that an id would be no number for everybody
+
 
 class Rules(NamedTuple):
     """What the core obeys for one dialect."""
@@ -89,6 +91,8 @@ def faults(plan: Plan) -> list[str]:
     known = set(ids)
     found = [f"two items have the id {id!r}" for id, times in Counter(ids).items() if times > 1]
     found += [f"phase {name!r} has no name of its own" for name, n in Counter(plan.phases).items() if n > 1 or not name]
+    if not 0 <= plan.last_id <= LAST_ID:
+        found.append(f"ids go up to {LAST_ID}, and last_id is {'beyond that' if plan.last_id > 0 else 'below 0'}")
     if plan.mode not in MODES:
         found.append(f"mode {plan.mode!r} is unknown")
     for item in plan.items:

@@ -154,7 +154,7 @@ def _create_reply(turn: Turn) -> Reply:
     if not added:
         return Reply("The task was not created.", "", True)
     text = f"Task #{_name(added[0])} created successfully: {inline(added[0].text)}"
-    return Reply(text, text)
+    return Reply(text, text, details={"task": {"id": added[0].id, "subject": added[0].text}})
 
 
 def _name(item: Item) -> str:

@@ -111,7 +111,7 @@ def _dotted(fault: Fault) -> str:
 
 
 def _pause_fault(call: Call) -> str:
-    """The document's order: something must be there, then a reason, then its kind and length; other keys come last."""
+    """llxprt's order: something must be there, then a reason, then its kind and length; other keys come last."""
     args = call.args
     if args is None:
         return "Input is required"

@@ -91,6 +91,9 @@ def _init(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
         errors.append("Missing list for init operation")
         return plan
     sent = [(group["phase"], text) for group in groups for text in group["items"]]
+    if not all(text.strip() for _, text in sent):
+        errors.append("Missing task content")
+        return plan
     flat = plan._replace(phases=(), items=tuple(item._replace(phase="") for item in plan.items))
     known = relist(flat, [Sent(text, PENDING) for _, text in sent], _SHOWN)
     items = [Item(old.id, text, phase=phase) for old, (phase, text) in zip(known.items, sent, strict=True)]
@@ -139,7 +142,9 @@ def _append(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
     known = {item.text for item in plan.items}
     new: list[Item] = []
     for text in texts:
-        if text in known:
+        if not text.strip():
+            errors.append("Missing task content")
+        elif text in known:
             errors.append(f'Task "{inline(text)}" already exists')
         else:
             known.add(text)

@@ -22,21 +22,24 @@ def mirrored(desk: Desk, dialect: str, tool: str, args: Any, result: Any) -> lis
         return []
     reply = mirror.call(tool, args)
     if tool == "TaskCreate" and not reply.is_error:
-        _renamed(mirror, result)
+        _renamed(mirror, reply.details["task"]["id"], result)
     return list(reply.news)
 
 
 _LOOKING = {("TaskList", "claude-tasks"), ("TaskGet", "claude-tasks")}
 
 
-def _renamed(desk: Desk, result: Any) -> None:
+def _renamed(desk: Desk, made: str, result: Any) -> None:
     """A task is known by the id its own tool gave it."""
     task = result.get("task") if isinstance(result, dict) else None
     id = str(task.get("id", "")) if isinstance(task, dict) else _number(result)
-    last = desk.plan.items[-1] if desk.plan.items else None
-    made = max(desk.plan.items, key=lambda item: int(item.id)) if last else None
-    if made is not None and id and id != made.id:
-        desk.change(lambda plan: ops.put(plan, made._replace(extra={**made.extra, "id": id})), by=desk.agent)
+
+    def edit(plan: Plan) -> Plan:
+        found = [item for item in plan.items if item.id == made]
+        return ops.put(plan, found[0]._replace(extra={**found[0].extra, "id": id})) if found else plan
+
+    if id and id != made:
+        desk.change(edit, by=desk.agent)
 
 
 def _number(result: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import gmtime, strftime
 
 from ..core.changes import Record
 from ..core.errors import StoreError
@@ -100,6 +101,11 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of files and connections, and have those who wait asked once more."""
+
+
+def now() -> str:
+    """The time at which something is kept, in ISO 8601."""
+    return strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())
 
 
 def masked(text: str) -> str:

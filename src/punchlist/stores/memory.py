@@ -9,7 +9,7 @@ from threading import Condition
 from ..core.changes import Record
 from ..core.errors import StaleRevision
 from ..core.model import MAIN, Pace, Plan, Reader
-from . import Home, Listing
+from . import Home, Listing, now
 
 _NEW = Reader()
 _FRESH = Pace()
@@ -26,6 +26,8 @@ class MemoryStore:
         self._history: dict[str, list[Record]] = {}
         self._touched: dict[str, str] = {}
         self._readers: dict[tuple[str, str], Reader] = {}
+        self._readers_at: dict[tuple[str, str], str] = {}  # when each was last kept
+        self._paces_at: dict[str, str] = {}
         self._homes: dict[str, Home] = {}
         self._bound: dict[tuple[str, str], str] = {}
         self._paces: dict[str, Pace] = {}
@@ -60,6 +62,7 @@ class MemoryStore:
             self._touched[after.id] = record.at
             if reader is not None:
                 self._readers[after.id, record.reader] = reader._replace(seen=after.revision)
+                self._readers_at[after.id, record.reader] = now()
             self._changed.notify_all()
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
@@ -68,6 +71,7 @@ class MemoryStore:
                 self._refuse_told(plan, key, before)
             if reader.seen >= self._readers.get((plan, key), _NEW).seen:
                 self._readers[plan, key] = reader
+                self._readers_at[plan, key] = now()
 
     def history(self, plan: str, after: int = 0) -> list[Record]:
         with self._changed:
@@ -101,6 +105,7 @@ class MemoryStore:
             if self.recall(key) != before:
                 raise StaleRevision("the pace has changed")
             self._paces[key] = after
+            self._paces_at[key] = now()
 
     def plans(self, most: int) -> list[Listing]:
         with self._changed:
@@ -108,6 +113,10 @@ class MemoryStore:
 
     def trim(self, before: str) -> int:
         with self._changed:
+            for who in [who for who, at in self._readers_at.items() if at < before]:
+                del self._readers[who], self._readers_at[who]
+            for key in [key for key, at in self._paces_at.items() if at < before]:
+                del self._paces[key], self._paces_at[key]
             count = sum(map(len, self._history.values()))
             for plan, records in self._history.items():
                 self._history[plan] = list(dropwhile(lambda record: record.at < before, records))

@@ -12,7 +12,7 @@ from ..core.changes import Record
 from ..core.errors import StoreError
 from ..core.model import Pace, Plan, Reader
 from ..core.typed import NoReturn, TypeVar
-from . import Home, Listing
+from . import Home, Listing, now
 from .rows import Rows
 
 _PATIENCE = "10"  # seconds to wait for another process
@@ -116,7 +116,7 @@ class SqliteStore:
         self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save(before, after, record, reader, home))
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.remember(plan, key, reader, before, _now()))
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.remember(plan, key, reader, before, now()))
 
     def history(self, plan: str, after: int = 0) -> list[Record]:
         return self._read(lambda: self._rows.history(plan, after))
@@ -125,7 +125,7 @@ class SqliteStore:
         return self._read(lambda: self._rows.find(home))
 
     def bind(self, home: Home, plan: str) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.bind(home, plan, _now()))
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.bind(home, plan, now()))
 
     def sessions(self, plan: str) -> list[tuple[str, str]]:
         return self._read(lambda: self._rows.sessions(plan))
@@ -134,7 +134,7 @@ class SqliteStore:
         return self._read(lambda: self._rows.recall(key))
 
     def keep(self, key: str, before: Pace, after: Pace) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.keep(key, before, after, _now()))
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.keep(key, before, after, now()))
 
     def plans(self, most: int) -> list[Listing]:
         return self._at_once("BEGIN", lambda: self._rows.plans(most))
@@ -172,8 +172,15 @@ class SqliteStore:
             except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
                 _fail(self.path, error)
             finally:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+                self._let_go()
+
+    def _let_go(self) -> None:
+        """Take back what was begun and not finished. A store that was closed meanwhile has nothing of that kind."""
+        try:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+        except sqlite3.ProgrammingError:
+            pass
 
     def _prepare(self) -> None:
         (version,) = self._read(lambda: self._db.execute("PRAGMA user_version").fetchone())
@@ -258,10 +265,6 @@ def _make_private(path: str) -> None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
-def _now() -> str:
-    return strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())
-
-
 def _name(error: BaseException) -> str:
     return getattr(error, "sqlite_errorname", "") or ""
 
@@ -275,8 +278,10 @@ def _fail(path: str, error: Exception) -> NoReturn:
     if name.startswith("SQLITE_FULL") or getattr(error, "errno", 0) == 28:
         raise StoreError(f"{path} cannot grow: the disk is full; make room and try again.", "full") from None
     if name.startswith("SQLITE_BUSY"):
+        from shlex import quote
+
         raise StoreError(
-            f"{path} has been locked by another process for too long; find who holds it: fuser {path}"
+            f"{path} has been locked by another process for too long; find who holds it: fuser {quote(path)}"
         ) from None
     if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
         raise StoreError(

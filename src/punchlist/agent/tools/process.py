@@ -99,12 +99,17 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, number)
-        try:
-            child.wait(_GRACE)
-        except subprocess.TimeoutExpired:
-            continue
-        if not _is_alive(child.pid):
+        if _is_gone(child, time.monotonic() + _GRACE):
             return
+
+
+def _is_gone(child: subprocess.Popen[bytes], end: float) -> bool:
+    """Whether nothing of a child's group is left before a time."""
+    while child.poll() is None or _is_alive(child.pid):
+        if time.monotonic() > end:
+            return False
+        time.sleep(_BEAT)
+    return True
 
 
 def _is_alive(group: int) -> bool:

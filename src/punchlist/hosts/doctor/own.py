@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 
@@ -88,7 +89,7 @@ def _log() -> Iterator[Check]:
     except (FileNotFoundError, NotADirectoryError):
         lines = []
     except OSError as error:
-        yield Check(OWN, FAULT, f"{path} cannot be read: {error.strerror}", f"chmod 600 {path}")
+        yield Check(OWN, FAULT, f"{path} cannot be read: {error.strerror}", f"chmod 600 {shlex.quote(path)}")
         return
     why, mend = hindrance(path)
     if why:
@@ -98,6 +99,5 @@ def _log() -> Iterator[Check]:
     if not lines:
         return
     last = "".join(f"\n{cut(inline(line), 300)}" for line in lines[-_LINES:])
-    yield Check(
-        OWN, NOTE, f"something has failed unnoticed; the last lines of {path}:{last}", f"when that is mended: rm {path}"
-    )
+    mend = f"when that is mended: rm {shlex.quote(path)}"
+    yield Check(OWN, NOTE, f"something has failed unnoticed; the last lines of {path}:{last}", mend)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -70,7 +71,8 @@ def _contents(path: str) -> Iterator[Check]:
         finally:
             db.close()
     except sqlite3.Error as error:
-        mend = f"move it aside, and restore a backup or start anew: mv {path} {path}.damaged"
+        move = shlex.join(["mv", path, f"{path}.damaged"])
+        mend = f"move it aside, and restore a backup or start anew: {move}"
         yield Check(STORE, FAULT, f"{path} cannot be read: {error}", mend)
         return
     if version > VERSION:
@@ -87,7 +89,7 @@ def _private(path: str) -> Iterator[Check]:
     mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0
     if mode & 0o077 and os.name != "nt":
         right = "700" if os.path.isdir(path) else "600"
-        yield Check(STORE, FAULT, f"{path} can be read by others (mode {mode:o})", f"chmod {right} {path}")
+        yield Check(STORE, FAULT, f"{path} can be read by others (mode {mode:o})", f"chmod {right} {shlex.quote(path)}")
 
 
 def _place(path: str) -> Iterator[Check]:

@@ -249,9 +249,8 @@ class JsonStore:
 
     def _forget_paces(self, before: str) -> None:
         folder = os.path.join(self._inner, "paces")
-        for entry in os.scandir(folder) if os.path.isdir(folder) else ():
-            if now(entry.stat().st_mtime) < before:
-                os.unlink(entry.path)
+        for name in files.newest(folder, "") if os.path.isdir(folder) else ():
+            files.forget(os.path.join(folder, name), before)
 
     # --- pointers --------------------------------------------------------------------------------------------------
 

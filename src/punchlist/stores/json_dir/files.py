@@ -17,6 +17,7 @@ Stamp = tuple[int, int, int]  # size, time and inode: another one whenever a fil
 NOWHERE: Stamp = (-1, 0, 0)  # of a file that is not there
 
 PATIENCE = "10"  # seconds to wait for another process
+_CROWD = 6  # times that long, while others get through one after the other
 _OPEN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _CLOSED_TO_US = (errno.EACCES, errno.EPERM, errno.EROFS)
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -69,20 +70,32 @@ class Lock:
             os.close(self._file)
 
     def _wait(self) -> None:
-        """The rests are short and uneven: whoever sleeps longest would come last again and again."""
-        end = monotonic() + self._patience
-        while True:
-            try:
-                return _seize(self._file)
-            except OSError as error:
-                if error.errno not in _HELD:
-                    raise
-                if monotonic() > end:
-                    raise StoreError(
-                        f"{self._path} has been locked by another process for too long; "
-                        f"find who holds it: fuser {self._path}"
-                    ) from None
+        """The rests are short and uneven: whoever sleeps longest would come last again and again. Whoever gets the lock
+        leaves a stamp, so that a crowd on a slow disk is not taken for somebody who holds on."""
+        begun = moved = monotonic()
+        last = 0
+        while not self._is_seized():
+            now, stamp = monotonic(), os.fstat(self._file).st_mtime_ns
+            if stamp != last:
+                last, moved = stamp, now
+            if now > moved + self._patience or now > begun + self._patience * _CROWD:
+                from shlex import quote
+
+                raise StoreError(
+                    f"{self._path} has been locked by another process for too long; "
+                    f"find who holds it: fuser {quote(self._path)}"
+                )
             sleep(os.urandom(1)[0] / 128_000)
+        os.utime(self._path)
+
+    def _is_seized(self) -> bool:
+        try:
+            _seize(self._file)
+        except OSError as error:
+            if error.errno not in _HELD:
+                raise
+            return False
+        return True
 
 
 class _Naming:
@@ -137,6 +150,13 @@ def newest(folder: str, ending: str) -> list[str]:
             if entry.name.endswith(ending)
         ]
     return [name.removesuffix(ending) for _, name in sorted(found, reverse=True)]
+
+
+def forget(path: str, before: str) -> None:
+    """Remove a file that was last written before a time."""
+    with _Naming(path):
+        if strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(os.lstat(path).st_mtime)) < before:
+            os.unlink(path)
 
 
 def stamp(path: str) -> Stamp:

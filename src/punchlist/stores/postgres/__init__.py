@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
 from threading import RLock
-from time import gmtime, monotonic, sleep, strftime
+from time import monotonic, sleep
 from typing import Any, NoReturn, TypeVar
 
 import psycopg
@@ -15,7 +15,7 @@ from psycopg import errors
 from ...core.changes import Record
 from ...core.errors import StaleRevision, StoreError
 from ...core.model import Pace, Plan, Reader
-from .. import Home, Listing, masked
+from .. import Home, Listing, masked, now
 from ..rows import Cursor, Rows
 from .listener import CHANNEL, HEARD, Listener
 
@@ -153,7 +153,7 @@ class PostgresStore:
         def work() -> None:
             if before is not None:  # of two who would tell the same, one waits and then sees that it was told
                 self._execute("SELECT FROM plans WHERE id = ? FOR UPDATE", (plan,))
-            self._rows.remember(plan, key, reader, before, _now())
+            self._rows.remember(plan, key, reader, before, now())
 
         self._at_once(work, "BEGIN")
 
@@ -166,7 +166,7 @@ class PostgresStore:
     def bind(self, home: Home, plan: str) -> None:
         def work() -> None:
             old = self._rows.find(home)
-            self._rows.bind(home, plan, _now())
+            self._rows.bind(home, plan, now())
             for changed in {old or plan, plan}:  # whoever follows the session sees another plan
                 self._notify(changed)
 
@@ -179,7 +179,7 @@ class PostgresStore:
         return self._at_once(lambda: self._rows.recall(key))
 
     def keep(self, key: str, before: Pace, after: Pace) -> None:
-        self._at_once(lambda: self._rows.keep(key, before, after, _now()), "BEGIN")
+        self._at_once(lambda: self._rows.keep(key, before, after, now()), "BEGIN")
 
     def plans(self, most: int) -> list[Listing]:
         return self._at_once(lambda: self._rows.plans(most), _ONE_MOMENT)
@@ -368,7 +368,3 @@ def _passes(error: psycopg.Error) -> bool:
 
 def _nothing() -> None:
     """There is nothing to wait for."""
-
-
-def _now() -> str:
-    return strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())
