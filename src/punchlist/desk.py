@@ -386,6 +386,7 @@ class Desk:
         for number in range(_TRIES):
             if number:
                 time.sleep(os.urandom(1)[0] / 50_000 * min(number, 8))
+                self._cached = Plan()  # what was lost to is not what we know, whatever its number
             yield self._look()
 
     def _step(

@@ -125,6 +125,15 @@ def test_the_environment_names_plan_session_agent_and_store() -> None:
     assert texts("--store", "sqlite:other.db") == ["b"]
 
 
+def test_a_session_on_the_command_line_wins_over_a_plan_of_the_environment() -> None:
+    texts("add", "a", "--session", "s1")
+    id = plan_id("--session", "s1")
+    texts("add", "b", "--session", "s2", PUNCHLIST_PLAN=id)
+    assert (texts("--session", "s1"), texts("--session", "s2")) == (["a"], ["b"])
+    subprocess.run([SCRIPT, "bind", "--session", "s3"], env={**os.environ, "PUNCHLIST_PLAN": id}, check=True)
+    assert texts("--session", "s3") == ["a"]
+
+
 def test_an_option_wins_over_the_environment() -> None:
     texts("add", "a", "--session", "s1", PUNCHLIST_SESSION="s2")
     assert (texts("--session", "s1"), texts("--session", "s2")) == (["a"], [])

@@ -6,6 +6,7 @@ import pytest
 
 from punchlist.core import ops
 from punchlist.core.changes import Change, apply, diff, inverted, noted, tell, touched, undo
+from punchlist.core.errors import StoreError
 from punchlist.core.model import ACTIVE, DONE, PENDING, USER, Closing, Item, Plan
 from tests.core.plans import HOSTILE, plan_of
 
@@ -77,7 +78,7 @@ def test_the_inverse_of_the_inverse_is_the_change() -> None:
     ],
 )
 def test_a_history_that_does_not_fit_the_plan_is_no_history(changes: list[Change]) -> None:
-    with pytest.raises(ValueError, match="history and plan do not agree"):
+    with pytest.raises(StoreError, match="the history does not lead to the plan"):
         apply(ABC, changes)
 
 

@@ -179,7 +179,7 @@ def test_an_unknown_key_is_refused_by_name(where: str) -> None:
     ("items", "fault"),
     [
         ([{"id": "1", "text": "a"}, {"id": "1", "text": "b"}], "two items have the id '1'."),
-        ([{"id": "x", "text": "a"}], "item 'x': the id must be a number up to 0."),
+        ([{"id": "x", "text": "a"}], "item 'x': the id must be a number, in digits."),
         ([{"id": "1", "text": "a", "parent": "2"}], "item '1': parent '2' does not exist."),
         ([{"id": "1", "text": "a", "needs": ["1"]}], "these items wait for each other: 1 → 1."),
         ([{"id": "1", "text": "a", "phase": "B"}], "item '1': phase 'B' is not one of the plan's."),

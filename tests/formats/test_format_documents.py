@@ -294,7 +294,7 @@ def test_blocking_is_read_from_either_side() -> None:
     two = {"id": "2", "subject": "b", "status": "pending"}
     Path("tasks.json").write_text(json.dumps([two, one]))
     take_in("claude-tasks", "tasks.json")
-    assert [(item.id, item.text, item.needs) for item in plan().items] == [("1", "a", ()), ("2", "b", ("1",))]
+    assert [(item.id, item.text, item.needs) for item in plan().items] == [("2", "b", ("1",)), ("1", "a", ())]
 
 
 def test_ids_that_are_no_numbers_come_back_as_they_were() -> None:

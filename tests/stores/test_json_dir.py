@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from punchlist.core.changes import Record, diff
 from punchlist.core.model import Closing
 from punchlist.settings import load
 from punchlist.stores import Home, Store, open_store
+from punchlist.stores.json_dir.form import safe_stem_of
 
 LIST, HISTORY = "s1-agent-main.json", "s1-agent-main.history.jsonl"
 FULL = Plan(
@@ -409,7 +411,6 @@ def test_a_session_of_claude_code_that_is_not_asked_for_is_left_alone(folder: Pa
     write(folder / f"{SESSION}-agent-{SESSION}.json", [todo("first")])
     assert opened(folder).find(Home(session="another", agent="main")) == ""
     assert opened(folder).find(Home(session=SESSION, agent=SESSION)) == ""
-    assert opened(folder).plans(9) == []
     assert [path.name for path in folder.iterdir() if path.is_file()] == [f"{SESSION}-agent-{SESSION}.json"]
 
 
@@ -457,6 +458,37 @@ def test_a_list_that_came_without_its_history_brings_what_is_ours(folder: Path) 
     after = desk_in(folder).plan
     assert (after.id, after.items, after.phases) == (before.id, before.items, before.phases)
     assert [record.kind for record in desk_in(folder).history()] == ["import"]
+
+
+def test_lists_of_claude_code_are_among_the_plans(folder: Path) -> None:
+    write(folder / f"{SESSION}-agent-{SESSION}.json", [todo("first")])
+    write(folder / "s2-agent-helper.json", [todo("second"), todo("third")])
+    (folder / "s3-agent-s3.json").write_text("{not a list")
+    (folder / "package.json").write_text("[]")
+    listed = {(plan.sessions, plan.agent, plan.total) for plan in opened(folder).plans(9)}
+    assert listed == {((SESSION,), "main", 1), (("s2",), "helper", 2)}
+    assert (folder / "s3-agent-s3.json").read_text() == "{not a list"
+    assert list(folder.glob("package*")) == [folder / "package.json"]
+
+
+def test_capitals_stand_in_the_name_of_a_file(folder: Path) -> None:
+    for session in ("Ses_4kQ", "ses_4kq"):
+        add(Desk(opened(folder), session=session, settings=load({}, environ={}), place="/here"), f"Of {session}")
+    names = sorted(path.name for path in folder.glob("*.json"))
+    assert names[0] == "Ses_4kQ-agent-main.json"
+    assert names[1].startswith("ses_4kq-agent-main~")
+    for session in ("Ses_4kQ", "ses_4kq"):
+        desk = Desk(opened(folder), session=session, settings=load({}, environ={}), place="/here")
+        assert texts(desk.plan) == [f"Of {session}"]
+
+
+def test_a_file_that_was_named_without_capitals_is_still_found(folder: Path) -> None:
+    add(Desk(opened(folder), session="S1", settings=load({}, environ={}), place="/here"), "first")
+    old = safe_stem_of("S1", "main")
+    for ending in (".json", ".history.jsonl"):
+        (folder / f"S1-agent-main{ending}").rename(folder / f"{old}{ending}")
+    shutil.rmtree(folder / ".punchlist")
+    assert texts(Desk(opened(folder), session="S1", settings=load({}, environ={}), place="/here").plan) == ["first"]
 
 
 # --- whose plan it is ----------------------------------------------------------------------------------------------

@@ -533,3 +533,40 @@ for work in (lambda: store.load(sys.argv[3]), lambda: open_store(sys.argv[1])):
     assert [line.split()[0] for line in told] == ["permission", "permission"]
     assert all(str(folder) in line and "check its permissions" in line for line in told)
     assert is_sound(folder) == plan
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"\xff\x00"])
+@pytest.mark.parametrize("kind", ["ids", "bound", "places"])
+def test_a_pointer_that_cannot_be_read_is_made_anew_and_kept_aside(folder: Path, kind: str, damage: bytes) -> None:
+    desk = desk_in(folder)
+    plan = add(desk, "first")
+    desk.bind("s9")
+    pointer = next((folder / ".punchlist" / kind).iterdir())
+    for path in (folder / ".punchlist" / kind).iterdir():
+        path.write_bytes(damage)
+    again = open_store(f"json:{folder}")
+    assert again.load(plan.id) == plan
+    assert again.find(Home("/here", "s9", "main")) == plan.id
+    assert again.find(Home("/here")) == plan.id
+    assert [path.read_bytes() for path in pointer.parent.glob(f"{pointer.name}.damaged-*")] == [damage]
+
+
+@pytest.mark.parametrize("lost", ["deleted", "noise"])
+def test_what_others_wrote_after_the_history_was_lost_is_not_lost_to_who_knew_it_before(
+    folder: Path, history_path: Path, lost: str
+) -> None:
+    """Revisions are counted anew then: who knows the plan by its number would know the wrong one."""
+    running = desk_in(folder)
+    for text in ("one", "two", "three"):
+        running.call("plan", {"add": [text]})
+    if lost == "deleted":
+        history_path.unlink()
+    else:
+        history_path.write_bytes(b"noise\n" * 100)
+        with pytest.raises(StoreError, match="was damaged"):
+            add(desk_in(folder), "four")
+    for text in ("four", "five"):
+        add(desk_in(folder), text)
+    assert not running.call("plan", {"add": ["six"]}).is_error
+    assert texts(desk_in(folder).plan) == ["one", "two", "three", "four", "five", "six"]
+    assert [item.id for item in desk_in(folder).plan.items] == ["1", "2", "3", "4", "5", "6"]

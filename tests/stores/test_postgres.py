@@ -260,6 +260,12 @@ def test_a_server_that_never_answered_is_not_waited_for(refusing: str) -> None:
     assert "secret" not in said
 
 
+def test_a_database_that_is_not_there_is_said_to_be_missing(postgres: str) -> None:
+    url = postgres.replace("/postgres?", "/nowhere?")
+    assert url != postgres
+    assert "has no such database (" in refusal(url)
+
+
 def test_a_server_that_says_nothing_is_asked_once(silent: socket.socket) -> None:
     assert "***@127.0.0.1" in refusal(address(silent))
     assert callers(silent) == 1

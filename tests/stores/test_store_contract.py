@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import stat
 import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -781,6 +783,41 @@ def written(file: Path, *statements: str) -> None:
         db.execute(statement)
     db.commit()
     db.close()
+
+
+@pytest.mark.parametrize("version", [0, 1, 99])
+def test_a_database_of_somebody_else_is_refused_and_left_alone(file: Path, version: int) -> None:
+    file.parent.mkdir()
+    written(file, "CREATE TABLE bookmarks (address)", f"PRAGMA user_version={version}")
+    content = file.read_bytes()
+    assert refusal(file) == f"{file} is not a store of punchlist: it holds other tables; name another file."
+    assert file.read_bytes() == content
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_a_host_in_the_address_of_a_file_is_refused() -> None:
+    with pytest.raises(StoreError, match="takes a path, not a host"):
+        open_store("sqlite://user:secret@host/plan.db")
+
+
+@pytest.mark.parametrize("gone", ["moved", "deleted", "replaced"])
+def test_nothing_is_written_to_a_file_that_has_lost_its_name(file: Path, gone: str, tmp_path: Path) -> None:
+    running = Desk(open_store(f"sqlite:{file}"), session="s", settings=SETTINGS)
+    running.call("plan", {"add": ["one"]})
+    away = tmp_path / "away"
+    away.mkdir()
+    for path in file.parent.glob(f"{file.name}*"):
+        path.rename(away / path.name)
+    if gone == "replaced":
+        with closing(Desk(open_store(f"sqlite:{file}"), session="s", settings=SETTINGS)) as other:
+            other.call("plan", {"add": ["theirs"]})
+    if gone == "deleted":
+        shutil.rmtree(away)
+    assert running.plan.items == () if gone != "replaced" else [item.text for item in running.plan.items] == ["theirs"]
+    running.call("plan", {"add": ["two"]})
+    running.close()
+    with closing(Desk(open_store(f"sqlite:{file}"), session="s", settings=SETTINGS)) as again:
+        assert [item.text for item in again.plan.items] == ["theirs"] * (gone == "replaced") + ["two"]
 
 
 def test_a_file_of_a_newer_version_is_refused_and_left_alone(file: Path) -> None:

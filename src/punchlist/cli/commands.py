@@ -16,7 +16,7 @@ from ..desk import Desk, desk_for
 from ..settings import ABOUT, DIALECTS, Settings, load, place
 from ..stores import masked
 from . import screen
-from .parser import Handler, misuse, named, parser
+from .parser import Handler, misuse, named, parser, plan_named
 
 
 def run(argv: list[str]) -> int:
@@ -63,8 +63,8 @@ def _failed(args: Namespace, error: PunchlistError) -> int:
 
 
 def _desk(args: Namespace, settings: Settings | None = None) -> Desk:
-    plan, session, agent = (named(args, name) for name in ("plan", "session", "agent"))
-    return desk_for(settings or _settings(args), plan=plan, session=session, agent=agent or MAIN)
+    session, agent = named(args, "session"), named(args, "agent") or MAIN
+    return desk_for(settings or _settings(args), plan=plan_named(args), session=session, agent=agent)
 
 
 def _settings(args: Namespace) -> Settings:
@@ -279,8 +279,10 @@ def _plans(name: str) -> Handler:
     def handler(args: Namespace) -> int:
         from . import plans
 
-        if name == "bind" and not (named(args, "session") and named(args, "plan")):
-            misuse(name, "--session S and --plan ID are needed")
+        if name == "bind":
+            args.plan = named(args, "plan")
+            if not (args.plan and named(args, "session")):
+                misuse(name, "--session S and --plan ID are needed")
         with _desk(args) as desk:
             return {"plans": plans.show, "bind": plans.bind, "carry": plans.carry}[name](desk, args)
 
@@ -324,7 +326,10 @@ def _call(args: Namespace) -> int:
     try:
         desk = _desk(args)
     except StoreError as error:
-        screen.say_json({"text": str(error), "display": "", "is_error": True, "details": {}, "plan": to_json(plan)})
+        from ..stores.memory import MemoryStore
+
+        text = faulted(Desk(MemoryStore(), dialect=_settings(args).dialect), args.tool, error).text
+        screen.say_json({"text": text, "display": "", "is_error": True, "details": {}, "plan": to_json(plan)})
         return 3
     with desk:
         try:

@@ -23,7 +23,8 @@ def read(path: str, format: str) -> Any:
     if path != "-" and os.path.isdir(path):
         if format != "claude-tasks":
             raise Refused(f"{path}: a directory can be read as claude-tasks only.")
-        names = sorted(name for name in os.listdir(path) if name.endswith(".json"))
+        names = [name for name in os.listdir(path) if name.endswith(".json")]
+        names.sort(key=lambda name: (len(name), name))  # 2 before 10
         return [_parsed(_text(os.path.join(path, name)), name) for name in names]
     if format == "transcript":
         return log(path)

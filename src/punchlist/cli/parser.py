@@ -129,6 +129,11 @@ def named(args: argparse.Namespace, name: str) -> str:
     return getattr(args, name, None) or os.environ.get(f"PUNCHLIST_{name.upper()}", "")
 
 
+def plan_named(args: argparse.Namespace) -> str:
+    """The plan that is named. With a session on the command line, none of the environment is meant."""
+    return named(args, "plan") if getattr(args, "session", None) is None else getattr(args, "plan", None) or ""
+
+
 def misuse(command: str, message: str) -> NoReturn:
     """What was typed can be read, and cannot be meant."""
     _Parser(prog=f"punchlist {command}").error(message)

@@ -27,7 +27,7 @@ from ..core.render import Line
 from ..desk import Desk, desk_for
 from ..settings import Settings, load, place, state_folder
 from . import screen, slash
-from .parser import named
+from .parser import named, plan_named
 from .stage import Plain, Stage, question_lines, understood
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def run(args: Namespace) -> int:
     folder = os.path.realpath(os.getcwd())
     model = open_model(settings.model, settings.base_url)
     with opened(settings, _transcript(args, settings, folder), model, folder, quiet=_as_json(args)) as session:
-        if plan := named(args, "plan"):
+        if plan := plan_named(args):
             _bound(session.site.desk, plan)
         sessions.welcome(session.site, session.said)
         return _once(session, prompt, _as_json(args)) if prompt else _talk(session)
@@ -233,7 +233,7 @@ def _obey(settings: Settings, args: Namespace, line: str) -> int:
         session = sessions.named(state, args.resume)
     elif getattr(args, "continue"):
         session = sessions.latest(state, here)
-    with desk_for(settings, session=session, plan=named(args, "plan"), place=here) as desk, suppress(EOFError):
+    with desk_for(settings, session=session, plan=plan_named(args), place=here) as desk, suppress(EOFError):
         screen.show(slash.obey(desk, line, screen.width(), screen.glyphs(desk.settings)))
     return 0
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, count
 from operator import is_not
 
+from .errors import Disagreement
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, USER, Closing, Item, Plan
 from .text import cut, inline, plainly, quoted
 from .typed import Any, NamedTuple
@@ -53,7 +54,7 @@ def apply(plan: Plan, changes: Iterable[Change]) -> Plan:
     gone = kinds["removed"]
     kept = [new.get(item.id, item) for item in plan.items if item.id not in gone]
     if len(kept) + len(gone) != len(plan.items) or not new.keys() <= {item.id for item in kept}:
-        raise ValueError("history and plan do not agree")
+        raise Disagreement("the history does not lead to the plan: one of them was damaged, or put back from a backup.")
     items = _woven(kept, {change.at: change.after for change in kinds["added"].values()})
     for change in kinds["moved"].values():
         rank = {id: index for index, id in enumerate(change.after)}

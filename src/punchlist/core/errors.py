@@ -65,5 +65,9 @@ class StaleRevision(StoreError):
     """The plan has moved on since it was loaded."""
 
 
+class Disagreement(StoreError, ValueError):
+    """A history does not lead to its plan."""
+
+
 class SettingsError(PunchlistError):
     """A setting that cannot be used; names the file and the key."""

@@ -113,8 +113,10 @@ def faults(plan: Plan) -> list[str]:
 def _item_faults(item: Item, plan: Plan, known: set[str]) -> list[str]:
     where = f"item {cut(inline(item.id), 20)!r}"
     found = []
-    if not (item.id.isascii() and item.id.isdigit() and len(item.id) < 19 and 0 < int(item.id) <= plan.last_id):
-        found.append(f"{where}: the id must be a number up to {plan.last_id}")
+    if not (item.id.isascii() and item.id.isdigit() and len(item.id) < 19):
+        found.append(f"{where}: the id must be a number, in digits")
+    elif not 0 < int(item.id) <= plan.last_id:
+        found.append(f"{where}: the id must be a number from 1 to {plan.last_id}")
     if not item.text:
         found.append(f"{where}: the text is empty")
     if item.status not in STATUSES:

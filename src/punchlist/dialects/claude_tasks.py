@@ -218,8 +218,8 @@ OWN_IDS = True  # its tasks have ids that mean something to it
 
 
 def read(data: object) -> Plan:
-    """Task objects, as they lie in a task directory."""
-    tasks = sorted(checked(data, _TASKS), key=lambda task: (len(task["id"]), task["id"]))
+    """Task objects, in their order."""
+    tasks = checked(data, _TASKS)
     if len({task["id"] for task in tasks}) < len(tasks):
         raise Refused("two tasks have the same id.")
     needs: dict[str, list[str]] = {task["id"]: list(task.get("blockedBy", ())) for task in tasks}

@@ -87,17 +87,22 @@ class SqliteStore:
 
     def __init__(self, path: str, synchronous: str = "normal", patience: str = _PATIENCE) -> None:
         self.path = path
+        self._level = "FULL" if synchronous == "full" else "NORMAL"
         self._patience = float(patience)
         self._lock = allocate_lock()
+        self._is_closed = False
+        self._open()
+
+    def _open(self) -> None:
         try:
-            _make_private(path)
-            self._db = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+            _make_private(self.path)
+            self._db = sqlite3.connect(self.path, timeout=0, isolation_level=None, check_same_thread=False)
+            self._file = _inode(self.path)
         except (sqlite3.Error, OSError) as error:
-            _fail(path, error)
+            _fail(self.path, error)
         self._rows = Rows(self._db.execute, self._db.executemany)
-        level = "FULL" if synchronous == "full" else "NORMAL"
         try:
-            self._read(lambda: self._db.execute(f"PRAGMA synchronous={level}"))
+            self._patient(self._db.execute, f"PRAGMA synchronous={self._level}")
             self._prepare()
         except StoreError:
             self._db.close()
@@ -149,6 +154,7 @@ class SqliteStore:
 
     def close(self) -> None:
         with self._lock:
+            self._is_closed = True
             self._db.close()
 
     # --- inside ----------------------------------------------------------------------------------------------------
@@ -156,23 +162,37 @@ class SqliteStore:
     def _read(self, look: Callable[[], _T]) -> _T:
         """One statement, one thread at a time."""
         with self._lock:
-            try:
-                return _patiently(self._patience, look)
-            except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
-                _fail(self.path, error)
+            self._stay()
+            return self._patient(look)
 
     def _at_once(self, begin: str, work: Callable[[], _T]) -> _T:
         """Several statements that belong together: all of them or none."""
         with self._lock:
-            try:
-                _patiently(self._patience, self._db.execute, begin)
-                result = work()
-                _patiently(self._patience, self._db.execute, "COMMIT")
-                return result
-            except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
-                _fail(self.path, error)
-            finally:
-                self._let_go()
+            self._stay()
+            return self._transacted(begin, work)
+
+    def _stay(self) -> None:
+        """Be with the file of this name: if that was moved away or replaced, what we write would be lost with it."""
+        if self._file != _inode(self.path) and not self._is_closed:
+            self._db.close()
+            self._open()
+
+    def _patient(self, look: Callable[..., _T], *values: str) -> _T:
+        try:
+            return _patiently(self._patience, look, *values)
+        except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
+            _fail(self.path, error)
+
+    def _transacted(self, begin: str, work: Callable[[], _T]) -> _T:
+        try:
+            _patiently(self._patience, self._db.execute, begin)
+            result = work()
+            _patiently(self._patience, self._db.execute, "COMMIT")
+            return result
+        except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
+            _fail(self.path, error)
+        finally:
+            self._let_go()
 
     def _let_go(self) -> None:
         """Take back what was begun and not finished. A store that was closed meanwhile has nothing of that kind."""
@@ -183,14 +203,23 @@ class SqliteStore:
             pass
 
     def _prepare(self) -> None:
-        (version,) = self._read(lambda: self._db.execute("PRAGMA user_version").fetchone())
+        version, tables = self._patient(self._identity)
+        if tables and not {"plans", "items", "history"} <= tables:
+            raise StoreError(f"{self.path} is not a store of punchlist: it holds other tables; name another file.")
         if version > VERSION:
             raise StoreError(
                 f"{self.path} was written by a newer punchlist; upgrade this one: pip install -U punchlist"
             )
         if version < VERSION:
-            self._read(lambda: self._db.execute("PRAGMA journal_mode=WAL"))
-            self._at_once("BEGIN IMMEDIATE", self._migrate)
+            self._patient(self._db.execute, "PRAGMA journal_mode=WAL")
+            self._transacted("BEGIN IMMEDIATE", self._migrate)
+
+    def _identity(self) -> tuple[int, set[str]]:
+        """The version of the file, and unless that is ours, its tables."""
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        if version == VERSION:
+            return version, set()
+        return version, {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
     def _migrate(self) -> None:
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
@@ -251,9 +280,20 @@ def _patiently(seconds: float, work: Callable[..., _T], *values: str) -> _T:
             sleep(os.urandom(1)[0] / 255 * _REST)
 
 
+def _inode(path: str) -> tuple[int, int]:
+    """Which file has this name."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return 0, 0
+    return found.st_dev, found.st_ino
+
+
 def open(rest: str, **options: str) -> SqliteStore:
     if not rest:
         raise StoreError("sqlite: needs a path, as in sqlite:plan.db")
+    if rest.startswith("//") and not rest.startswith("///"):
+        raise StoreError("sqlite: takes a path, not a host; an absolute one is written sqlite:/path/to/plan.db")
     return SqliteStore(os.path.abspath(os.path.expanduser(rest)), **options)
 
 

@@ -24,9 +24,9 @@ from ...core.errors import StaleRevision, StoreError
 from ...core.model import MAIN, Pace, Plan, Reader
 from ...core.typed import Any, TypeVar
 from .. import Home, Listing
-from . import files
+from . import files, form
 from .files import NOWHERE
-from .form import digest_of, foreign_stem, home_of, identity, lines_of, part, record_of, stem_of
+from .form import digest_of, foreign_stem, home_of, identity, lines_of, part, record_of, session_of, stem_of
 from .pair import HISTORY, LIST, Pair, now, readable
 
 _GLANCES = 0.05  # seconds between looks, while waiting for a change
@@ -68,7 +68,7 @@ class JsonStore:
     def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
         def work() -> None:
             pair = self._look(after.id)
-            if (pair.plan.revision if pair else 0) != (before.revision if before else 0):
+            if (pair.plan if pair else None) != before:  # also of a history that was lost and begun anew
                 raise StaleRevision(f"plan {after.id} has moved on")
             if pair and home and home.session and self._bound(home) != after.id:
                 raise StaleRevision(f"session {home.session!r} works from another plan")
@@ -131,6 +131,7 @@ class JsonStore:
         self._alone(work)
 
     def plans(self, most: int) -> list[Listing]:
+        self._take_over()
         found = [self._listing(pair) for plan in self._ids(max(most, _RECENT)) if (pair := self._look(plan))]
         return nlargest(most, found, key=lambda listing: listing.touched)
 
@@ -193,11 +194,17 @@ class JsonStore:
 
     def _stems(self, home: Home) -> list[str]:
         """Under which names a session's agent has files here: ours, or Claude Code's."""
-        names = dict.fromkeys((stem_of(home.session, home.agent), foreign_stem(home.session, home.agent)))
+        own, whose = home.session, home.agent
+        names = dict.fromkeys((stem_of(own, whose), form.safe_stem_of(own, whose), foreign_stem(own, whose)))
         return [stem for stem in names if stem and self._is_taken(stem)]
 
     def _is_taken(self, stem: str) -> bool:
         return any(os.path.lexists(os.path.join(self.folder, stem + ending)) for ending in (LIST, HISTORY))
+
+    def _is_like_another(self, stem: str) -> bool:
+        """Whether a name is taken, here or wherever capitals make no difference."""
+        taken = {name.lower() for name in files.newest(self.folder, "")}
+        return any(f"{stem}{ending}".lower() in taken for ending in (LIST, HISTORY))
 
     def _claimed(self, home: Home) -> str:
         """The plan of a session, even if nothing points to it yet: then its files were brought here, or Claude Code
@@ -218,7 +225,7 @@ class JsonStore:
         if not home.session and home.agent == MAIN and home.place and self.find(home):
             raise StaleRevision("there is a plan here already")
         stem = stem_of(home.session or plan, home.agent)
-        pair = self._pair(plan, f"{stem}~{digest_of(plan)[:16]}" if self._is_taken(stem) else stem, home)
+        pair = self._pair(plan, f"{stem}~{digest_of(plan)[:16]}" if self._is_like_another(stem) else stem, home)
         self._point_to(pair)
         return pair
 
@@ -240,6 +247,14 @@ class JsonStore:
             if self._pointed("ids", part(pair.id)) is None:
                 self._alone(partial(self._point_to, pair))
         return list(dict.fromkeys(pair.id for pair in found))
+
+    def _take_over(self) -> None:
+        """Lists that Claude Code has written and nobody has asked for yet are plans like any other."""
+        names = set(files.newest(self.folder, LIST)[:_RECENT])
+        for stem in names - set(files.newest(self.folder, HISTORY)):
+            session, agent = session_of(stem)
+            if session and form.entries_of(files.read(files.inside(self.folder, stem + LIST))[0]) is not None:
+                self.find(Home(session=session, agent=agent))
 
     def _listing(self, pair: Pair) -> Listing:
         plan, home, progress = pair.plan, pair.home, pair.plan.progress
@@ -291,12 +306,21 @@ class JsonStore:
             files.replace(os.path.join(self._inner, kind, name), json.dumps(value).encode(), self._draft)
 
     def _pointed(self, kind: str, name: str) -> Any:
-        """What a pointer leads to; None if there is none, or it cannot be read."""
-        data, _, _ = files.read(os.path.join(self._inner, kind, name))
+        """What a pointer leads to; None if there is none. One that cannot be read is made anew: the histories know."""
+        path = os.path.join(self._inner, kind, name)
+        data, _, stamp = files.read(path)
         try:
             return json.loads(data)
         except ValueError:
-            return None
+            if stamp == NOWHERE or kind == "paces":
+                return None
+            self._alone(partial(self._point_anew, path, data))
+            return self._pointed(kind, name)
+
+    def _point_anew(self, path: str, data: bytes) -> None:
+        files.set_aside(path, data)
+        files.remove(path)
+        self._index()
 
     def _pointers(self) -> list[Any]:
         found = [self._pointed("ids", name) for name in files.newest(os.path.join(self._inner, "ids"), "")]

@@ -57,8 +57,21 @@ def part(name: str) -> str:
 
 
 def stem_of(session: str, agent: str) -> str:
-    """What the names of a plan's two files begin with."""
+    """What the names of a plan's two files begin with, unless somebody has a name that differs from it only in case."""
+    own, whose = (name if _is_simple(name, _SAFE) else part(name) for name in (session, agent or MAIN))
+    return f"{own}-agent-{whose}"
+
+
+def safe_stem_of(session: str, agent: str) -> str:
+    """The same without capitals: so files were named before."""
     return f"{part(session)}-agent-{part(agent or MAIN)}"
+
+
+def session_of(stem: str) -> tuple[str, str]:
+    """Whose files these are, if Claude Code has named them; nothing, if they are not."""
+    session, _, agent = stem.partition("-agent-")
+    agent = MAIN if agent == session else agent
+    return (session, agent) if agent and foreign_stem(session, agent) == stem else ("", "")
 
 
 def foreign_stem(session: str, agent: str) -> str:

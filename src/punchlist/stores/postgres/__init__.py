@@ -320,6 +320,10 @@ class PostgresStore:
             raise StoreError(
                 f"{where} refuses this user ({words}); check user, password and rights.", "permission"
             ) from None
+        if "authentication failed" in words:
+            raise StoreError(f"{where} refuses the login ({words}); check user and password.", "permission") from None
+        if "does not exist" in words and "database" in words:
+            raise StoreError(f"{where} has no such database ({words}); create it: createdb NAME") from None
         if isinstance(error, errors.DiskFull):
             raise StoreError(f"{where}: the server's disk is full; make room there and try again.", "full") from None
         raise StoreError(f"{where} cannot be used ({words}); check the address, and that the server runs.") from None
