@@ -1,7 +1,7 @@
 """The checker: enforces the JSON Schema that the model is shown, and reports every fault with its path.
 
 It knows the words our schemas use (type, enum, required, properties, additionalProperties, items, minItems, maxItems,
-minLength, maxLength) and no others; a test compares it with a full validator.
+minLength, maxLength, minimum) and no others; a test compares it with a full validator.
 """
 
 from __future__ import annotations
