@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Barrier, Lock
@@ -212,6 +213,18 @@ def test_the_plan_file_can_be_written_in_plan_mode_and_is_what_the_user_approves
     assert planning.asked[-1].details == text.rstrip("\n")
     assert desk.plan.mode == "act"
     assert Path(path).read_text() == text
+    planning.close()
+
+
+def test_the_plan_file_is_for_the_user_s_eyes_only(planning: Agent) -> None:
+    desk = planning.site.desk
+    path = Path(plan_file(desk, desk.plan))
+    path.parent.mkdir(parents=True)
+    path.write_text("as an older program left it")
+    path.chmod(0o644)
+    for text in ("first", "second"):
+        run(planning, all_tools(planning), Call("1", "write", {"path": str(path), "text": text}))
+        assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == (text, 0o600)
     planning.close()
 
 
