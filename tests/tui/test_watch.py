@@ -278,9 +278,10 @@ def test_hostile_texts_are_shown_harmlessly(style: str) -> None:
     [
         {"PYTHONIOENCODING": "ascii"},
         {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""},
+        {"LC_ALL": "C", "PYTHONIOENCODING": ""},
         {"PUNCHLIST_UNICODE": "no"},
     ],
-    ids=["encoding", "locale", "setting"],
+    ids=["encoding", "old locale", "locale", "setting"],
 )
 def test_a_screen_without_unicode_gets_none(env: dict[str, str]) -> None:
     given("Naïve 日本語", "Beta", start="1")
