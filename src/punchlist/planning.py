@@ -56,6 +56,13 @@ def write_plan_file(desk: Desk, text: str) -> str:
     return path
 
 
+def switched(desk: Desk, mode: str) -> Plan:
+    """The user wants act, plan or quiet. Who goes from plan mode to work approves what was planned."""
+    if mode == "act" and desk.plan.mode == "plan":
+        return approved(desk, read_plan_file(desk))
+    return desk.change(lambda plan: set_mode(plan, mode))
+
+
 def approved(desk: Desk, text: str = "", *, by: str = USER, seed: bool | None = None) -> Plan:
     """The user has approved: work may begin. An empty plan takes the headings and checkboxes of the approved text, if
     that is asked for, or else if the settings say so."""

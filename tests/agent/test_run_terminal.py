@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import punchlist as package
+from punchlist import planning
+from punchlist.cli import slash
 from tests.agent.commands import SCRIPT, entries, script, transcripts
 from tests.agent.sites import call, turn
 from tests.agent.terminal import Terminal
@@ -173,6 +175,25 @@ def test_plan_mode_is_confirmed_approved_and_leads_to_a_plan(talk: Any, tmp_path
         assert desk.plan.mode == "plan"
     terminal.enter("/plan")
     terminal.wait_for("switched to act mode.")
+
+
+def test_plan_again_approves_the_plan_file_and_makes_the_list_of_it(talk: Any, tmp_path: Path) -> None:
+    terminal = talk(turn(text="x"))
+    terminal.enter("/plan")
+    terminal.wait_for("/plan again approves it.")
+    with package.open() as desk:
+        assert desk.plan.mode == "plan"
+        path = Path(planning.plan_file(desk, desk.plan))
+    path.write_text("# Mend\n- [ ] Read the code\n- [ ] Write the test\n")
+    terminal.enter("/plan")
+    terminal.wait_for('added 2 "Write the test".')
+    with package.open() as desk:
+        assert (desk.plan.mode, [item.text for item in desk.plan.items]) == ("act", ["Read the code", "Write the test"])
+        assert {record.by for record in desk.history()} == {"user"}
+
+
+def test_no_line_of_the_help_is_wider_than_a_usual_screen() -> None:
+    assert [line for line in (*slash.HELP.splitlines(), *slash.TODO_HELP.splitlines()) if len(line) > 80] == []
 
 
 def test_ctrl_c_stops_the_turn_and_the_conversation_goes_on(talk: Any, project: Path) -> None:
