@@ -137,8 +137,23 @@ def test_once_the_user_wants_to_stop_the_rest_is_not_begun(tmp_path: Path) -> No
     tools = [Tool("stop", "", form({}), stop), *TOOLS]
     found = run(made, tools, Call("1", "stop", {}), Call("2", "shell", {"command": "touch here"}))
     assert found[0].text == "stopping"
-    assert found[1].text.startswith("interrupted:")
+    assert found[1].text == "not run: the turn was stopped before this call began."
     assert os.listdir(made.site.folder) == []
+    made.close()
+
+
+def test_a_call_that_was_running_when_the_user_stopped_is_not_said_to_have_done_nothing(tmp_path: Path) -> None:
+    made = agent(tmp_path, [])
+
+    def half(site: Site, args: Mapping[str, Any]) -> Answer:
+        Path(site.folder, "here").touch()
+        site.stop.ask()
+        site.stop.check()
+        return Answer("never")
+
+    (found,) = run(made, [Tool("half", "", form({}), half)], Call("1", "half", {}))
+    assert found.text.startswith("interrupted: the user stopped this turn while the call ran;")
+    assert "half done" in found.text
     made.close()
 
 

@@ -130,6 +130,8 @@ def _grep(site: Site, args: Mapping[str, Any]) -> Answer:
         most=site.bounds.output,
         given=json.dumps(asked).encode(),
     )
+    if ran.stopped:
+        site.stop.check()
     if ran.late:
         return Answer("the search took too long; use a simpler pattern or fewer files.", True)
     return Answer(ran.output.rstrip("\n") or "no line matches.", ran.code != 0)
