@@ -7,7 +7,7 @@ from _thread import RLock
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ..core.render import Line, Span, columns, painted, plain
+from ..core.render import Line, Span, painted, plain, wrapped
 from ..core.text import inline
 from .styles import Style, render
 from .terminal import Terminal
@@ -70,11 +70,15 @@ class Panel:
             self.tick()
 
     def write(self, text: str, style: str = "") -> None:
-        """Text of an agent, above the panel. It may come in pieces; the last line stays open until it has an end."""
+        """Text of an agent, above the panel, broken between words. It may come in pieces; the last row stays open until
+        it is full or has an end."""
         with self._lock:
             *lines, rest = (self._unfinished[0] + text).split("\n")
             style = style or self._unfinished[1]
-            self._said += [self._paint((Span(cleaned(line), style),)) for line in lines]
+            full, rest = filled(rest, self._size[0])
+            for line in lines:
+                self._said += self._wrapped(line, style)
+            self._said += [self._paint((Span(row, style),)) for row in full]
             self._unfinished = (rest, style if rest else "")
             self._is_new = True
             self.tick()
@@ -194,7 +198,7 @@ class Panel:
 
     def _rows(self, now: float, keys: bool) -> list[str]:
         width, height = self._size
-        open_line = self._open_rows(width)[-min(_TAIL, max(height - 1, 1)) :]
+        open_line = self._wrapped(*self._unfinished)[-min(_TAIL, max(height - 1, 1)) :] if self._unfinished[0] else []
         if self._view is None:
             return open_line
         most = height if self._whole else max(min(height - 1, _LEAST), height // 2)
@@ -210,22 +214,13 @@ class Panel:
             return view
         return view._replace(seconds=view.seconds + now - self._drawn_at)
 
-    def _open_rows(self, width: int) -> list[str]:
-        """The line that has no end yet, as it will stand on the screen."""
-        words, style = self._unfinished
-        rows: list[str] = []
-        row = ""
-        for char in cleaned(words[-width * _TAIL * 2 :]):
-            if columns(row + char) > width:
-                rows.append(row)
-                row = ""
-            row += char
-        return [self._paint((Span(one, style),)) for one in (*rows, row)] if words else []
-
     def _ended(self) -> list[str]:
         words, style = self._unfinished
         self._unfinished = ("", "")
-        return [self._paint((Span(cleaned(words), style),))] if words else []
+        return self._wrapped(words, style) if words else []
+
+    def _wrapped(self, line: str, style: str) -> list[str]:
+        return [self._paint((Span(row, style),)) for row in wrapped(cleaned(line), self._size[0])]
 
     def _paint(self, line: Line) -> str:
         return painted(line) if self._colour else plain([line])[:-1]
@@ -251,6 +246,14 @@ def repainted(old: Sequence[str], new: Sequence[str]) -> str:
 
 def _moved(row: int, to: int) -> str:
     return f"\x1b[{row - to}A" if to < row else f"\x1b[{to - row}B" if to > row else ""
+
+
+def filled(line: str, width: int) -> tuple[list[str], str]:
+    """The rows of a line without an end that nothing can be added to, and what is left of it. Text that fits in one
+    row is left as it came."""
+    clean = cleaned(line)
+    *rows, last = wrapped(clean, width)
+    return (rows, last + " " * (len(clean) - len(clean.rstrip(" ")))) if rows else ([], line)
 
 
 def cleaned(line: str) -> str:
