@@ -20,9 +20,10 @@ _TAIL = 4  # rows that a line takes which is not finished yet
 _LEAST = 8  # lines that a panel may take on a screen that has them
 _NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"  # a terminal that knows them shows what is between at once
-_ERASE = "\r\x1b[J"
 _LINE = "\r\n"
 _SAVE, _RESTORE = "\x1b7", "\x1b8"  # the place of the cursor
+_BELOW = "\r\x1b[J"  # everything from a row on; from the first of the screen on, tmux keeps a copy in its history
+_ERASE = f"\r{_SAVE}\x1b[K\x1b[B{_BELOW}{_RESTORE}"  # the same in two steps, of which it keeps none
 
 Toggled = Callable[[bool, bool], object]
 
@@ -236,7 +237,7 @@ def repainted(old: Sequence[str], new: Sequence[str]) -> str:
     that are not there yet are made by writing all of them: whatever scrolls, the way back is as long as the panel."""
     if len(new) > len(old):
         return f"{_BEGIN}{_ERASE}{_NO_WRAP}{_LINE.join(new)}{_moved(len(new) - 1, 0)}\r{_WRAP}{_END}"
-    made, at = ([_moved(0, len(new)), _ERASE], len(new)) if len(new) < len(old) else ([], 0)
+    made, at = ([_moved(0, len(new)), _BELOW if new else _ERASE], len(new)) if len(new) < len(old) else ([], 0)
     for place, row in enumerate(new):
         if row != old[place]:
             made += [_moved(at, place), "\r\x1b[K", row]
