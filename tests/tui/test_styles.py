@@ -83,7 +83,14 @@ def test_our_panel_says_what_is_done_just_now_behind_the_item() -> None:
 
 @pytest.mark.parametrize(
     ("width", "words"),
-    [(42, "  3s · 63 tokens"), (36, "  3s · 63 tokens"), (34, "  3s · 63 tokens"), (33, "  3s"), (22, "  3s"), (21, "")],
+    [
+        (42, "  3s · 63 tokens"),
+        (36, "  3s · 63 tokens"),
+        (34, "  3s · 63 tokens"),
+        (33, "  3s"),
+        (22, "  3s"),
+        (21, ""),
+    ],
 )
 def test_time_and_tokens_are_shown_where_they_fit_and_time_at_last(width: int, words: str) -> None:
     view = View(ops.start(plan_of("Run the tests"), "1"), seconds=3, tokens=63)

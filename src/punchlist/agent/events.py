@@ -43,6 +43,13 @@ class Planned(NamedTuple):
     plan: Plan
 
 
+class Waiting(NamedTuple):
+    """The model lets itself be waited for, and why; nothing once that is over."""
+
+    agent: str
+    text: str
+
+
 class Spent(NamedTuple):
     """A turn of the model is over."""
 
@@ -98,7 +105,7 @@ class Rested(NamedTuple):
     text: str = ""
 
 
-Event = Said | Called | Answered | Planned | Spent | Attached | Pushed | Compacted | Worker | Warned | Rested
+Event = Said | Called | Answered | Planned | Waiting | Spent | Attached | Pushed | Compacted | Worker | Warned | Rested
 
 
 class Question(NamedTuple):

@@ -94,7 +94,8 @@ def _asked(site: Site, said: Transcript, system: str) -> Turn:
             site.tell(Said(site.agent, piece))
 
     try:
-        turn = site.model.request(system, said.messages, [tool.offer for tool in tools(site)], on_text)
+        offers = [tool.offer for tool in tools(site)]
+        turn = site.model.request(system, said.messages, offers, on_text, site.on_wait)
     except (Interrupted, ModelError):
         if pieces:
             said.add(Assistant(whole("".join(pieces)), cut=True))

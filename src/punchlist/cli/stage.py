@@ -20,6 +20,7 @@ from ..agent.events import (
     Rested,
     Said,
     Spent,
+    Waiting,
     Warned,
     Worker,
 )
@@ -77,6 +78,7 @@ class Stage:
         self.plan = Plan()
         self.workers: dict[str, Worker] = {}
         self.doing = ""
+        self.waiting = ""  # why the model lets itself be waited for
         self.tokens = 0
         self._width = width
         self._glyphs = glyphs
@@ -125,6 +127,8 @@ class Stage:
             active = event.plan.active.id if event.plan.active else ""
             if active != self._active:
                 self._active, self._since, self.tokens = active, monotonic(), 0
+        elif isinstance(event, Waiting):
+            self.waiting = inline(event.text)
         elif isinstance(event, Spent):
             self.tokens += event.usage.output
         elif isinstance(event, Worker):
@@ -132,7 +136,7 @@ class Stage:
         elif isinstance(event, Called) and event.agent == MAIN:
             self.doing = f"{inline(event.call.tool)} {_argument(event.call.args)}".strip()
         elif isinstance(event, Answered | Rested) and event.agent == MAIN:
-            self.doing = ""
+            self.doing = self.waiting = ""
 
     def _lines(self, event: Event) -> list[Line]:
         if isinstance(event, Called):
@@ -185,6 +189,8 @@ class Stage:
                 f"the conversation was summed up, from about {event.before:,} tokens to {event.after:,}; the plan stays"
             )
             return self._aside(words, "now")
+        if isinstance(event, Waiting) and event.text and not self.on_change:  # a panel shows it as long as it lasts
+            return self._aside(f"{event.text}{self._glyphs.cut}", "dim")
         if isinstance(event, Warned):
             return self._aside(event.text, "bad")
         return []
