@@ -46,6 +46,7 @@ class Session(NamedTuple):
     site: Site
     said: Transcript
     stage: Stage
+    quiet: bool = False  # whether nothing of what it does is shown
 
 
 def run(args: Namespace) -> int:
@@ -101,7 +102,7 @@ def opened(
             bounds=bounds,
             confirm_shell=settings.confirm_shell,
         )
-        yield Session(site, said, stage)
+        yield Session(site, said, stage, quiet)
 
 
 def _transcript(args: Namespace, settings: Settings, folder: str) -> Transcript:
@@ -153,7 +154,7 @@ def worked(session: Session, prompt: str) -> Rested:
 
 def _panel(session: Session) -> Panel | None:
     """The panel, if there is a terminal that can show one and somebody to look at it."""
-    if not sys.stdout.isatty() or session.site.tell is _silent:
+    if not sys.stdout.isatty() or session.quiet:
         return None
     from .attend import panel_for
 
