@@ -16,7 +16,7 @@ ROOT = Path(punchlist.__file__).parent
 _DOOR = "desk calls settings moments attachments planning events faults recorder switch ties"
 TOGETHER = set(_DOOR.split())  # the one door and what stands beside it
 LEVELS = {
-    **dict.fromkeys(("core", "prompts"), 0),
+    **dict.fromkeys(("core", "prompts", "private"), 0),
     **dict.fromkeys(("dialects", "policy", "stores"), 1),
     **dict.fromkeys(TOGETHER, 2),
     **dict.fromkeys(("hosts", "adapters", "mcp", "web", "tui", "agent"), 3),

@@ -65,7 +65,9 @@ def _opened(path: str) -> int:
     try:
         return os.open(path, flags, 0o600)
     except FileNotFoundError:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        from .private import make_folder
+
+        make_folder(os.path.dirname(path))
         return os.open(path, flags, 0o600)
 
 

@@ -18,8 +18,10 @@ def path() -> str:
 def log(where: str, error: Exception) -> None:
     """Add a line; if even that fails, nothing."""
     words = " ".join(f"{type(error).__name__}: {error!s:.500}".split())
+    from .private import make_folder
+
     try:
-        os.makedirs(os.path.dirname(path()), mode=0o700, exist_ok=True)
+        make_folder(os.path.dirname(path()))
         handle = os.open(path(), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(handle, "a", encoding="utf-8", errors="replace") as file:
             file.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {where}: {words}\n")

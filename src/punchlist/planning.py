@@ -9,6 +9,7 @@ from .core.model import USER, Plan
 from .core.ops import extend, set_mode
 from .core.outline import entries
 from .desk import Desk
+from .private import make_folder
 from .settings import state_folder
 
 _LARGEST = 1_000_000  # characters of a plan file
@@ -34,7 +35,7 @@ def prepared(desk: Desk, plan: Plan) -> str:
     """Where the plan will be written, in a folder that is there."""
     path = plan_file(desk, plan)
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        make_folder(os.path.dirname(path))
     except OSError as error:
         raise StoreError(f"{error.filename} cannot be made: {error.strerror}.") from None
     return path
@@ -53,6 +54,13 @@ def write_plan_file(desk: Desk, text: str) -> str:
     except OSError as error:
         raise StoreError(f"{error.filename} cannot be written: {error.strerror}.") from None
     return path
+
+
+def switched(desk: Desk, mode: str) -> Plan:
+    """The user wants act, plan or quiet. Who goes from plan mode to work approves what was planned."""
+    if mode == "act" and desk.plan.mode == "plan":
+        return approved(desk, read_plan_file(desk))
+    return desk.change(lambda plan: set_mode(plan, mode))
 
 
 def approved(desk: Desk, text: str = "", *, by: str = USER, seed: bool | None = None) -> Plan:

@@ -137,6 +137,15 @@ def has_colour(environ: Mapping[str, str], is_terminal: bool) -> bool:
     return bool(environ.get("FORCE_COLOR")) or is_terminal
 
 
+def is_unicode(environ: Mapping[str, str], encoding: str | None) -> bool:
+    """Whether signs beyond ASCII can be shown: in an encoding that has them, unless the user's locale is C or POSIX.
+    Python writes UTF-8 there all the same; only a user who tells it what to write means that."""
+    if "utf" not in (encoding or "").lower():
+        return False
+    locale = next(filter(None, map(environ.get, ("PYTHONIOENCODING", "LC_ALL", "LC_CTYPE", "LANG"))), "")
+    return locale not in ("C", "POSIX")
+
+
 def place(cwd: str = "") -> str:
     """The git root above a directory, else the directory itself."""
     here = os.path.realpath(cwd or _here())

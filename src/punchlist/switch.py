@@ -34,7 +34,9 @@ def turn(off: bool, *, place: str = "", session: str = "") -> bool:
     if not off:
         os.unlink(path)
         return True
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    from .private import make_folder
+
+    make_folder(folder)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
         file.write(ascii(session or place or _EVERYWHERE) + "\n")
     return True

@@ -150,7 +150,10 @@ def _name(key: str) -> str:
 
 def _write(folder: str, name: str, data: bytes) -> None:
     """All of it or nothing, for this user's eyes only."""
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    if not os.path.isdir(folder):
+        from .private import make_folder
+
+        make_folder(folder)
     draft = os.path.join(folder, f"{name}.{os.urandom(4).hex()}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

@@ -14,7 +14,7 @@ import pytest
 
 import punchlist as package
 from punchlist.agent.scripted import ScriptedModel
-from punchlist.cli.demo import script
+from punchlist.cli.demo import install_line, script
 from tests.agent.commands import SCRIPT, punchlist
 from tests.agent.terminal import Terminal
 
@@ -109,8 +109,50 @@ def test_it_is_named_as_it_can_be_called(on_path: bool, monkeypatch: pytest.Monk
     others = [one for one in os.environ["PATH"].split(os.pathsep) if not Path(one, "punchlist").exists()]
     monkeypatch.setenv("PATH", os.pathsep.join([folder, *others] if on_path else others))
     said = punchlist("demo", "--fast").stdout.split("Your turn, with a model of your own:\n  ")[1]
-    name = shlex.split(said)[0]
+    name = shlex.split(said.splitlines()[-1])[0]
     assert name == "punchlist" if on_path else Path(name).samefile(SCRIPT)
+
+
+@pytest.mark.parametrize(
+    ("has_pip", "in_checkout", "line"),
+    [
+        (True, True, ".venv/bin/python -m pip install '.[agent]'"),
+        (True, False, ".venv/bin/python -m pip install 'punchlist[agent]'"),
+        (False, False, "uv pip install --python .venv/bin/python 'punchlist[agent]'"),
+    ],
+)
+def test_it_says_how_to_install_what_a_model_needs(has_pip: bool, in_checkout: bool, line: str) -> None:
+    assert install_line(".venv/bin/python", has_pip=has_pip, in_checkout=in_checkout) == line
+
+
+def test_it_ends_with_what_is_missing_and_the_command() -> None:
+    source = f"import sys; sys.path.insert(0, {str(Path(package.__file__).parents[1])!r})\n"
+    code = f"{source}from punchlist.cli import main\nsys.exit(main())"
+    env = {name: value for name, value in os.environ.items() if name != "ANTHROPIC_API_KEY"}
+    words = [sys.executable, "-S", "-c", code, "demo", "--fast"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env={**env, "PYTHONIOENCODING": "utf-8"})
+    install, key, command = done.stdout.split("Your turn, with a model of your own:\n")[1].splitlines()
+    assert "install" in install
+    assert "'punchlist[agent]'" in install
+    assert key == "  export ANTHROPIC_API_KEY=..."
+    assert command.endswith("run --model anthropic:NAME 'fix the failing test'")
+
+
+def test_as_json_it_prints_one_object_and_nothing_else(tmp_path: Path) -> None:
+    done = punchlist("demo", "--fast", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert (found["ok"], Path(found["folder"])) == (True, scratch(tmp_path).resolve())
+    assert "the project's tests: red before, green now" in found["shown"]
+    with package.open(session=found["session"]) as desk:
+        assert (desk.plan.id, desk.plan.open_items) == (found["plan"], ())
+
+
+def test_as_json_it_shows_no_panel_in_a_terminal() -> None:
+    terminal = Terminal(SCRIPT, "demo", "--fast", "--json")
+    assert terminal.wait_for_end() == 0
+    assert terminal.text.startswith('{\n  "ok": true,')
+    terminal.close()
 
 
 def test_it_needs_nothing_that_is_not_in_the_standard_library(tmp_path: Path) -> None:

@@ -326,7 +326,7 @@ def test_a_summary_that_failed_is_not_asked_for_again_before_every_turn(tmp_path
 class Small(ScriptedModel):
     """A model that cannot read more than so many messages."""
 
-    def request(self, system: str, messages: Any, tools: Any, on_text: Any) -> Turn:
+    def request(self, system: str, messages: Any, tools: Any, on_text: Any, on_wait: Any = None) -> Turn:
         if len(messages) > 4 and tools:
             raise TooLong("too long")
         return super().request(system, messages, tools, on_text)
@@ -577,7 +577,9 @@ class Wild:
     def __init__(self, *turns: Turn) -> None:
         self._turns = list(turns)
 
-    def request(self, system: str, messages: Sequence[Message], tools: Sequence[Offer], on_text: Any) -> Turn:
+    def request(
+        self, system: str, messages: Sequence[Message], tools: Sequence[Offer], on_text: Any, on_wait: Any = None
+    ) -> Turn:
         return self._turns.pop(0) if self._turns else Turn("Done.")
 
     def worker(self, agent: str) -> Wild:

@@ -94,6 +94,14 @@ def test_a_rate_limit_is_waited_out_as_long_as_the_provider_asks(kind: str) -> N
     assert len(server.asked) == 3
 
 
+def test_whoever_waits_hears_for_whom_and_how_long(kind: str) -> None:
+    slow = Says(status=429, headers=[("Retry-After", "1")], error="slow down")
+    heard: list[str] = []
+    with serving(kind, slow, Says(["ok"])) as server, closing(Provider(kind, "m", server.url)) as model:
+        model.request("", [User("go")], [READ], NOTHING, heard.append)
+    assert heard == [f"{kind} is busy; again in 1 s (1 of 5)", ""]
+
+
 def test_a_rate_limit_that_does_not_end_is_reported(kind: str) -> None:
     with serving(kind, Says(status=429, headers=[("Retry-After", "0")], error="slow down")) as server:
         with pytest.raises(ModelError, match="asked us to slow down, 5 times"):

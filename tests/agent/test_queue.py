@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Barrier, Lock
@@ -136,8 +137,23 @@ def test_once_the_user_wants_to_stop_the_rest_is_not_begun(tmp_path: Path) -> No
     tools = [Tool("stop", "", form({}), stop), *TOOLS]
     found = run(made, tools, Call("1", "stop", {}), Call("2", "shell", {"command": "touch here"}))
     assert found[0].text == "stopping"
-    assert found[1].text.startswith("interrupted:")
+    assert found[1].text == "not run: the turn was stopped before this call began."
     assert os.listdir(made.site.folder) == []
+    made.close()
+
+
+def test_a_call_that_was_running_when_the_user_stopped_is_not_said_to_have_done_nothing(tmp_path: Path) -> None:
+    made = agent(tmp_path, [])
+
+    def half(site: Site, args: Mapping[str, Any]) -> Answer:
+        Path(site.folder, "here").touch()
+        site.stop.ask()
+        site.stop.check()
+        return Answer("never")
+
+    (found,) = run(made, [Tool("half", "", form({}), half)], Call("1", "half", {}))
+    assert found.text.startswith("interrupted: the user stopped this turn while the call ran;")
+    assert "half done" in found.text
     made.close()
 
 
@@ -212,6 +228,18 @@ def test_the_plan_file_can_be_written_in_plan_mode_and_is_what_the_user_approves
     assert planning.asked[-1].details == text.rstrip("\n")
     assert desk.plan.mode == "act"
     assert Path(path).read_text() == text
+    planning.close()
+
+
+def test_the_plan_file_is_for_the_user_s_eyes_only(planning: Agent) -> None:
+    desk = planning.site.desk
+    path = Path(plan_file(desk, desk.plan))
+    path.parent.mkdir(parents=True)
+    path.write_text("as an older program left it")
+    path.chmod(0o644)
+    for text in ("first", "second"):
+        run(planning, all_tools(planning), Call("1", "write", {"path": str(path), "text": text}))
+        assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == (text, 0o600)
     planning.close()
 
 

@@ -316,6 +316,13 @@ def test_an_agent_works_with_a_provider_over_http(tmp_path: Path, kind: str) -> 
     assert names[:3] == ["plan", "shell", "read"]
 
 
+def test_a_provider_that_is_busy_is_said_to_be_waited_for() -> None:
+    slow = Says(status=429, headers=[("Retry-After", "1")], error="slow down")
+    with serving("openai", slow, Says(["Here I am."])) as server:
+        done = punchlist("run", "--model", "openai:m", "--base-url", server.url, "go", OPENAI_API_KEY="x")
+    assert done.stdout == "· openai is busy; again in 1 s (1 of 5)…\nHere I am.\n"
+
+
 def test_where_the_extra_is_missing_it_is_said_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "hidden" / "pydantic_ai").mkdir(parents=True)
     words = "raise ModuleNotFoundError(\"No module named 'pydantic_ai'\", name='pydantic_ai')"

@@ -10,6 +10,7 @@ import pytest
 
 import punchlist as package
 from tests.agent.commands import SCRIPT, script
+from tests.agent.servers import Says, serving
 from tests.agent.sites import call, turn
 from tests.agent.terminal import Terminal
 
@@ -152,6 +153,20 @@ def test_an_interrupt_gives_the_terminal_back_as_it_was(start: Any) -> None:
     terminal.wait_for("stopped. Say how to go on.")
     assert terminal.wait_for_end() == 130
     assert not terminal.cursor_is_hidden
+
+
+def test_a_provider_that_is_busy_is_seen_to_be_waited_for_and_an_error_is_told_whole(tmp_path: Path) -> None:
+    slow = Says(status=429, headers=[("Retry-After", "2")], error="slow down")
+    wrong = Says(status=404, error=" ".join(f"word{number}" for number in range(30)))
+    env = {"OPENAI_API_KEY": "x"}
+    with serving("openai", slow, wrong) as server:
+        words = (SCRIPT, "run", "--model", "openai:m", "--base-url", server.url, "go")
+        terminal = Terminal(*words, env=env, columns=60)
+        terminal.wait_for("! openai is busy; again in 2 s (1 of 5)")
+        assert terminal.wait_for_end() == 1
+    assert "is busy" not in terminal.text
+    assert all(f"word{number}" in terminal.text for number in range(30))
+    terminal.close()
 
 
 @pytest.mark.parametrize(("style", "words"), [("claude-code", "☐ Write"), ("gencode", "Tasks"), ("oh-my-pi", "Write")])

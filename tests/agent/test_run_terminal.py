@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 import punchlist as package
-from tests.agent.commands import SCRIPT, entries, script, transcripts
+from punchlist import planning
+from punchlist.cli import slash
+from tests.agent.commands import SCRIPT, entries, punchlist, script, transcripts, until
 from tests.agent.sites import call, turn
 from tests.agent.terminal import Terminal
 
@@ -29,7 +31,8 @@ def talk(tmp_path: Path) -> Iterator[Any]:
     def begin(*turns: dict[str, Any], words: tuple[str, ...] = (), env: dict[str, str] | None = None) -> Terminal:
         terminal = Terminal(SCRIPT, "run", "--model", script(tmp_path, *turns), *words, env=env)
         opened.append(terminal)
-        terminal.wait_for("/help has the rest.\n>")
+        terminal.wait_for("/help has the rest.")
+        terminal.wait_for("\n>\n" if "--continue" in words else "/help has the rest.\n>")
         return terminal
 
     yield begin
@@ -175,6 +178,25 @@ def test_plan_mode_is_confirmed_approved_and_leads_to_a_plan(talk: Any, tmp_path
     terminal.wait_for("switched to act mode.")
 
 
+def test_plan_again_approves_the_plan_file_and_makes_the_list_of_it(talk: Any, tmp_path: Path) -> None:
+    terminal = talk(turn(text="x"))
+    terminal.enter("/plan")
+    terminal.wait_for("/plan again approves it.")
+    with package.open() as desk:
+        assert desk.plan.mode == "plan"
+        path = Path(planning.plan_file(desk, desk.plan))
+    path.write_text("# Mend\n- [ ] Read the code\n- [ ] Write the test\n")
+    terminal.enter("/plan")
+    terminal.wait_for('added 2 "Write the test".')
+    with package.open() as desk:
+        assert (desk.plan.mode, [item.text for item in desk.plan.items]) == ("act", ["Read the code", "Write the test"])
+        assert {record.by for record in desk.history()} == {"user"}
+
+
+def test_no_line_of_the_help_is_wider_than_a_usual_screen() -> None:
+    assert [line for line in (*slash.HELP.splitlines(), *slash.TODO_HELP.splitlines()) if len(line) > 80] == []
+
+
 def test_ctrl_c_stops_the_turn_and_the_conversation_goes_on(talk: Any, project: Path) -> None:
     terminal = talk(
         turn(call("shell", command="echo begun; sleep 300")),
@@ -188,19 +210,53 @@ def test_ctrl_c_stops_the_turn_and_the_conversation_goes_on(talk: Any, project: 
     terminal.wait_for("As you wish.")
 
 
+def test_the_agent_hears_what_an_interrupted_command_had_printed(talk: Any) -> None:
+    terminal = talk(
+        turn(call("shell", command="echo begun; touch here; sleep 300")),
+        turn(text="I see.", expect=["begun", "interrupted: the user stopped this turn while the command ran"]),
+    )
+    terminal.enter("go")
+    until(Path("here").exists, "the command has begun")
+    terminal.interrupt()
+    terminal.wait_for("stopped. Say how to go on.")
+    assert "begun" in terminal.text
+    terminal.enter("go on")
+    terminal.wait_for("I see.")
+
+
+def test_ctrl_c_right_after_the_one_that_stopped_the_agent_leaves(talk: Any) -> None:
+    terminal = talk(turn(call("shell", command="sleep 300")))
+    terminal.enter("go")
+    terminal.wait_for("→ shell sleep 300")
+    terminal.interrupt()
+    terminal.wait_for("stopped. Say how to go on.")
+    terminal.interrupt()
+    text = terminal.wait_for("to come back: punchlist run --resume")
+    assert terminal.wait_for_end() == 0
+    assert "Ctrl+C again leaves" not in text
+
+
+def test_a_conversation_that_is_gone_on_with_shows_where_it_stands(talk: Any, tmp_path: Path) -> None:
+    model = script(tmp_path, turn(call("plan", add=["Read", "Write"])), turn(text="Which one first?"))
+    assert punchlist("run", "--model", model, "make a plan").returncode == 0
+    terminal = talk(turn(text="x"), words=("--continue",))
+    assert "\n> make a plan\nWhich one first?\nPlan  " in terminal.text
+    assert "▶ 1 Read\n○ 2 Write\n>" in terminal.text
+
+
 def test_ctrl_c_twice_at_the_prompt_leaves(talk: Any) -> None:
     terminal = talk(turn(text="x"))
     terminal.interrupt()
     terminal.wait_for("Ctrl+C again leaves, and so does /quit.\n>")
     terminal.interrupt()
-    terminal.wait_for("to come back: punchlist run --resume")
+    terminal.wait_for("\nto come back: punchlist run --resume")
     assert terminal.wait_for_end() == 0
 
 
 def test_ctrl_d_leaves(talk: Any) -> None:
     terminal = talk(turn(text="x"))
     terminal.type("\x04")
-    terminal.wait_for("to come back: punchlist run --resume")
+    terminal.wait_for("\nto come back: punchlist run --resume")
     assert terminal.wait_for_end() == 0
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import pytest
+
 from punchlist import ops
-from punchlist.agent.events import Called, Event, Planned, Said, Spent, Worker
-from punchlist.agent.messages import Call, Usage
-from punchlist.cli.stage import Stage
+from punchlist.agent.events import Answered, Called, Event, Planned, Question, Rested, Said, Spent, Worker
+from punchlist.agent.messages import Assistant, Call, Message, Result, Usage, User
+from punchlist.cli.stage import Stage, question_lines, recalled, understood
 from punchlist.core.model import Plan
-from punchlist.core.render import UNICODE, Line
+from punchlist.core.render import UNICODE, Line, plain
 
 
 class Page:
@@ -47,3 +49,60 @@ def test_nobody_is_interrupted_in_the_middle_of_a_sentence() -> None:
     )
     assert found.startswith("It comes right after.[Agent: docs][Status: Completed]")
     assert found.endswith("[→ shell ls]")
+
+
+def answered(*lines: str) -> str:
+    call = Call("1", "shell", {"command": "make"})
+    return shown(Called("main", call), Answered("main", call, Result("1", "shell", "\n".join(lines))))
+
+
+def test_lines_that_are_left_out_of_an_answer_are_counted() -> None:
+    assert answered("a", "b", "c", "d") == "[→ shell make][  a][  b][  c][  d]"
+    assert answered(*map(str, range(1, 42))) == "[→ shell make][  1][  … 38 more lines][  40][  41]"
+
+
+def test_what_went_wrong_is_told_whole() -> None:
+    words = " ".join(f"word{number}" for number in range(40))
+    found = shown(Rested("main", "failed", words))
+    rows = found.strip("[]").split("][")
+    assert rows[0].startswith("· word0")
+    assert " ".join(row[2:] for row in rows) == words
+    assert max(map(len, rows)) <= 80
+
+
+@pytest.mark.parametrize("kind", ["enter", "allow"])
+def test_a_question_says_what_can_be_answered(kind: str) -> None:
+    asked = question_lines(Question(kind, "Let it?", ("yes", "no"), "because"), 80, UNICODE)
+    assert plain(asked) == "because\nLet it? (yes/no)\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("y", "yes"),
+        ("Yes!", "yes"),
+        ("ok", "yes"),
+        ("Sure.", "yes"),
+        ("yep", "yes"),
+        ("N", "no"),
+        ("smaller", "smaller"),
+    ],
+)
+def test_a_yes_is_understood_in_its_usual_forms(typed: str, meant: str) -> None:
+    assert understood(Question("allow", "Let it?", ("yes", "no")), typed) == meant
+
+
+def test_a_conversation_that_is_gone_on_with_begins_with_what_was_said_last() -> None:
+    said: list[Message] = [
+        User("first"),
+        Assistant("one"),
+        User("fix it"),
+        Assistant("", ()),
+        Assistant("I looked.\n\nWhich one?"),
+    ]
+    lines = ["".join(span.text for span in line) for line in recalled(said, 80, UNICODE)]
+    assert lines == ["> fix it", "I looked.", "Which one?"]
+    assert recalled([], 80, UNICODE) == []
+    long = recalled([User("x"), Assistant("words and words " * 500)], 40, UNICODE)
+    assert len(long) == 8
+    assert long[-1][0].text == "…"

@@ -110,10 +110,12 @@ def test_an_interrupt_ends_a_running_command_and_everything_it_started(use: Benc
 
     waiting = threading.Thread(target=stop)
     waiting.start()
-    done = use("shell", command="sleep 300 & echo $! > child; echo go > begun; wait")
+    done = use("shell", command="sleep 300 & echo $! > child; echo so far; echo go > begun; wait")
     waiting.join()
     assert done.is_error
-    assert "interrupted" in done.text
+    assert done.text == (
+        "so far\n(interrupted: the user stopped this turn while the command ran; what it did until then stands)"
+    )
     assert _ends(int((use.folder / "child").read_text()))
 
 

@@ -253,8 +253,10 @@ def test_a_number_in_columns_wins_over_the_terminal() -> None:
     [
         {"PYTHONIOENCODING": "ascii"},
         {"PYTHONIOENCODING": "", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONIOENCODING": "", "LC_ALL": "C"},
+        {"PYTHONIOENCODING": "", "LC_ALL": "", "LC_CTYPE": "POSIX", "PYTHONUTF8": "1", "PYTHONCOERCECLOCALE": "0"},
     ],
-    ids=["encoding", "locale"],
+    ids=["encoding", "old locale", "locale", "POSIX"],
 )
 def test_ascii_screens_get_ascii_marks(env: dict[str, str]) -> None:
     given_one_of_each(notes=("één",))

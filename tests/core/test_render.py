@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from punchlist.core import ops
 from punchlist.core.model import ACTIVE, BLOCKED, DONE, DROPPED, Item, Pause, Plan
-from punchlist.core.render import ASCII, UNICODE, Glyphs, columns, fit, line, lines, plain
+from punchlist.core.render import ASCII, UNICODE, Glyphs, columns, fit, line, lines, plain, wrapped
 from tests.core.plans import HOSTILE, often, plan_of, plans, wild_text
 
 WIDTHS = st.sampled_from((20, 21, 30, 39, 40, 41, 60, 80, 120, 300))
@@ -198,3 +198,16 @@ def test_a_hostile_text_does_nothing_to_a_terminal(text: str, width: int) -> Non
     assert screen.cursor.y == len(printed) - 1  # nothing was wrapped, and nothing moved the cursor
     assert screen.display[-1].strip() == ""
     assert all(char.isprintable() or char in "\u200d" for made in printed for char in made)
+
+
+def test_a_text_is_broken_between_words() -> None:
+    assert wrapped("The tests run meanwhile", 14) == ["The tests run", "meanwhile"]
+    assert wrapped("see https://example.com/path for more", 14) == ["see", "https://exampl", "e.com/path for", "more"]
+    assert wrapped("", 14) == [""]
+
+
+@given(st.text(alphabet="ab \u65e5\u0301", max_size=60), st.integers(2, 20))
+def test_rows_hold_all_words_and_are_no_wider_than_the_screen(text: str, width: int) -> None:
+    rows = wrapped(text, width)
+    assert max(map(columns, rows)) <= width
+    assert "".join(rows).replace(" ", "") == text.replace(" ", "")

@@ -322,8 +322,32 @@ def test_a_long_line_is_kept_whole(screen: Screen) -> None:
     screen.panel.write("\n")
     screen.clock.now += 1
     screen.panel.tick()
-    joined = "".join(line.ljust(60) for line in screen.text[:-3])
-    assert joined.strip() == words
+    assert " ".join(screen.text[:-3]) == words
+
+
+@on(columns=20)
+def test_text_is_broken_between_words_while_it_comes_and_afterwards(screen: Screen) -> None:
+    rows = ["The tests run", "meanwhile, and", "https://example.com/", "a/long/path is where", "it ends."]
+    screen.panel.draw(IDLE)
+    for char in " ".join(rows[:2]) + " " + "".join(rows[2:4]) + " it ends.":
+        screen.panel.write(char)
+        screen.clock.now += 0.2
+        screen.panel.tick()
+        shown = screen.text[:-3]
+        assert shown[:-1] == rows[: len(shown) - 1]
+    screen.panel.write("\nNext.\n")
+    screen.panel.flush()
+    assert screen.text[:-3] == [*rows, "Next."]
+
+
+@on(columns=20)
+def test_a_space_at_the_edge_makes_no_empty_row(screen: Screen) -> None:
+    screen.panel.draw(IDLE)
+    for piece in ("exactly twenty cells", " ", "\n", "exactly twenty cells ", "more\n"):
+        screen.panel.write(piece)
+        screen.clock.now += 0.2
+    screen.panel.flush()
+    assert screen.text[:-3] == ["exactly twenty cells", "exactly twenty cells", "more"]
 
 
 def test_text_between_two_lines_of_text_is_not_lost_when_much_is_written(screen: Screen) -> None:

@@ -78,7 +78,23 @@ def test_our_collapsed_panel_says_what_is_done_how_far_it_is_and_what_comes_next
 
 def test_our_panel_says_what_is_done_just_now_behind_the_item() -> None:
     assert shown(View(a_plan(), status="running pytest", seconds=5))[0] == "⠋ 2 Fixing the loop…  running pytest · 5s"
-    assert shown(View(a_plan(), status="running pytest", seconds=5), width=30)[0] == "⠋ 2 Fixing the loop…"
+    assert shown(View(a_plan(), status="running pytest", seconds=5), width=30)[0] == "⠋ 2 Fixing the loop…  5s"
+
+
+@pytest.mark.parametrize(
+    ("width", "words"),
+    [
+        (42, "  3s · 63 tokens"),
+        (36, "  3s · 63 tokens"),
+        (34, "  3s · 63 tokens"),
+        (33, "  3s"),
+        (22, "  3s"),
+        (21, ""),
+    ],
+)
+def test_time_and_tokens_are_shown_where_they_fit_and_time_at_last(width: int, words: str) -> None:
+    view = View(ops.start(plan_of("Run the tests"), "1"), seconds=3, tokens=63)
+    assert shown(view, width=width)[0] == f"⠋ 1 Run the tests…{words}"
 
 
 def test_whoever_works_on_no_item_is_seen_working() -> None:

@@ -278,9 +278,10 @@ def test_hostile_texts_are_shown_harmlessly(style: str) -> None:
     [
         {"PYTHONIOENCODING": "ascii"},
         {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""},
+        {"LC_ALL": "C", "PYTHONIOENCODING": ""},
         {"PUNCHLIST_UNICODE": "no"},
     ],
-    ids=["encoding", "locale", "setting"],
+    ids=["encoding", "old locale", "locale", "setting"],
 )
 def test_a_screen_without_unicode_gets_none(env: dict[str, str]) -> None:
     given("Naïve 日本語", "Beta", start="1")
@@ -484,6 +485,17 @@ def test_lines_that_the_terminal_moves_are_not_left_behind(tmux: Tmux) -> None:
         assert sum("Step 2" in line for line in found) == 1, "\n".join(found)
         assert sum("ctrl+t" in line for line in found) <= 1
         assert [line for line in found if line.strip().isdecimal()][-30:] == [str(number) for number in range(1, 31)]
+
+
+def test_nothing_is_left_above_a_panel_that_begins_at_the_top_of_the_screen(tmux: Tmux) -> None:
+    given(start="2")
+    tmux("new-window", f"{SCRIPT} watch")
+    tmux.until(lambda found: "ctrl+t hide plan · q quit" in found)
+    for columns in (70, 50, 90):
+        tmux("resize-window", "-x", str(columns), "-y", "20")
+        change("note", "2", f"{columns} columns")
+        found = tmux.until(lambda found, note=f"│ {columns} columns": any(note in line for line in found))
+        assert sum("Plan " in line for line in found) == 1, "\n".join(found)
 
 
 def test_it_can_be_halted_and_goes_on(tmux: Tmux) -> None:

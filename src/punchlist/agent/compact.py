@@ -37,9 +37,8 @@ def compact(site: Site, talk: Transcript, system: str) -> bool:
     """Put a summary in the place of the conversation; whether there was one."""
     before = tokens(talk)
     try:
-        turn = site.model.request(
-            system, [*talk.messages, User(say("agent.compact"))], [], lambda piece: site.stop.check()
-        )
+        asked_for = [*talk.messages, User(say("agent.compact"))]
+        turn = site.model.request(system, asked_for, [], lambda piece: site.stop.check(), site.on_wait)
     except ModelError as error:
         return _failed(site, talk, str(error))
     if not turn.text.strip():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Event as Flag
+from time import monotonic
 from typing import NamedTuple
 
 from ..core.errors import PunchlistError
@@ -40,6 +41,13 @@ class Planned(NamedTuple):
 
     agent: str
     plan: Plan
+
+
+class Waiting(NamedTuple):
+    """The model lets itself be waited for, and why; nothing once that is over."""
+
+    agent: str
+    text: str
 
 
 class Spent(NamedTuple):
@@ -97,7 +105,7 @@ class Rested(NamedTuple):
     text: str = ""
 
 
-Event = Said | Called | Answered | Planned | Spent | Attached | Pushed | Compacted | Worker | Warned | Rested
+Event = Said | Called | Answered | Planned | Waiting | Spent | Attached | Pushed | Compacted | Worker | Warned | Rested
 
 
 class Question(NamedTuple):
@@ -118,8 +126,10 @@ class Stop:
 
     def __init__(self) -> None:
         self._flag = Flag()
+        self._at = 0.0
 
     def ask(self) -> None:
+        self._at = self._at if self._flag.is_set() else monotonic()
         self._flag.set()
 
     def forget(self) -> None:
@@ -128,6 +138,10 @@ class Stop:
     @property
     def asked(self) -> bool:
         return self._flag.is_set()
+
+    def is_recent(self, seconds: float) -> bool:
+        """Whether it was asked for within so many seconds."""
+        return self.asked and monotonic() - self._at < seconds
 
     def check(self) -> None:
         """Raise Interrupted if the turn should end."""

@@ -16,7 +16,7 @@ from . import compact
 from .events import Attached, Interrupted, Planned, Pushed, Rested, Said, Spent
 from .messages import Assistant, Attachment, Call, User, tamed, whole
 from .models import ModelError, TooLong, Turn
-from .queue import INTERRUPTED, results
+from .queue import NOT_BEGUN, results
 from .site import Site
 from .tools import Tool, files, plans, shell, talk
 from .tools import work as handing
@@ -29,11 +29,11 @@ def work(site: Site, said: Transcript, prompt: str = "") -> Rested:
         rested = _until_rest(site, said, prompt)
     except Interrupted as error:
         site.crew.settle()
-        said.close_calls(INTERRUPTED)
+        said.close_calls(NOT_BEGUN)
         said.add(Attachment("interrupted", say("agent.interrupted")))
         rested = Rested(site.agent, "stopped", str(error))
     except (ModelError, StoreError) as error:
-        said.close_calls(INTERRUPTED)
+        said.close_calls(NOT_BEGUN)
         rested = Rested(site.agent, "failed", str(error))
     site.tell(rested)
     return rested
@@ -94,7 +94,8 @@ def _asked(site: Site, said: Transcript, system: str) -> Turn:
             site.tell(Said(site.agent, piece))
 
     try:
-        turn = site.model.request(system, said.messages, [tool.offer for tool in tools(site)], on_text)
+        offers = [tool.offer for tool in tools(site)]
+        turn = site.model.request(system, said.messages, offers, on_text, site.on_wait)
     except (Interrupted, ModelError):
         if pieces:
             said.add(Assistant(whole("".join(pieces)), cut=True))

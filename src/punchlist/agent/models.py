@@ -38,12 +38,22 @@ class Turn(NamedTuple):
     kept: Mapping[str, Any] = NOTHING  # the provider's own form, where it wants that back
 
 
+def unheard(text: str) -> None:
+    """Nobody wants to know."""
+
+
 class Model(Protocol):
     """Whatever answers. `on_text` is given each piece of text as it comes, and nothing now and then while there is
-    none: it may raise, and the request ends there."""
+    none: it may raise, and the request ends there. `on_wait` is given why nothing comes for a while, and nothing once
+    that is over."""
 
     def request(
-        self, system: str, messages: Sequence[Message], tools: Sequence[Offer], on_text: Callable[[str], None]
+        self,
+        system: str,
+        messages: Sequence[Message],
+        tools: Sequence[Offer],
+        on_text: Callable[[str], None],
+        on_wait: Callable[[str], None] = unheard,
     ) -> Turn:
         """The next turn. Raises ModelError."""
 

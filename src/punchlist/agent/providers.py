@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import Refused
 from ..core.text import cut, inline
 from .messages import Assistant, Call, Message, Result, Usage
-from .models import ModelError, Offer, TooLong, Turn
+from .models import ModelError, Offer, TooLong, Turn, unheard
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -54,7 +54,12 @@ class Provider:
         return self
 
     def request(
-        self, system: str, messages: Sequence[Message], tools: Sequence[Offer], on_text: Callable[[str], None]
+        self,
+        system: str,
+        messages: Sequence[Message],
+        tools: Sequence[Offer],
+        on_text: Callable[[str], None],
+        on_wait: Callable[[str], None] = unheard,
     ) -> Turn:
         from pydantic_ai.exceptions import AgentRunError
 
@@ -71,7 +76,10 @@ class Provider:
             except AgentRunError as error:
                 if shown or number == _TRIES or not _is_passing(error):
                     raise self._said(error, bool(shown), number) from None
-                _wait(_until_next(error, number, self._pause), on_text)
+                seconds = _until_next(error, number, self._pause)
+                on_wait(f"{self._kind} {_trouble(error)}; again in {max(round(seconds), 1)} s ({number} of {_TRIES})")
+                _wait(seconds, on_text)
+                on_wait("")
         raise AssertionError("the last try returns or raises")
 
     def close(self) -> None:
@@ -246,6 +254,12 @@ def _is_passing(error: Exception) -> bool:
         they.ModelConnectionError,
     )
     return isinstance(error, passing)
+
+
+def _trouble(error: Exception) -> str:
+    from pydantic_ai import exceptions as they
+
+    return "cannot be reached" if isinstance(error, they.ModelConnectionError) else "is busy"
 
 
 def _until_next(error: Exception, number: int, pause: float) -> float:

@@ -15,7 +15,8 @@ from .site import Site
 from .tools import Answer, Tool, bounded, checked, find
 from .tools.places import located
 
-INTERRUPTED = "interrupted: the user stopped this turn before anything came of the call."
+NOT_BEGUN = "not run: the turn was stopped before this call began."
+CUT_OFF = "interrupted: the user stopped this turn while the call ran; it has no answer, and may be half done."
 LOST = "interrupted: the session ended while this ran; what came of it is not known, and it may be running still."
 _AT_ONCE = 8
 _UNKNOWN = Tool("", "", {}, lambda site, args: Answer(""))  # stands for a name that is no tool's
@@ -36,7 +37,7 @@ def guarded(run: Callable[[], Answer]) -> Answer:
     try:
         return run()
     except Interrupted:
-        return Answer(INTERRUPTED, True)
+        return Answer(CUT_OFF, True)
     except PunchlistError as error:
         return Answer(str(error), True)
     except OSError as error:
@@ -47,7 +48,7 @@ def guarded(run: Callable[[], Answer]) -> Answer:
 
 def _run(site: Site, tools: Sequence[Tool], batch: list[Call]) -> Iterator[Result]:
     if site.stop.asked:
-        yield from (Result(call.id, call.tool, INTERRUPTED, True) for call in batch)
+        yield from (Result(call.id, call.tool, NOT_BEGUN, True) for call in batch)
         return
     plan = site.desk.plan
     here = site._replace(plan_file=plan_file(site.desk, plan) if plan.mode == "plan" else "")

@@ -16,7 +16,7 @@ from ..core.model import NOTHING
 from ..core.shape import Schema, check, listed
 from ..core.text import cut, inline
 from .messages import Assistant, Call, Message, Summary, Usage, size, turns
-from .models import ModelError, Offer, Turn
+from .models import ModelError, Offer, Turn, unheard
 
 _BEAT = 0.02  # seconds between looks at whether the user wants to stop
 _TEXT: Schema = {"type": "string"}
@@ -100,7 +100,12 @@ class ScriptedModel:
         """There is nothing to let go of."""
 
     def request(
-        self, system: str, messages: Sequence[Message], tools: Sequence[Offer], on_text: Callable[[str], None]
+        self,
+        system: str,
+        messages: Sequence[Message],
+        tools: Sequence[Offer],
+        on_text: Callable[[str], None],
+        on_wait: Callable[[str], None] = unheard,
     ) -> Turn:
         if not tools:
             return Turn(self._script.summary, usage=Usage(size(list(messages)), len(self._script.summary) // 4))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..desk import Desk
-from .events import Event, Question, Stop
+from .events import Event, Question, Stop, Waiting
 from .models import Model
 
 if TYPE_CHECKING:
@@ -51,3 +51,7 @@ class Site(NamedTuple):
     lead: Desk | None = None  # of a sub-agent: the plan of the main agent, which tells whether anybody may act
     plan_file: str = ""  # the one file that may be written in plan mode, while it is on
     confirm_shell: bool = False
+
+    def on_wait(self, why: str) -> None:
+        """Tell that the model lets itself be waited for."""
+        self.tell(Waiting(self.agent, why))

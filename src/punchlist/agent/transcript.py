@@ -11,6 +11,7 @@ from typing import Any
 
 from ..core.errors import Refused
 from ..core.text import cut, inline
+from ..private import make_folder
 from .messages import Message, Result, Summary, dangling, from_json, to_json
 
 _HEAD = "session"  # the type of a transcript's first line
@@ -67,7 +68,7 @@ def head_of(path: str) -> dict[str, Any]:
 
 
 def _opened(path: str, new: bool) -> int:
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    make_folder(os.path.dirname(path))
     flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if new else 0)
     try:
         file = os.open(path, flags, 0o600)

@@ -65,6 +65,7 @@ class Attendance:
                 stage.plan,
                 seconds=stage.seconds if stage.plan.active else None,
                 tokens=stage.tokens,
+                alert=stage.waiting,
                 status="" if stage.plan.active else stage.doing or "Thinking",
                 workers=tuple(map(_worker, stage.workers.values())),
             )

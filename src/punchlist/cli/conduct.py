@@ -9,7 +9,6 @@ from ..core.changes import describe, diff
 from ..core.codec import to_json
 from ..core.errors import Refused
 from ..core.model import USER, Plan
-from ..core.ops import set_mode
 from ..core.text import cut, inline
 from ..core.typed import Any
 from ..desk import Desk
@@ -28,10 +27,8 @@ def mode(desk: Desk, args: Namespace) -> int:
         raise Refused("--seed goes with `mode act`: it names the text that you approve.")
     if args.seed:
         after = planning.approved(desk, read_text(args.seed), seed=True)
-    elif args.mode == "act" and before.mode == "plan":
-        after = planning.approved(desk, planning.read_plan_file(desk))
     else:
-        after = desk.change(lambda plan: set_mode(plan, args.mode))
+        after = planning.switched(desk, args.mode)
     file = planning.prepared(desk, after) if after.mode == "plan" else ""
     if getattr(args, "json", False):
         screen.say_json({**to_json(after), **({"session": {"plan_file": file}} if file else {})})

@@ -14,10 +14,11 @@ import subprocess
 import sys
 import tempfile
 from argparse import Namespace
+from importlib.util import find_spec
 from typing import Any
 
 from ..agent import sessions
-from ..agent.events import Answered, Event
+from ..agent.events import Answered, Event, Rested
 from ..agent.scripted import ScriptedModel
 from ..agent.site import Bounds
 from ..core import ops
@@ -68,22 +69,26 @@ class MoneyTest(unittest.TestCase):
     def test_amounts_are_shown_with_two_digits(self):
         self.assertEqual(money.show(1250), "12.50")
 """
-_SHOWN = """
+_SHOWN = (
+    "a plan, made and worked off; each step recorded with the tools it took",
+    "a step that failed and was done again",
+    "a sub-agent with a plan of its own, alongside",
+    "your edit, made in another process, heard once and done",
+    "a conversation summed up, and the plan still there",
+    "an agent that stopped early, and was sent on",
+    "the project's tests: red before, green now",
+)
+_END = """
 That was the agent, on a script instead of a model. Everything else was real:
-  - a plan, made and worked off; each step recorded with the tools it took
-  - a step that failed and was done again
-  - a sub-agent with a plan of its own, alongside
-  - your edit, made in another process, heard once and done
-  - a conversation summed up, and the plan still there
-  - an agent that stopped early, and was sent on
-  - the project's tests: red before, green now
+{shown}
 
 Look at it:
 {look}
 
 Your turn, with a model of your own:
-  {name} run --model anthropic:NAME 'fix the failing test'
+{turn}
 """
+_KEY = "ANTHROPIC_API_KEY"
 
 
 def play(args: Namespace) -> int:
@@ -91,22 +96,43 @@ def play(args: Namespace) -> int:
     settings = load({"dialect": "native", **{name: getattr(args, name, None) for name in ("store", "style", "plain")}})
     folder = os.path.realpath(tempfile.mkdtemp(prefix="punchlist-demo-"))
     _make(folder)
-    name = _name()
+    name, install, quiet = _name(), _install(), bool(getattr(args, "json", False))
     os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
     model = ScriptedModel(script(fast=args.fast), "the demo")
     said = sessions.begin(state_folder(os.environ), place(folder), sessions.new_id(), model="demo", dialect="native")
     settings = settings._replace(continuation=True, off=False)
-    with opened(settings, said, model, folder, bounds=Bounds(context=_CONTEXT)) as session:
-        screen.show([(Span(f"A scratch project in {folder}, with tests that fail."),), (Span(f"> {_PROMPT}", "bold"),)])
+    with opened(settings, said, model, folder, quiet=quiet, bounds=Bounds(context=_CONTEXT)) as session:
+        if not quiet:
+            begin = (Span(f"A scratch project in {folder}, with tests that fail."),)
+            screen.show([begin, (Span(f"> {_PROMPT}", "bold"),)])
         rested = worked(_with_user(session, settings), _PROMPT)
         plan = session.site.desk.plan
-    green = not _tests(folder).returncode
-    if rested.why != "done" or plan.open_items or not green:
+    ok = rested.why == "done" and not plan.open_items and not _tests(folder).returncode
+    if quiet:
+        return _as_json(ok, rested, plan.id, session.site.desk.session, folder)
+    if not ok:
         raise Refused(f"the demo did not end as it should: {rested.why}: {rested.text} (plan {plan.id}, {folder})")
     durable = session.site.desk.store.durable
-    look = _look(name, args, plan.id, folder) if durable else "  nothing of the plan was kept: its store was in memory"
-    screen.say(_SHOWN.format(look=look, name=name))
+    look = _look(name, args, plan.id, folder) if durable else ["nothing of the plan was kept: its store was in memory"]
+    screen.say(_ended(look, _turn(name, install)))
     return 0
+
+
+def _as_json(ok: bool, rested: Rested, plan: str, session: str, folder: str) -> int:
+    shown = list(_SHOWN) if ok else []
+    found = {"ok": ok, "shown": shown, "plan": plan, "session": session, "folder": folder}
+    screen.say_json({**found, "why": rested.why, "reason": rested.text})
+    return 0 if ok else 1
+
+
+def _ended(look: list[str], turn: list[str]) -> str:
+    """What was shown, and what to type next."""
+    shown = [f"- {line}" for line in _SHOWN]
+    return _END.format(**{key: _indented(lines) for key, lines in (("shown", shown), ("look", look), ("turn", turn))})
+
+
+def _indented(lines: list[str]) -> str:
+    return "\n".join(f"  {line}" for line in lines)
 
 
 def script(*, fast: bool) -> Any:
@@ -140,7 +166,8 @@ def _with_user(session: Session, settings: Settings) -> Session:
 def _edit(session: Session, settings: Settings) -> None:
     """The user's edit: from another process, as from another terminal, if the store can be reached from there."""
     desk = session.site.desk
-    session.stage.say([(Span(f"you, in another terminal: punchlist add '{_EDIT}' --after 3", "now"),)])
+    if not session.quiet:
+        session.stage.say([(Span(f"you, in another terminal: punchlist add '{_EDIT}' --after 3", "now"),)])
     if not desk.store.durable:
         desk.change(lambda plan: ops.add(plan, _EDIT, after="3"))
         return
@@ -163,14 +190,47 @@ def _tests(folder: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _look(name: str, args: Namespace, plan: str, folder: str) -> str:
+def _turn(name: str, install: str) -> list[str]:
+    """The way to a model: what is missing, then the command."""
+    key = "" if os.environ.get(_KEY) else f"export {_KEY}=..."
+    return [*filter(None, (install, key)), f"{name} run --model anthropic:NAME 'fix the failing test'"]
+
+
+def _install() -> str:
+    """How to install what a model needs beside us; nothing if it is there."""
+    if find_spec("pydantic_ai"):
+        return ""
+    python = os.path.relpath(sys.executable)
+    return install_line(
+        sys.executable if python.startswith(os.pardir) else python,
+        has_pip=bool(find_spec("pip")),
+        in_checkout=_is_ours("pyproject.toml"),
+    )
+
+
+def install_line(python: str, *, has_pip: bool, in_checkout: bool) -> str:
+    """The extra for an environment, from the checkout that one is in, else by its name."""
+    what = "'.[agent]'" if in_checkout else "'punchlist[agent]'"
+    python = shlex.quote(python)
+    return f"{python} -m pip install {what}" if has_pip else f"uv pip install --python {python} {what}"
+
+
+def _is_ours(path: str) -> bool:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return 'name = "punchlist"' in file.read()
+    except OSError:
+        return False
+
+
+def _look(name: str, args: Namespace, plan: str, folder: str) -> list[str]:
     store = f" --store {shlex.quote(args.store)}" if getattr(args, "store", None) else ""
     commands = (
         f"{name} show{store} --plan {plan}",
         f"{name} log{store} --plan {plan}",
         f"{name} log --events{store} --plan {plan}",
     )
-    return "\n".join(f"  {command}" for command in (*commands, f"ls {shlex.quote(folder)}"))
+    return [*commands, f"ls {shlex.quote(folder)}"]
 
 
 def _name() -> str:

@@ -20,6 +20,7 @@ from ..agent.messages import Assistant
 from ..agent.models import Model, open_model
 from ..agent.site import Allowed, Bounds, Site
 from ..agent.transcript import Transcript
+from ..core import render
 from ..core.codec import to_json
 from ..core.errors import PunchlistError, Refused
 from ..core.model import MAIN
@@ -28,13 +29,14 @@ from ..desk import Desk, desk_for
 from ..settings import Settings, load, place, state_folder
 from . import screen, slash
 from .parser import named, plan_named
-from .stage import Plain, Stage, question_lines, understood
+from .stage import Plain, Stage, question_lines, recalled, understood
 
 if TYPE_CHECKING:
     from ..tui.panel import Panel
 
 _CODES = {"done": 0, "waiting": 0, "paused": 0, "stopped": 130, "limit": 1, "failed": 1}
 _FLAGS = ("store", "dialect", "model", "base_url", "style", "plain")
+_TWICE = 2.0  # seconds in which a second Ctrl+C belongs to the first
 _LEAVE = "Ctrl+C again leaves, and so does /quit."
 
 
@@ -44,6 +46,7 @@ class Session(NamedTuple):
     site: Site
     said: Transcript
     stage: Stage
+    quiet: bool = False  # whether nothing of what it does is shown
 
 
 def run(args: Namespace) -> int:
@@ -99,9 +102,7 @@ def opened(
             bounds=bounds,
             confirm_shell=settings.confirm_shell,
         )
-        if desk.plan.items:
-            site.tell(Planned(MAIN, desk.plan))
-        yield Session(site, said, stage)
+        yield Session(site, said, stage, quiet)
 
 
 def _transcript(args: Namespace, settings: Settings, folder: str) -> Transcript:
@@ -124,6 +125,8 @@ def _bound(desk: Desk, plan: str) -> None:
 
 
 def _once(session: Session, prompt: str, as_json: bool) -> int:
+    if session.site.desk.plan.items:
+        session.site.tell(Planned(MAIN, session.site.desk.plan))
     rested = worked(session, prompt)
     plan = session.site.desk.plan
     id = session.site.desk.session
@@ -151,7 +154,7 @@ def worked(session: Session, prompt: str) -> Rested:
 
 def _panel(session: Session) -> Panel | None:
     """The panel, if there is a terminal that can show one and somebody to look at it."""
-    if not sys.stdout.isatty() or session.site.tell is _silent:
+    if not sys.stdout.isatty() or session.quiet:
         return None
     from .attend import panel_for
 
@@ -186,23 +189,36 @@ def _talk(session: Session) -> int:
     except ImportError:
         pass
     screen.say(f"session {session.site.desk.session}. Say what to do; /help has the rest.")
+    _recall(session)
     try:
         while _turn(session) or _turn(session, warned=True):
             pass
     except (EOFError, KeyboardInterrupt):
-        screen.say("")
+        pass
     screen.say(f"to come back: punchlist run --resume {session.site.desk.session}")
     return 0
 
 
+def _recall(session: Session) -> None:
+    """Where a conversation stands that is gone on with: what was said last, and the plan."""
+    glyphs = screen.glyphs(session.site.desk.settings)
+    screen.show(recalled(session.said.messages, screen.width(), glyphs))
+    plan = session.site.desk.plan
+    if plan.items:
+        session.stage.know(plan)
+        screen.show(render.lines(plan, screen.width(), glyphs))
+
+
 def _turn(session: Session, *, warned: bool = False) -> bool:
-    """One line of the user; false for a Ctrl+C at the prompt. A second one in a row leaves, and that is said."""
+    """One line of the user; false for a Ctrl+C at the prompt. A second one in a row leaves, and that is said; one that
+    stopped the agent a moment ago is the first."""
     if warned:
-        screen.say(f"\n{_LEAVE}")
+        screen.say(_LEAVE)
     try:
         line = input("> ").strip()
-    except KeyboardInterrupt:
-        if warned:
+    except (EOFError, KeyboardInterrupt) as end:
+        screen.show([()])  # whatever comes next begins a line of its own
+        if warned or isinstance(end, EOFError) or session.site.stop.is_recent(_TWICE):
             raise
         return False
     if line:
@@ -261,10 +277,10 @@ def _answer(stop: Stop) -> str:
     before = signal.signal(signal.SIGINT, signal.default_int_handler) if is_main else None
     try:
         return input("? ")
-    except EOFError:
-        return ""
-    except KeyboardInterrupt:
-        stop.ask()
+    except (EOFError, KeyboardInterrupt) as end:
+        screen.show([()])
+        if isinstance(end, KeyboardInterrupt):
+            stop.ask()
         return ""
     finally:
         if is_main:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from ..core.render import ASCII, UNICODE, Glyphs, Line, painted, plain
 from ..core.typed import Any
-from ..settings import Settings, has_colour
+from ..settings import Settings, has_colour, is_unicode
 
 _UNCUT = 100_000  # the width of a file or a pipe: nothing is cut there
 
@@ -60,7 +60,7 @@ def width() -> int:
 
 
 def has_unicode(settings: Settings | None = None) -> bool:
-    return (settings is None or settings.unicode) and "utf" in (sys.stdout.encoding or "").lower()
+    return (settings is None or settings.unicode) and is_unicode(os.environ, sys.stdout.encoding)
 
 
 def glyphs(settings: Settings | None = None) -> Glyphs:

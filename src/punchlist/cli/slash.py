@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 
+from .. import planning
 from ..core import ops, render
 from ..core.changes import describe, diff
 from ..core.errors import Refused
@@ -24,7 +25,7 @@ from .files import read
 HELP = """\
 /todos            the list
 /todo             the plan; /todo help has what can be done to it
-/plan             plan mode: look, write a plan, change nothing until you approve; again: leave it
+/plan             plan mode: look and plan, change nothing; /plan again approves
 /pause [WHY]      let the agent rest; /resume ends that
 /undo             take back the last change of the plan, whoever made it
 /quit             leave; `punchlist run --continue` comes back
@@ -83,8 +84,12 @@ def _todo(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
 
 
 def _plan(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
-    mode = "act" if desk.plan.mode == "plan" else "plan"
-    return _changed(desk, lambda plan: ops.set_mode(plan, mode))
+    before = desk.plan
+    after = planning.switched(desk, "act" if before.mode == "plan" else "plan")
+    said = describe(diff(before, after), after)
+    if after.mode == "plan":
+        said.append(f"the plan goes to {planning.prepared(desk, after)}; /plan again approves it.")
+    return _said(*said)
 
 
 def _pause(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:

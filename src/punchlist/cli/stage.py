@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from threading import RLock
 from time import monotonic
 from typing import Protocol
@@ -20,15 +20,19 @@ from ..agent.events import (
     Rested,
     Said,
     Spent,
+    Waiting,
     Warned,
     Worker,
 )
+from ..agent.messages import Assistant, Message, User
 from ..core import render
 from ..core.model import MAIN, Plan
 from ..core.render import Glyphs, Line, Span
 from ..core.text import block, counted, cut, inline
 
 _SHOWN = 3  # lines of a tool's answer
+_RECALLED = 6  # lines of what was said last, in a conversation that is gone on with
+_YES, _NO = ("y", "yes", "yep", "yeah", "ok", "okay", "sure"), ("n", "no", "nope")
 _HEARD = ("edit", "news", "report")  # what of the words meant for the model is worth showing to the user
 
 
@@ -74,6 +78,7 @@ class Stage:
         self.plan = Plan()
         self.workers: dict[str, Worker] = {}
         self.doing = ""
+        self.waiting = ""  # why the model lets itself be waited for
         self.tokens = 0
         self._width = width
         self._glyphs = glyphs
@@ -105,6 +110,11 @@ class Stage:
         with self._lock:
             self.face.show(lines)
 
+    def know(self, plan: Plan) -> None:
+        """Take a plan for the one that is worked from, where it is shown already."""
+        with self._lock:
+            self._take(Planned(MAIN, plan))
+
     @property
     def seconds(self) -> float:
         """How long the active item has been worked on."""
@@ -117,6 +127,8 @@ class Stage:
             active = event.plan.active.id if event.plan.active else ""
             if active != self._active:
                 self._active, self._since, self.tokens = active, monotonic(), 0
+        elif isinstance(event, Waiting):
+            self.waiting = inline(event.text)
         elif isinstance(event, Spent):
             self.tokens += event.usage.output
         elif isinstance(event, Worker):
@@ -124,7 +136,7 @@ class Stage:
         elif isinstance(event, Called) and event.agent == MAIN:
             self.doing = f"{inline(event.call.tool)} {_argument(event.call.args)}".strip()
         elif isinstance(event, Answered | Rested) and event.agent == MAIN:
-            self.doing = ""
+            self.doing = self.waiting = ""
 
     def _lines(self, event: Event) -> list[Line]:
         if isinstance(event, Called):
@@ -153,9 +165,12 @@ class Stage:
             return []
         again = [] if event.call.id == self._last else self._called(event)  # others were shown in between
         lines = [line for line in block(_told(event)).splitlines() if line.strip()]
-        shown = lines[:1] + lines[-(_SHOWN - 1) :] if len(lines) > _SHOWN else lines
         style = "bad" if event.result.is_error else "dim"
-        return again + [(Span("  "), Span(self._fit(self._glyphs.said(line), 2), style)) for line in shown]
+        shown = [(Span("  "), Span(self._fit(self._glyphs.said(line), 2), style)) for line in lines]
+        if len(lines) <= _SHOWN + 1:  # to say that one line is left out would take a line
+            return again + shown
+        left_out = f"{self._glyphs.cut} {counted(len(lines) - _SHOWN, 'more line')}"
+        return [*again, shown[0], (Span("  "), Span(left_out, "dim")), *shown[-(_SHOWN - 1) :]]
 
     def _planned(self, plan: Plan) -> list[Line]:
         line = render.line(plan, self._glyphs, min(self._width(), 80))
@@ -174,6 +189,8 @@ class Stage:
                 f"the conversation was summed up, from about {event.before:,} tokens to {event.after:,}; the plan stays"
             )
             return self._aside(words, "now")
+        if isinstance(event, Waiting) and event.text and not self.on_change:  # a panel shows it as long as it lasts
+            return self._aside(f"{event.text}{self._glyphs.cut}", "dim")
         if isinstance(event, Warned):
             return self._aside(event.text, "bad")
         return []
@@ -190,8 +207,13 @@ class Stage:
         return self._aside(words, style) if words else []
 
     def _aside(self, words: str, style: str) -> list[Line]:
+        """A line about the agent. What went wrong is told whole, the rest as far as a line goes."""
         mark = "·" if self._glyphs.cut == "…" else "-"
-        return [(Span(self._fit(f"{mark} {self._glyphs.said(words)}"), style),)]
+        said = self._glyphs.said(words)
+        if style != "bad":
+            return [(Span(self._fit(f"{mark} {said}"), style),)]
+        first, *rows = render.wrapped(said, max(self._width() - 2, 1))
+        return [(Span(f"{mark} {first}", style),), *((Span(f"  {row}", style),) for row in rows)]
 
     def _fit(self, text: str, less: int = 0) -> str:
         return render.fit(text, max(self._width() - less, 1), self._glyphs)
@@ -218,6 +240,8 @@ def question_lines(question: Question, width: int, glyphs: Glyphs) -> list[Line]
         made += [(Span(f"  {number}. {glyphs.said(choice)}"),) for number, choice in enumerate(question.choices, 1)]
     elif question.kind == "approve":
         made.append((Span("yes, no, or what should be different", "dim"),))
+    else:
+        made[-1] = (*made[-1], Span(" (yes/no)", "dim"))
     return made
 
 
@@ -227,7 +251,30 @@ def understood(question: Question, answer: str) -> str:
     if question.kind == "ask":
         number = int(words) if words.isdecimal() and len(words) < 3 else 0
         return question.choices[number - 1] if 0 < number <= len(question.choices) else words
-    return {"y": "yes", "yes": "yes", "n": "no", "no": "no"}.get(words.casefold(), words)
+    plain = words.casefold().rstrip(".!")
+    return "yes" if plain in _YES else "no" if plain in _NO else words
+
+
+def recalled(messages: Sequence[Message], width: int, glyphs: Glyphs) -> list[Line]:
+    """The last exchange of a conversation, shortened: what the user said, and what the agent said after that."""
+    made: list[Line] = []
+    for message in reversed(messages):
+        if isinstance(message, Assistant) and message.text.strip() and not made:
+            made = [(Span(line),) for line in _beginning(message.text, width, glyphs)]
+        elif isinstance(message, User):
+            asked = _beginning(message.text, width - 2, glyphs)
+            return [
+                *((Span(f"{'> ' if not number else '  '}{line}", "bold"),) for number, line in enumerate(asked)),
+                *made,
+            ]
+    return made
+
+
+def _beginning(text: str, width: int, glyphs: Glyphs) -> list[str]:
+    """The first lines of a text, each within a screen's width."""
+    lines = [line for line in block(cut(text, _RECALLED * width)).splitlines() if line.strip()]
+    rows = [row for line in lines for row in render.wrapped(glyphs.said(line), max(width, 1))]
+    return [*rows[:_RECALLED], *([glyphs.cut] if len(rows) > _RECALLED else [])]
 
 
 def _told(event: Answered) -> str:

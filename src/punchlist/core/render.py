@@ -117,13 +117,44 @@ def columns(text: str) -> int:
 
 def fit(text: str, width: int, glyphs: Glyphs = UNICODE) -> str:
     """The text in at most `width` cells."""
-    if len(text) <= width * _DENSE and columns(text) <= width:
+    if _is_within(text, width):
         return text
     room = max(width - len(glyphs.cut), 0)
     text = text[: room * _DENSE]
     while text and (excess := columns(text) - room) > 0:
         text = text[: -max(excess // 2, 1)]  # no character is wider than two cells
     return (text.rstrip() + glyphs.cut)[: max(width, 0)]
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The text in rows of at most `width` cells, broken between words; a word that is wider than a row is broken."""
+    first, *words = text.rstrip(" ").split(" ")
+    *rows, row = _broken(first, width)
+    for word in words:
+        longer = f"{row} {word}"
+        if _is_within(longer, width):
+            row = longer
+        else:
+            *pieces, last = _broken(word, width)
+            rows += [row, *pieces] if row.strip() else pieces
+            row = last
+    return [*rows, row]
+
+
+def _broken(word: str, width: int) -> list[str]:
+    pieces: list[str] = []
+    at = 0
+    while len(word) - at > width * _DENSE or columns(word[at:]) > width:
+        piece = word[at : at + max(width, 1)]
+        while columns(piece) > width and len(piece) > 1:
+            piece = piece[:-1]
+        pieces.append(piece)
+        at += len(piece)
+    return [*pieces, word[at:]]
+
+
+def _is_within(text: str, width: int) -> bool:
+    return len(text) <= width * _DENSE and columns(text) <= width
 
 
 def _head(plan: Plan, width: int, glyphs: Glyphs) -> Line:

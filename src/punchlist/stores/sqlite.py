@@ -300,7 +300,9 @@ def open(rest: str, **options: str) -> SqliteStore:
 def _make_private(path: str) -> None:
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        from ..private import make_folder
+
+        make_folder(folder)
     if not os.path.exists(path):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 

@@ -25,7 +25,7 @@ def open_panel(
     import os
     import sys
 
-    from ..settings import has_colour
+    from ..settings import has_colour, is_unicode
     from .panel import Panel
     from .plain import Lines
     from .styles import load
@@ -36,7 +36,7 @@ def open_panel(
     is_plain = settings.plain or not is_seen or environ.get("TERM") == "dumb"
     keyboard = sys.stdin.fileno() if is_seen and sys.stdin and sys.stdin.isatty() else None
     terminal = Terminal(sys.stdout, keyboard, hides_cursor=not is_plain)
-    style, unicode = load(settings.style), settings.unicode and "utf" in (sys.stdout.encoding or "").lower()
+    style, unicode = load(settings.style), settings.unicode and is_unicode(environ, sys.stdout.encoding)
     begin, toggled = _remembered(settings, face, expanded, on_toggle, environ)
     if is_plain:
         return Lines(terminal, style, unicode=unicode, expanded=begin, on_toggle=toggled)

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 
+from ..private import make_folder
 from ..settings import state_folder
 
 _FILE = "panel.json"
@@ -21,7 +22,7 @@ def remember(face: str, expanded: bool, environ: Mapping[str, str] | None = None
     """Keep it. Where nothing can be written it is forgotten: that is no reason to stop."""
     path = _path(environ)
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        make_folder(os.path.dirname(path))
         draft = f"{path}.{os.getpid()}"
         with open(draft, "w", encoding="utf-8") as file:
             json.dump({**_all(path), face: expanded}, file)

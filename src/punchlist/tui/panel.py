@@ -7,7 +7,7 @@ from _thread import RLock
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ..core.render import Line, Span, columns, painted, plain
+from ..core.render import Line, Span, painted, plain, wrapped
 from ..core.text import inline
 from .styles import Style, render
 from .terminal import Terminal
@@ -20,9 +20,10 @@ _TAIL = 4  # rows that a line takes which is not finished yet
 _LEAST = 8  # lines that a panel may take on a screen that has them
 _NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"  # a terminal that knows them shows what is between at once
-_ERASE = "\r\x1b[J"
 _LINE = "\r\n"
 _SAVE, _RESTORE = "\x1b7", "\x1b8"  # the place of the cursor
+_BELOW = "\r\x1b[J"  # everything from a row on; from the first of the screen on, tmux keeps a copy in its history
+_ERASE = f"\r{_SAVE}\x1b[K\x1b[B{_BELOW}{_RESTORE}"  # the same in two steps, of which it keeps none
 
 Toggled = Callable[[bool, bool], object]
 
@@ -70,11 +71,15 @@ class Panel:
             self.tick()
 
     def write(self, text: str, style: str = "") -> None:
-        """Text of an agent, above the panel. It may come in pieces; the last line stays open until it has an end."""
+        """Text of an agent, above the panel, broken between words. It may come in pieces; the last row stays open until
+        it is full or has an end."""
         with self._lock:
             *lines, rest = (self._unfinished[0] + text).split("\n")
             style = style or self._unfinished[1]
-            self._said += [self._paint((Span(cleaned(line), style),)) for line in lines]
+            full, rest = filled(rest, self._size[0])
+            for line in lines:
+                self._said += self._wrapped(line, style)
+            self._said += [self._paint((Span(row, style),)) for row in full]
             self._unfinished = (rest, style if rest else "")
             self._is_new = True
             self.tick()
@@ -194,7 +199,7 @@ class Panel:
 
     def _rows(self, now: float, keys: bool) -> list[str]:
         width, height = self._size
-        open_line = self._open_rows(width)[-min(_TAIL, max(height - 1, 1)) :]
+        open_line = self._wrapped(*self._unfinished)[-min(_TAIL, max(height - 1, 1)) :] if self._unfinished[0] else []
         if self._view is None:
             return open_line
         most = height if self._whole else max(min(height - 1, _LEAST), height // 2)
@@ -210,22 +215,13 @@ class Panel:
             return view
         return view._replace(seconds=view.seconds + now - self._drawn_at)
 
-    def _open_rows(self, width: int) -> list[str]:
-        """The line that has no end yet, as it will stand on the screen."""
-        words, style = self._unfinished
-        rows: list[str] = []
-        row = ""
-        for char in cleaned(words[-width * _TAIL * 2 :]):
-            if columns(row + char) > width:
-                rows.append(row)
-                row = ""
-            row += char
-        return [self._paint((Span(one, style),)) for one in (*rows, row)] if words else []
-
     def _ended(self) -> list[str]:
         words, style = self._unfinished
         self._unfinished = ("", "")
-        return [self._paint((Span(cleaned(words), style),))] if words else []
+        return self._wrapped(words, style) if words else []
+
+    def _wrapped(self, line: str, style: str) -> list[str]:
+        return [self._paint((Span(row, style),)) for row in wrapped(cleaned(line), self._size[0])]
 
     def _paint(self, line: Line) -> str:
         return painted(line) if self._colour else plain([line])[:-1]
@@ -241,7 +237,7 @@ def repainted(old: Sequence[str], new: Sequence[str]) -> str:
     that are not there yet are made by writing all of them: whatever scrolls, the way back is as long as the panel."""
     if len(new) > len(old):
         return f"{_BEGIN}{_ERASE}{_NO_WRAP}{_LINE.join(new)}{_moved(len(new) - 1, 0)}\r{_WRAP}{_END}"
-    made, at = ([_moved(0, len(new)), _ERASE], len(new)) if len(new) < len(old) else ([], 0)
+    made, at = ([_moved(0, len(new)), _BELOW if new else _ERASE], len(new)) if len(new) < len(old) else ([], 0)
     for place, row in enumerate(new):
         if row != old[place]:
             made += [_moved(at, place), "\r\x1b[K", row]
@@ -251,6 +247,14 @@ def repainted(old: Sequence[str], new: Sequence[str]) -> str:
 
 def _moved(row: int, to: int) -> str:
     return f"\x1b[{row - to}A" if to < row else f"\x1b[{to - row}B" if to > row else ""
+
+
+def filled(line: str, width: int) -> tuple[list[str], str]:
+    """The rows of a line without an end that nothing can be added to, and what is left of it. Text that fits in one
+    row is left as it came."""
+    clean = cleaned(line)
+    *rows, last = wrapped(clean, width)
+    return (rows, last + " " * (len(clean) - len(clean.rstrip(" ")))) if rows else ([], line)
 
 
 def cleaned(line: str) -> str:

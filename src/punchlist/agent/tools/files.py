@@ -82,7 +82,7 @@ def _write(site: Site, args: Mapping[str, Any]) -> Answer:
     if os.path.isdir(path):
         raise Refused(f"{shown(site, path)} is a directory.")
     known = os.path.exists(path)
-    write(path, args["text"])
+    write(site, path, args["text"])
     return Answer(f"{'wrote' if known else 'made'} {shown(site, path)} ({counted(len(args['text']), 'character')})")
 
 
@@ -96,7 +96,7 @@ def _edit(site: Site, args: Mapping[str, Any]) -> Answer:
     if found > 1 and not args.get("all"):
         where = ", ".join(map(str, _line_numbers(text, old)))
         raise Refused(f"old is in {shown(site, path)} {found} times, at lines {where}; send more of it, or all: true.")
-    write(path, text.replace(old, new))
+    write(site, path, text.replace(old, new))
     return Answer(f"changed {shown(site, path)} at line {text[: text.index(old)].count(chr(10)) + 1}")
 
 
@@ -130,6 +130,8 @@ def _grep(site: Site, args: Mapping[str, Any]) -> Answer:
         most=site.bounds.output,
         given=json.dumps(asked).encode(),
     )
+    if ran.stopped:
+        site.stop.check()
     if ran.late:
         return Answer("the search took too long; use a simpler pattern or fewer files.", True)
     return Answer(ran.output.rstrip("\n") or "no line matches.", ran.code != 0)

@@ -6,6 +6,7 @@ import os
 
 from ...core.errors import Refused
 from ...core.text import cut, inline
+from ...private import make_folder
 from ..events import Question
 from ..site import Site
 
@@ -33,18 +34,23 @@ def shown(site: Site, path: str) -> str:
     return inline(os.path.relpath(path, site.folder) if is_inside(path, site.folder) else path)
 
 
-def write(path: str, text: str) -> None:
-    """Put a text into a file, whole or not at all. The mode of a file that was there stays."""
+def write(site: Site, path: str, text: str) -> None:
+    """Put a text into a file, whole or not at all. The mode of a file that was there stays, but what is kept among our
+    own files is for the user's eyes only."""
     folder = os.path.dirname(path)
-    os.makedirs(folder, exist_ok=True)
+    is_ours = path == site.plan_file or is_inside(path, os.path.realpath(site.state))
+    if is_ours:
+        make_folder(folder)
+    else:
+        os.makedirs(folder, exist_ok=True)
     draft = os.path.join(folder, f".punchlist-{os.getpid()}-{os.urandom(6).hex()}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if is_ours else 0o666)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="", errors="surrogateescape") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        if os.path.exists(path):
+        if os.path.exists(path) and not is_ours:
             os.chmod(draft, os.stat(path).st_mode & 0o7777)
         os.replace(draft, path)
     finally:

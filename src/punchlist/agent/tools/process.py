@@ -25,6 +25,7 @@ class Ran(NamedTuple):
     output: str
     code: int
     late: bool = False  # it was ended because its time was over
+    stopped: bool = False  # it was ended because the user stopped the turn
 
 
 class _Kept:
@@ -58,7 +59,8 @@ class _Kept:
 
 
 def run(command: Sequence[str], *, folder: str, stop: Stop, seconds: float, most: int, given: bytes = b"") -> Ran:
-    """Run a command to its end, or until its time is over. Raises Interrupted, and nothing it started is left."""
+    """Run a command to its end, until its time is over, or until the user stops it. Nothing it started is left, and
+    what it had printed is kept."""
     child = subprocess.Popen(
         command,
         cwd=folder,
@@ -75,23 +77,21 @@ def run(command: Sequence[str], *, folder: str, stop: Stop, seconds: float, most
             with suppress(BrokenPipeError):
                 child.stdin.write(given)
                 child.stdin.close()
-        late = _outlasted(child, stop, time.monotonic() + seconds)
+        cut_short = not _ended(child, stop, time.monotonic() + seconds)
+        stopped = cut_short and stop.asked
     finally:
         _end(child)
         reader.join(_GRACE)
-    return Ran(kept.text(), child.returncode, late)
+    return Ran(kept.text(), child.returncode, cut_short and not stopped, stopped)
 
 
-def _outlasted(child: subprocess.Popen[bytes], stop: Stop, end: float) -> bool:
-    """Wait for a child; whether its time was over first."""
-    while True:
-        try:
+def _ended(child: subprocess.Popen[bytes], stop: Stop, end: float) -> bool:
+    """Wait for a child; whether it ended before its time was over, and before the user stopped it."""
+    while not stop.asked and time.monotonic() <= end:
+        with suppress(subprocess.TimeoutExpired):
             child.wait(_BEAT)
-            return False
-        except subprocess.TimeoutExpired:
-            stop.check()
-            if time.monotonic() > end:
-                return True
+            return True
+    return child.poll() is not None
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

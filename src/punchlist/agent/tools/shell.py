@@ -10,7 +10,7 @@ from ...prompts import say
 from ..events import Question
 from ..site import Site
 from . import COUNT, WORDS, Answer, Tool, form
-from .process import run
+from .process import Ran, run
 
 _LONGEST = 1800  # seconds
 
@@ -28,6 +28,11 @@ def _shell(site: Site, args: Mapping[str, Any]) -> Answer:
         return Answer("the user did not allow this command.", True)
     seconds = min(args.get("seconds", site.bounds.seconds), _LONGEST)
     ran = run(["/bin/sh", "-c", command], folder=site.folder, stop=site.stop, seconds=seconds, most=site.bounds.output)
-    end = f"ended after {counted(seconds, 'second')}: it took too long" if ran.late else f"exit code {ran.code}"
-    output = ran.output.rstrip("\n")
-    return Answer(f"{output}\n({end})" if output else f"({end})", ran.late or ran.code != 0)
+    output, end = ran.output.rstrip("\n"), _end(ran, seconds)
+    return Answer(f"{output}\n({end})" if output else f"({end})", ran.late or ran.stopped or ran.code != 0)
+
+
+def _end(ran: Ran, seconds: int) -> str:
+    if ran.stopped:
+        return "interrupted: the user stopped this turn while the command ran; what it did until then stands"
+    return f"ended after {counted(seconds, 'second')}: it took too long" if ran.late else f"exit code {ran.code}"

@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from ...core.errors import Refused
+from ...private import make_folder
 from ...settings import state_folder
 
 _DRAFT = ".punchlist-new"  # the end of the name of a file that is about to be the new one
@@ -198,7 +199,7 @@ def _sync(path: str) -> None:
 @contextmanager
 def alone() -> Iterator[None]:
     """One of us at a time."""
-    os.makedirs(folder(), mode=0o700, exist_ok=True)
+    make_folder(folder())
     handle = os.open(os.path.join(folder(), "lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if os.name != "nt":

@@ -10,6 +10,7 @@ import sys
 from itertools import count
 from time import gmtime, monotonic, sleep, strftime
 
+from ... import private
 from ...core.errors import StaleRevision, StoreError
 from ...core.typed import NoReturn
 
@@ -125,7 +126,7 @@ def _fail(path: str, error: OSError) -> NoReturn:
 def make_folder(path: str) -> None:
     """A directory that only its owner may look into, if it is not there."""
     with _Naming(path):
-        os.makedirs(path, mode=0o700, exist_ok=True)
+        private.make_folder(path)
 
 
 def inside(folder: str, name: str) -> str:

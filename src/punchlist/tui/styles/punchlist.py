@@ -31,7 +31,7 @@ from .workers import compact
 
 _BUSY = 3  # items being worked on that a collapsed panel shows
 _NOTES = 2  # lines of notes, the last ones, that matter more than items further down
-_LEAST = 28  # cells that an item keeps beside time and tokens
+_LEAST = 28  # cells that an item keeps beside time and tokens, if it needs them
 
 
 def rows(view: View, canvas: Canvas) -> list[Row]:
@@ -140,22 +140,26 @@ def _next(view: View) -> str:
 
 def _active(item: Item, view: View, canvas: Canvas, at: Place) -> Line:
     mark, end = (canvas.turning(view), canvas.glyphs.cut) if view.busy else ("", "")
-    tail = _tail(view, canvas, at.width - _LEAST) if item is view.plan.active else ()
-    narrow = at._replace(width=at.width - length(tail))
-    return (*item_line(item, view.plan, narrow, canvas.glyphs, mark, end), *tail)
+    whole = item_line(item, view.plan, at, canvas.glyphs, mark, end)
+    tail = _tail(view, canvas, at.width - min(length(whole), _LEAST)) if item is view.plan.active else ()
+    if length(whole) + length(tail) > at.width:
+        narrow = at._replace(width=at.width - length(tail))
+        whole = item_line(item, view.plan, narrow, canvas.glyphs, mark, end)
+    return (*whole, *tail)
 
 
 def _working(view: View, canvas: Canvas) -> Line:
     """Somebody is at work, but on no item."""
-    tail = _tail(view._replace(status=""), canvas, canvas.width - _LEAST)
-    room = canvas.width - 2 - length(tail)
-    words = canvas.fit(f"{view.status or 'Working'}{canvas.glyphs.cut}", room)
+    words = canvas.said(f"{view.status or 'Working'}{canvas.glyphs.cut}")
+    tail = _tail(view._replace(status=""), canvas, canvas.width - min(columns(words) + 2, _LEAST))
+    words = canvas.fit(words, canvas.width - 2 - length(tail))
     return (Span(f"{canvas.turning(view)} ", "now"), Span(words, "bold"), *tail)
 
 
 def _tail(view: View, canvas: Canvas, room: int) -> Line:
-    """What is being done just now, and what the item has cost: as much of it as there is room for."""
-    for said in ((view.status, spent(view, canvas)), ("", spent(view, canvas))):
+    """What is being done just now, and what the item has cost: as much of it as there is room for, time at last."""
+    cost, time = spent(view, canvas), spent(view._replace(tokens=0), canvas)
+    for said in ((view.status, cost), ("", cost), ("", time)):
         words = "  " + canvas.said(canvas.dot.join(filter(None, said)))
         if words.strip() and columns(words) <= room:
             return (Span(words, "dim"),)

@@ -1,0 +1,68 @@
+"""Folders for their owner's eyes only: each one that is made, on the way as well."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import punchlist
+from punchlist import events, faults, planning, switch, ties
+from punchlist.agent.transcript import Transcript
+from punchlist.private import make_folder
+from punchlist.tui.memory import remember
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A state folder that is not there yet, and a user whose files anybody may read."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "new" / "state"))
+    before = os.umask(0o022)
+    yield tmp_path / "new"
+    os.umask(before)
+
+
+def modes(path: Path) -> set[int]:
+    folders = [path, *(one for one in path.rglob("*") if one.is_dir())]
+    return {stat.S_IMODE(one.stat().st_mode) for one in folders}
+
+
+def planned() -> None:
+    with punchlist.open("memory:", session="s1") as desk:
+        planning.prepared(desk, desk.plan)
+
+
+MAKERS: dict[str, Callable[[Path], object]] = {
+    "a folder": lambda state: make_folder(str(state / "a" / "b" / "c")),
+    "a transcript": lambda state: Transcript(str(state / "a" / "s.jsonl"), {"id": "s"}).close(),
+    "sqlite": lambda state: punchlist.open(f"sqlite:{state}/a/plan.db").close(),
+    "json": lambda state: punchlist.open(f"json:{state}/a/plans").close(),
+    "events": lambda state: events.write("push"),
+    "faults": lambda state: faults.log("here", ValueError("x")),
+    "switch": lambda state: switch.turn(True),
+    "ties": lambda state: ties.tie("tool:1", ties.Who("s1")),
+    "memory": lambda state: remember("watch", True),
+    "planning": lambda state: planned(),
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_every_folder_that_is_made_is_private(state: Path, name: str) -> None:
+    MAKERS[name](state)
+    assert modes(state) == {0o700}
+
+
+def test_a_folder_that_is_there_stays_as_it_is(state: Path) -> None:
+    state.mkdir(mode=0o755)
+    make_folder(str(state))
+    make_folder(str(state / "inner"))
+    assert [stat.S_IMODE(one.stat().st_mode) for one in (state, state / "inner")] == [0o755, 0o700]
+
+
+def test_a_file_in_the_way_is_said(state: Path) -> None:
+    state.write_text("")
+    with pytest.raises(FileExistsError):
+        make_folder(str(state))
