@@ -140,7 +140,7 @@ def _taken_over(desk: Desk, old: str) -> None:
     """After a `/clear` the session has a new name; the plan stays."""
     before = desk.of(old)
     if not desk.plan.id and before.plan.id:
-        before.bind(desk.session)
+        before.hand_over(desk.session)
         tool = before.pace.tool  # and so do the names that the model knows items by
         desk.paced(lambda pace: pace._replace(tool=tool))
 
