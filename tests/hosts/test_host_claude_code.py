@@ -281,7 +281,7 @@ def fails_open(sent: bytes, *words: str) -> None:
     done = raw_hook(sent, *words)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert len(log()) == 1
-    assert " hook: " in log()[0]
+    assert (" hook: " if words else " hook claude-code: ") in log()[0]
     assert (Path(os.environ["XDG_STATE_HOME"]) / "punchlist" / "hook.log").stat().st_mode & 0o777 == 0o600
 
 
@@ -292,6 +292,25 @@ def fails_open(sent: bytes, *words: str) -> None:
 )
 def test_garbage_is_met_with_silence_and_a_line_in_the_log(sent: bytes) -> None:
     fails_open(sent)
+    assert " event" in log()[0]
+
+
+@pytest.mark.parametrize(
+    ("host", "sent", "words"),
+    [
+        ("codex", b"null", "hook codex: the event must be an object, not null"),
+        ("gemini", b"{}", "hook gemini: the event has no hook_event_name"),
+        ("claude-code", b'{"hook_event_name": "Stop"}', "hook claude-code: the event has no session_id"),
+        ("goose", b'{"event": "Stop", "session_id": 7}', "hook goose: session_id must be a string, not 7"),
+        ("opencode", b'{"session": "s"}', "hook opencode: the event has no moment"),
+        ("oh-my-pi", b"", "hook oh-my-pi: there is no event"),
+        ("frob", b"{}", "hook: no host 'frob'; the hosts are "),
+    ],
+)
+def test_the_log_says_whose_event_it_was_and_what_was_wrong_with_it(host: str, sent: bytes, words: str) -> None:
+    raw_hook(sent, "hook", host)
+    (line,) = log()
+    assert line.partition(" ")[2].startswith(words)
 
 
 @pytest.mark.parametrize(
