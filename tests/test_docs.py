@@ -82,6 +82,7 @@ def _runnable(language: str) -> list[object]:
 
 def _run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "PYTHONIOENCODING": "utf-8"}
+    env.pop("XDG_CONFIG_HOME")  # settings are where they are for most, in a home of its own
     return subprocess.run(words, cwd=cwd, env=env, capture_output=True, encoding="utf-8", check=False)
 
 

@@ -163,14 +163,16 @@ class Desk:
     # --- changing --------------------------------------------------------------------------------------------------
 
     def change(self, edit: Callable[[Plan], Plan], *, by: str = USER, kind: str = "edit") -> Plan:
-        """Apply a pure edit to the plan as it is now, and save it."""
-        for now, _ in self.tries():
+        """Apply a pure edit to the plan as it is now, and save it. What this desk's own agent does is no news to it."""
+        key = self.reader_key if by == self.agent != USER else ""
+        for now, reader in self.tries():
             at = self.now()
             after, changes = noted(now, edit(now), kind if kind in _NO_NEWS else by, at)
             if not changes:
                 return now
+            heard_all = bool(key) and reader.seen >= now.revision
             try:
-                return self.save(now, after, Record(0, at, by, kind=kind, changes=changes), None)
+                return self.save(now, after, Record(0, at, by, key, "", kind, changes), reader if heard_all else None)
             except StaleRevision:
                 continue
         raise self.beaten()
@@ -225,6 +227,18 @@ class Desk:
         if not plan.id:
             raise Refused("there is no plan to bind a session to.")
         self.store.bind(Home(self._home().place, session, agent), plan.id)
+
+    def hand_over(self, session: str) -> None:
+        """Let another session go on with this plan: it knows what whoever worked from it before has heard. If nobody
+        has, it is taken to know the plan as it is, which it is told when it starts."""
+        plan = self.plan
+        bound = [one for one, agent in self.store.sessions(plan.id) if agent == MAIN]
+        self.bind(session)
+        if session in bound:
+            return
+        before = self.session or (bound[-1] if bound else "")
+        _, known = self.store.glance(plan.id, _reader_key(before, MAIN))
+        self.store.remember(plan.id, _reader_key(session, MAIN), known if known.seen else Reader(plan.revision))
 
     def carry(self, source: str, target: str) -> Plan:
         """Give a session a copy of the plan of another session's main agent, with its lineage."""

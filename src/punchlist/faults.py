@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from .core.errors import Refused
 from .settings import state_folder
 
 _FULL = 1_000_000  # bytes; then what there is becomes the older log, and what was older goes
@@ -17,9 +18,10 @@ def path() -> str:
 
 def log(where: str, error: Exception) -> None:
     """Add a line; if even that fails, nothing."""
-    words = " ".join(f"{type(error).__name__}: {error!s:.500}".split())
     from .private import make_folder
 
+    kind = "" if isinstance(error, Refused) else f"{type(error).__name__}: "
+    words = " ".join(f"{kind}{error!s:.500}".split())
     try:
         make_folder(os.path.dirname(path()))
         handle = os.open(path(), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

@@ -155,6 +155,18 @@ def test_a_session_can_work_from_a_plan_that_is_there(tmp_path: Path) -> None:
     assert [item["status"] for item in items] == ["completed", "in_progress"]
 
 
+def test_a_session_that_takes_over_a_plan_hears_of_it_as_its_predecessor_would_have(tmp_path: Path) -> None:
+    first = script(tmp_path, turn(call("plan", add=["Read", "Write"])), turn(call("plan", done=[1])), turn(text="OK?"))
+    assert punchlist("run", "--model", first, "go").returncode == 0
+    punchlist("rename", "2", "Write it well")
+    plan = json.loads(punchlist("show", "--json").stdout)["id"]
+    model = script(tmp_path, turn(text="And now?", expect=["Your plan"]))
+    assert punchlist("run", "--session", "later", "--model", model, "--plan", plan, "go").returncode == 0
+    told = [one["text"] for one in entries(_of(tmp_path, "later")) if one["type"] == "attachment"]
+    assert sum("The user renamed 2" in text for text in told) == 1
+    assert not any("gent main" in text for text in told)
+
+
 def test_killed_in_the_middle_of_a_call_it_goes_on_where_it_was(tmp_path: Path, project: Path) -> None:
     model = script(
         tmp_path,

@@ -367,3 +367,9 @@ def test_signs_beyond_ascii_can_be_switched_off() -> None:
     assert piped(PUNCHLIST_UNICODE="no").isascii()
     assert piped("line", PUNCHLIST_UNICODE="no").isascii()
     assert piped("show", "--style", "gencode", PUNCHLIST_UNICODE="no").isascii()
+
+
+def test_for_tmux_no_word_of_an_item_is_markup() -> None:
+    piped("add", "x #{?1,YES,NO} #[fg=red] #1")
+    assert piped("line", "--tmux") == "○ x ##{?1,YES,NO} ##[fg=red] ##1 0/1\n"
+    assert piped("line") == "○ x #{?1,YES,NO} #[fg=red] #1 0/1\n"

@@ -44,6 +44,15 @@ def test_an_agent_that_names_no_session_gets_an_empty_line(given: str) -> None:
     assert line(given) == ""
 
 
+@pytest.mark.parametrize("how", ["variable", "command"])
+def test_turned_off_it_shows_nothing_and_another_status_line_alone(how: str) -> None:
+    env = {"PUNCHLIST_OFF": "1"} if how == "variable" else {}
+    if how == "command":
+        subprocess.run([SCRIPT, "off"], check=True, capture_output=True)
+    assert line({"session_id": "s1"}, **env) == ""
+    assert line({"session_id": "s1"}, "--after", "echo mine", **env) == "mine\n"
+
+
 def test_another_status_line_comes_first_and_is_given_the_same_input() -> None:
     said = line({"session_id": "s1"}, "--after", "python3 -c 'import json, sys; print(json.load(sys.stdin))'")
     assert said == "{'session_id': 's1'} | ▶ Read the code 0/2\n"

@@ -43,3 +43,13 @@ def test_hooks_run_as_soon_as_they_are_trusted_and_doctor_knows_it(stage: Stage)
     stage.run("Mend it.", does(plan(add=["Mend it"])), says("So far."), says("What else?"), setup=codex.CAUTIOUS)
     assert stage.events == ["push", "rest"]
     assert stage.faults == []
+
+
+def test_the_tool_of_an_entry_that_the_user_wrote_is_called_without_asking(stage: Stage) -> None:
+    """What our tools say of themselves is enough: no key of its settings approves them."""
+    config = stage.home / ".codex" / "config.toml"
+    lines = config.read_text(encoding="utf-8").splitlines(keepends=True)
+    config.write_text("".join(line for line in lines if "default_tools_approval_mode" not in line), encoding="utf-8")
+    assert "asks before calls" not in stage.punchlist("doctor", code=1)
+    stage.run("Mend it.", does(plan(add=["Mend it"])), does(plan(done=[1])), says("Done."))
+    assert stage.items == [("Mend it", "completed")]

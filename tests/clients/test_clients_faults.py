@@ -25,7 +25,7 @@ def test_a_broken_store_disturbs_nobody(stage: Stage) -> None:
     assert "punchlist.db" in stage.requests[1].latest, "the answer says what is wrong"
     assert "mending" in stage.requests[2].latest
     assert len(stage.faults) >= 4
-    assert all(" hook: StoreError: " in line for line in stage.faults)
+    assert all(f" hook {stage.name}: StoreError: " in line for line in stage.faults)
 
 
 def test_a_locked_store_disturbs_nobody(stage: Stage) -> None:

@@ -14,6 +14,8 @@ from tests.clients.script import Step, does, plan, says, shell
 from tests.clients.stage import Stage, built
 
 PUSH = "The plan is not finished:"
+AGAIN = "Your plan (1/2 done); what is open:\n- now 2 Mend it\n"
+TOLD = ("opencode", "oh-my-pi")  # Goose takes no words from a hook at a start
 SENT_ON = ("oh-my-pi", "goose")  # a plain `opencode run` ends before it can be sent on
 
 
@@ -59,6 +61,14 @@ def test_an_edit_is_heard_once_and_an_early_stop_is_not_the_end(other: Stage) ->
     other.run("Go on.", does(plan(done=[1, 2])), does(plan(done=[3])), says("Done."), resume=True)
     assert other.requests[-1].heard.count('the user added 3 "Ask Ann".') == 1
     assert {status for _, status in other.items} == {"completed"}
+
+
+def test_gone_on_with_the_model_has_its_plan_again(other: Stage) -> None:
+    other.run("Mend the parser.", does(plan(add=["Read it", "Mend it"])), does(plan(done=[1])), says("And now?"))
+    assert AGAIN not in other.requests[-1].heard
+    other.run("Go on.", does(plan(done=[2])), says("Done."), resume=True)
+    assert other.requests[-1].heard.count(AGAIN) == (other.name in TOLD)
+    assert (other.items, other.faults) == ([("Read it", "completed"), ("Mend it", "completed")], [])
 
 
 def test_an_agent_rests_when_it_asks_and_when_it_is_paused(other: Stage) -> None:

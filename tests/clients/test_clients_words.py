@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.clients.script import does, plan, says, shell
-from tests.clients.stage import Stage
+import pytest
+
+from tests.clients.agents import OTHERS
+from tests.clients.script import Step, does, plan, says, shell
+from tests.clients.stage import Stage, built
 
 PAGES = Path(__file__).parent.parent.parent / "docs" / "agents"
+ASKING = says("Which way do you want it?")
 HEADING = "## What reaches the model"
 
 
@@ -21,8 +25,9 @@ def shown(name: str) -> list[str]:
     return texts[: texts.index("")]
 
 
-def toured(stage: Stage) -> str:
-    """Everything that a model reads in a session in which we say everything that we ever say."""
+def toured(stage: Stage, *last: Step) -> str:
+    """Everything that a model reads in a session in which we say everything that we ever say. `last`: what it says
+    when it is sent on."""
     stage.run(
         "Mend the parser.",
         does(plan(add=["Read the parser", "Mend it", "Run the tests"])),
@@ -30,7 +35,7 @@ def toured(stage: Stage) -> str:
         does(shell("echo 0"), first=lambda: stage.punchlist("rename", "3", "Run all tests")),
         *[does(shell(f"echo {number}")) for number in range(1, 11)],
         says("That is how far I am."),
-        says("Which way do you want it?"),
+        *last,
     )
     read = [str(stage.requests[0].body), stage.requests[-1].heard]
     stage.run("The short one.", says("Is it this one?"), resume=True)
@@ -38,7 +43,20 @@ def toured(stage: Stage) -> str:
 
 
 def test_the_page_about_an_agent_shows_what_its_model_reads(stage: Stage) -> None:
-    read = toured(stage)
+    read = toured(stage, ASKING)
     blocks = shown(stage.name)
     assert len(blocks) >= 6
+    assert [block for block in blocks if block not in read] == []
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_pages_about_the_others_do_so_as_well(name: str, tmp_path: Path) -> None:
+    stage = built(name, tmp_path)
+    try:
+        stage.punchlist("install", name)
+        read = toured(stage, *([] if name == "opencode" else [ASKING]))  # `opencode run` ends before it is sent on
+    finally:
+        stage.model.close()
+    blocks = shown(name)
+    assert len(blocks) >= 5
     assert [block for block in blocks if block not in read] == []

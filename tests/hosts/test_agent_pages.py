@@ -7,17 +7,28 @@ from pathlib import Path
 import pytest
 
 from punchlist import Desk, MemoryStore, moments, ops
+from punchlist.hosts import PATHS
+from punchlist.policy import brief
 from punchlist.prompts import say
 
 PAGES = Path(__file__).parent.parent.parent / "docs" / "agents"
+MIRRORED = {
+    "claude-code": "TodoWrite",
+    "codex": "update_plan",
+    "gemini": "write_todos",
+    "opencode": "todowrite",
+    "oh-my-pi": "todo",
+}
+UNHEARD = {"goose": ("reminder", "again")}  # what an agent does not hand over
+HEADINGS = ("Install", "What you will see", "What reaches the model", "Turn a part off", "Remove it")
 
 
-def words() -> dict[str, str]:
-    """Everything that we say to a model, in the session that the pages tell of."""
+def words(tool: str = "plan") -> dict[str, str]:
+    """Everything that we say to a model, in the session that the pages tell of; it writes its plan with this tool."""
     desk = Desk(MemoryStore(), session="s")
     said = {"tool": desk.dialect.tools[0].description, "instructions": say("mcp")}
     said["making"] = desk.call("plan", {"add": ["Read the parser", "Mend it", "Run the tests"]}).text
-    moments.worked(desk, moments.Work("0", "plan"))
+    moments.worked(desk, moments.Work("0", tool))
     said["advancing"] = desk.call("plan", {"done": [1]}).text
     desk.change(lambda plan: ops.rename(plan, "3", "Run all tests"))
     turns = [moments.worked(desk, moments.Work(str(turn))) for turn in range(1, 13)]
@@ -27,7 +38,26 @@ def words() -> dict[str, str]:
     return said
 
 
-@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini"])
+def page(name: str) -> str:
+    return (PAGES / f"{name}.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", PATHS)
 def test_the_page_about_an_agent_shows_our_words_as_they_are(name: str) -> None:
-    page = (PAGES / f"{name}.md").read_text(encoding="utf-8")
-    assert {about: text for about, text in words().items() if text not in page} == {}
+    heard = {about: text for about, text in words().items() if about not in UNHEARD.get(name, ())}
+    assert {about: text for about, text in heard.items() if text not in page(name)} == {}
+
+
+@pytest.mark.parametrize(("name", "tool"), MIRRORED.items())
+def test_the_page_about_an_agent_shows_our_words_to_a_model_with_a_list_of_its_own(name: str, tool: str) -> None:
+    said = {about: text for about, text in words(tool).items() if about in ("news", "reminder", "push", "again")}
+    said["planning"] = brief.planning("/home/you/.local/state/punchlist/plans/k3x9q2mf.md")
+    assert {about: text for about, text in said.items() if f"```text\n{text}\n```" not in page(name)} == {}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_the_page_about_an_agent_tells_the_whole_of_its_life(name: str) -> None:
+    headings = [line.removeprefix("## ") for line in page(name).splitlines() if line.startswith("## ")]
+    assert [heading for heading in HEADINGS if heading not in headings] == []
+    assert f"```text\n{name} is attached for you:\n" in page(name)
+    assert f"punchlist uninstall {name}" in page(name)

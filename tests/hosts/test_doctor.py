@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -284,6 +285,37 @@ def test_both_scopes_are_looked_at(own_home: Path) -> None:
     assert texts[0] == "Claude Code is attached for you: server, hooks, permission"
     assert "left out for you: status-line" in texts
     assert "Claude Code is attached in this directory: server, hooks, permission" in texts
+
+
+def test_in_the_home_folder_your_settings_are_not_taken_for_a_project_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    run("install", "claude-code", "--without", "permission")
+    monkeypatch.chdir(Path.home())
+    texts = [check["text"] for check in examined() if check["about"] == "claude-code"]
+    assert sum("asks before every call" in text for text in texts) == 1
+    assert not any("in this directory" in text for text in texts)
+
+
+def snippet(start: str) -> str:
+    """A block of the page about clients, with the script that is really there."""
+    text = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text()
+    block: str = next(one for one in re.findall(r"```\w+\n(.*?)```", text, re.S) if one.startswith(start))
+    return block.replace("/home/you/.local/bin/punchlist", SCRIPT)
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "start"),
+    [("codex", ".codex/config.toml", "[mcp_servers"), ("oh-my-pi", ".omp/agent/mcp.json", '{\n  "mcpServers"')],
+)
+def test_a_server_that_the_user_wrote_down_is_no_fault_and_is_said_to_be_theirs(
+    host: str, name: str, start: str
+) -> None:
+    path = Path.home() / name
+    path.parent.mkdir(parents=True)
+    path.write_text(snippet(start))
+    checks = [check for check in examined() if check["about"] == host]
+    assert {check["state"] for check in checks} == {"well", "note"}
+    assert sum("is your own; install and uninstall leave it" in check["text"] for check in checks) == 1
+    assert not any("not as this version installs it" in check["text"] for check in checks)
 
 
 def test_hooks_of_an_environment_that_is_gone_are_a_fault() -> None:

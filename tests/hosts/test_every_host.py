@@ -185,6 +185,21 @@ def test_the_agent_s_own_plan_tool_is_mirrored(host: str) -> None:
         assert desk.plan.items[0].calls == ()
 
 
+@pytest.mark.parametrize("op", ["block", "unblock"])
+def test_what_an_agent_blocked_itself_is_no_news_to_it_and_an_edit_before_it_still_is(op: str) -> None:
+    tool, args = FORMS["oh-my-pi"].mirror or ("", {})
+    hook("oh-my-pi", plugin("after", tool=tool, args=args))
+    given = {"op": op, "task": "Write", "reason": "the licence is missing"}
+    with punchlist.open(session="s") as desk:
+        if op == "unblock":
+            desk.change(lambda plan: ops.block(plan, "2", why="no"), by=desk.agent)
+        assert hook("oh-my-pi", plugin("after", tool="todo", args=given)) == ""
+        assert desk.plan.items[1].status == ("blocked" if op == "block" else "pending")
+        desk.change(lambda plan: ops.rename(plan, "1", "Read it"))
+    again = {**given, "op": "unblock" if op == "block" else "block"}
+    assert hook("oh-my-pi", plugin("after", tool="todo", args=again)) == 'the user renamed "Read" to "Read it".'
+
+
 @every_host
 def test_off_is_silence(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     planned("Read").close()

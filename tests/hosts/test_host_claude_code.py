@@ -126,6 +126,44 @@ def test_a_task_that_is_mirrored_while_the_user_edits_it_keeps_the_edit() -> Non
     ]
 
 
+def made(subject: str, number: str) -> Any:
+    """The agent has called its own TaskCreate."""
+    given = {"subject": subject, "description": ""}
+    task = {"task": {"id": number, "subject": subject}}
+    return hook("PostToolUse", tool_name="TaskCreate", tool_input=given, tool_response=task)
+
+
+def updated(number: str, **values: Any) -> Any:
+    """The agent has called its own TaskUpdate."""
+    return hook("PostToolUse", tool_name="TaskUpdate", tool_input={"taskId": number, **values}, tool_response="")
+
+
+def test_a_task_is_known_by_the_number_its_own_tool_gave_it_whatever_the_user_adds() -> None:
+    made("S1", "1")
+    edit(lambda plan: ops.add(plan, "Mine"))
+    assert told(made("S2", "2")) == ['the user added "Mine".']
+    updated("2", status="in_progress")
+    assert items() == [("S1", "pending"), ("Mine", "pending"), ("S2", "in_progress")]
+    updated("3", status="completed")
+    updated("1", addBlockedBy=["2"])
+    assert [(item.extra.get("id"), item.needs) for item in plan().items] == [("1", ("3",)), (None, ()), ("2", ())]
+    with punchlist.open(session=SESSION) as desk:
+        assert len(desk.history()) == 5
+
+
+def test_edits_of_mirrored_tasks_are_told_by_their_texts() -> None:
+    made("S1", "1")
+    edit(lambda plan: ops.rename(plan, "1", "S1, all of it"))
+    assert told(updated("1", status="in_progress")) == ['the user renamed "S1" to "S1, all of it".']
+
+
+def test_tasks_that_are_counted_anew_after_a_clear_are_the_new_ones() -> None:
+    made("Old", "1")
+    made("New", "1")
+    updated("1", status="completed")
+    assert items() == [("Old", "pending"), ("New", "completed")]
+
+
 def test_a_call_of_another_tool_is_not_mirrored() -> None:
     assert hook("PostToolUse", tool_name="Bash", tool_input={"todos": []}) is None
     assert plan() == Plan()
@@ -243,7 +281,7 @@ def fails_open(sent: bytes, *words: str) -> None:
     done = raw_hook(sent, *words)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert len(log()) == 1
-    assert " hook: " in log()[0]
+    assert (" hook: " if words else " hook claude-code: ") in log()[0]
     assert (Path(os.environ["XDG_STATE_HOME"]) / "punchlist" / "hook.log").stat().st_mode & 0o777 == 0o600
 
 
@@ -254,6 +292,25 @@ def fails_open(sent: bytes, *words: str) -> None:
 )
 def test_garbage_is_met_with_silence_and_a_line_in_the_log(sent: bytes) -> None:
     fails_open(sent)
+    assert " event" in log()[0]
+
+
+@pytest.mark.parametrize(
+    ("host", "sent", "words"),
+    [
+        ("codex", b"null", "hook codex: the event must be an object, not null"),
+        ("gemini", b"{}", "hook gemini: the event has no hook_event_name"),
+        ("claude-code", b'{"hook_event_name": "Stop"}', "hook claude-code: the event has no session_id"),
+        ("goose", b'{"event": "Stop", "session_id": 7}', "hook goose: session_id must be a string, not 7"),
+        ("opencode", b'{"session": "s"}', "hook opencode: the event has no moment"),
+        ("oh-my-pi", b"", "hook oh-my-pi: there is no event"),
+        ("frob", b"{}", "hook: no host 'frob'; the hosts are "),
+    ],
+)
+def test_the_log_says_whose_event_it_was_and_what_was_wrong_with_it(host: str, sent: bytes, words: str) -> None:
+    raw_hook(sent, "hook", host)
+    (line,) = log()
+    assert line.partition(" ")[2].startswith(words)
 
 
 @pytest.mark.parametrize(
@@ -349,7 +406,20 @@ def test_after_clear_a_model_knows_its_items_by_the_names_it_knew_them_by() -> N
     hook("PostToolUse", tool_name="mcp__punchlist__plan", tool_input={}, tool_response="ok")
     later = hook("SessionStart", source="clear", session_id="another")
     assert told(later)[:3] == ["Your plan; what is open:", "- now 1 Read", "- 2 Write"]
+    assert len(told(later)) == 4, "its own work is no news to it"
     assert plan("another").id == plan().id
+
+
+def test_after_clear_an_edit_that_was_not_told_yet_is_told_once() -> None:
+    hook("SessionStart", source="startup")
+    wrote(("Read", "in_progress"), ("Write", "pending"))
+    edit(lambda plan: ops.rename(plan, "2", "Write it well"))
+    later = hook("SessionStart", source="clear", session_id="another")
+    assert told(later)[3:] == [
+        "Carry on from there. No need to mention this.",
+        'the user renamed "Write" to "Write it well".',
+    ]
+    assert hook("UserPromptSubmit", prompt="go on", session_id="another") is None
 
 
 def test_a_report_of_work_in_the_background_is_not_the_user_s_word() -> None:

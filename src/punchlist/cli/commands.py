@@ -133,14 +133,22 @@ def _line(args: Namespace) -> int:
     if args.host:
         from .status import join
 
-        return join(args, lambda: _in_one_line(args)[1])
+        return join(args, lambda: _unless_off(args))
     plan, text = _in_one_line(args)
     if getattr(args, "json", False):
         progress = plan.progress
         screen.say_json({"line": text, "completed": progress.completed, "total": progress.total})
     else:
-        screen.say(text)
+        screen.say(text.replace("#", "##") if args.tmux else text)
     return 0
+
+
+def _unless_off(args: Namespace) -> str:
+    """In an agent's status line nothing is shown where the user has turned us off."""
+    with _desk(args) as desk:
+        if desk.is_off:
+            return ""
+    return _in_one_line(args)[1]
 
 
 def _in_one_line(args: Namespace) -> tuple[Plan, str]:

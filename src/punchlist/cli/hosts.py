@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..core.errors import Refused
 from ..core.render import Line, Span
-from ..core.text import cut, inline
+from ..core.text import inline
 from ..hosts.install import PROJECT, SCOPES, USER, Edit, attach, detach, files, here, host_of
 from ..hosts.install.script import is_passing, script
 from . import screen
@@ -147,5 +147,4 @@ def _harmless(line: str) -> str:
     """A line of somebody's settings: no secret and no control character reaches the screen."""
     from ..core.redact import blanked
 
-    kept = line.replace("\t", "  ")
-    return cut(inline(blanked(kept)), 1000)
+    return inline(blanked(line.replace("\t", "  ")))

@@ -247,6 +247,7 @@ def _hook(to: argparse.ArgumentParser) -> None:
 def _line(to: argparse.ArgumentParser) -> None:
     to.add_argument("--host", choices=["claude-code"], metavar="HOST", help="as the status line of: claude-code")
     to.add_argument("--after", metavar="COMMAND", help="with --host: another status line to put it behind")
+    to.add_argument("--tmux", action="store_true", help="for a status line of tmux: it takes no word for markup")
 
 
 def _attached(to: argparse.ArgumentParser) -> None:

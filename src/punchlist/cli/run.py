@@ -118,7 +118,7 @@ def _transcript(args: Namespace, settings: Settings, folder: str) -> Transcript:
 
 def _bound(desk: Desk, plan: str) -> None:
     """Let the session work from a plan that is there."""
-    Desk(desk.store, plan=plan, settings=desk.settings, dialect=desk.dialect, place=place()).bind(desk.session)
+    Desk(desk.store, plan=plan, settings=desk.settings, dialect=desk.dialect, place=place()).hand_over(desk.session)
 
 
 # --- one prompt ------------------------------------------------------------------------------------------------------

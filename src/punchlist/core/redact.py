@@ -19,6 +19,16 @@ _GIVEN = re.compile(
     r"([^\s\"'&;|]+)",
     re.IGNORECASE,
 )
+_WORD = r"(\"[^\"\n]{1,200}\"|'[^'\n]{1,200}'|[^\s\"'&;|]+)"  # as a shell takes it
+_IN_PLACES = (  # a password that stands where one is expected, without a name
+    re.compile(r"(://[^\s/:@\"']{0,100}:)([^\s/\"']{1,200})(?=@)"),  # https://me:password@host
+    re.compile(  # curl -u me:password; but docker run -u 1000:1000, and rsync -u host:/path
+        r"((?<![\w-])(?:-u\s{0,9}|--(?:proxy-)?user(?:=|\s{1,9}))[\"']?(?!\d{1,9}:\d)[^\s:\"']{1,100}:)(?!/)([^\s\"'&;|]+)"
+    ),
+    re.compile(  # mysql -ppassword; but mysql -p DATABASE asks for it
+        r"(\b(?:mysql|mariadb)[a-z_-]{0,20}\b[^;&|\n]{0,200}?\s-p|\bsshpass\s{1,9}-p\s{0,9})(?!\s)" + _WORD
+    ),
+)
 _KEY = re.compile(
     r"[\"']?\b(?:sk[-_]|gh[pos]_|github_pat_|glpat-|xox[bp]-|A[KS]IA|AIza|eyJ)[\w.-]{12,}[\"']?",
 )
@@ -38,6 +48,8 @@ def redacted(value: Any, name: str = "") -> Any:
 
 def blanked(text: str) -> str:
     """The text without what looks like a key, or is given as something secret: `TOKEN=...`, `--password ...`."""
+    for place in _IN_PLACES:
+        text = place.sub(_hidden, text)
     return _KEY.sub(_BLANK, _GIVEN.sub(_hidden, text))
 
 

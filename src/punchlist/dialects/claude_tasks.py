@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..core import ops
 from ..core.errors import Refused
 from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, PENDING, Item, Plan
@@ -42,6 +44,9 @@ CREATE = _tool(
     ),
     fill={"description": lambda task: ""},
 )
+CREATED = CREATE._replace(  # by Claude Code itself, with the number it has given
+    schema={**CREATE.schema, "properties": {**CREATE.schema["properties"], "id": _TEXT}}
+)
 UPDATE = _tool(
     "TaskUpdate",
     "update",
@@ -76,13 +81,38 @@ def _apply(plan: Plan, call: Call) -> Plan:
     return plan
 
 
+def _mirror(plan: Plan, call: Call) -> Plan:
+    """What Claude Code's own tools have done already. Only it numbers tasks: one that it does not know has none."""
+    if call.tool is CREATED:
+        return _created(plan, call.args)
+    return _updated(plan, call.args, _numbered)
+
+
 def _created(plan: Plan, args: dict[str, Any]) -> Plan:
-    extra = {key: args[key] for key in ("description", "metadata") if args.get(key)}
+    extra = {key: args[key] for key in ("id", "description", "metadata") if args.get(key)}
     return ops.add(plan, args["subject"], active=args.get("activeForm", ""), extra=extra)
 
 
-def _updated(plan: Plan, args: dict[str, Any]) -> Plan:
-    item = _find(plan, args["taskId"])
+def _numbered(plan: Plan, id: str) -> Item:
+    """The task that Claude Code has given this number: the last, as it counts anew after a `/clear`."""
+    wanted = id.strip().removeprefix("#")
+    found = [item for item in plan.items if str(item.extra.get("id", "")) == wanted != ""]
+    if not found:
+        raise Refused("Task not found")
+    return max(found, key=lambda item: int(item.id))
+
+
+def _find(plan: Plan, id: str) -> Item:
+    """The task with this number: one that was brought along, else ours."""
+    wanted = id.strip().removeprefix("#")
+    for item in (*(one for one in plan.items if one.extra.get("id")), *plan.items):
+        if _id(item) == wanted:
+            return item
+    raise Refused("Task not found")
+
+
+def _updated(plan: Plan, args: dict[str, Any], find: Callable[[Plan, str], Item] = _find) -> Plan:
+    item = find(plan, args["taskId"])
     if args.get("status") == "deleted":
         return ops.remove(plan, item.id)
     same = args.get("status") in (None, _SHOWN.get(item.status))
@@ -92,12 +122,12 @@ def _updated(plan: Plan, args: dict[str, Any]) -> Plan:
         status=item.status if same else args["status"],
         reason=item.reason if same else "",
         owner=args.get("owner", item.owner),
-        needs=_joined(item.needs, [_find(plan, id).id for id in args.get("addBlockedBy", ())]),
+        needs=_joined(item.needs, [find(plan, id).id for id in args.get("addBlockedBy", ())]),
         extra=_extra(item, args),
     )
     plan = ops.put(plan, new)
     for id in args.get("addBlocks", ()):
-        other = _find(plan, id)
+        other = find(plan, id)
         plan = ops.put(plan, other._replace(needs=_joined(other.needs, [item.id])))
     ops.check_needs(plan)
     return plan
@@ -115,14 +145,6 @@ def _extra(item: Item, args: dict[str, Any]) -> dict[str, Any]:
         merged = {**extra.get("metadata", {}), **args["metadata"]}
         extra["metadata"] = {key: value for key, value in merged.items() if value is not None}
     return extra
-
-
-def _find(plan: Plan, id: str) -> Item:
-    wanted = id.strip().removeprefix("#")
-    for item in plan.items:
-        if _id(item) == wanted:
-            return item
-    raise Refused("Task not found")
 
 
 def _id(item: Item) -> str:
@@ -190,6 +212,12 @@ DIALECT = Dialect(
     rules=Rules(shows_ids=True),
     tolerant=True,
     system="claude-tasks.system",
+)
+MIRROR = DIALECT._replace(
+    tools=(CREATED, UPDATE),
+    apply=_mirror,
+    reply=lambda turn: Reply(""),
+    rules=Rules(),  # the model knows other numbers than ours, and none of what the user added
 )
 
 

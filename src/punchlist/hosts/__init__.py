@@ -20,27 +20,30 @@ PATHS = {
 
 def run(argv: list[str]) -> int:
     """Answer one hook event on standard input. Fails open: nothing on standard output, exit code 0."""
+    host = ""
     try:
-        said = _answer(*_read(argv), sys.stdin.buffer.read())
+        host, flags = _read(argv)
+        said = _answer(host, flags, sys.stdin.buffer.read())
         if said:
             sys.stdout.write(said)
             sys.stdout.flush()
     except Exception as error:
-        _log(error)
+        _log(host, error)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what could not be written is not tried again at the end
     return 0
 
 
 def heard(fields: Any) -> str:
     """Answer an event that the running server was told of, field by field. Fails open like a hook: with nothing."""
+    name = fields.get("host", "") if isinstance(fields, dict) else ""
     try:
         import json
 
-        host = _host(fields["host"])
+        host = _host(name)
         said = host.answer(host.unpacked(fields), {})
         return json.dumps(said) if said else ""
     except Exception as error:
-        _log(error)
+        _log(name, error)
         return ""
 
 
@@ -61,17 +64,34 @@ def _read(argv: list[str]) -> tuple[str, dict[str, str]]:
 def _answer(host: str, flags: dict[str, str], event: bytes) -> str:
     import json
 
-    said = _host(host).answer(json.loads(event), flags)
+    said = _host(host).answer(_event(event), flags)
     return json.dumps(said) if said else ""
 
 
-def _host(name: str) -> Any:
-    if name not in PATHS:
-        raise ValueError(f"no host {name!r}; the hosts are {', '.join(PATHS)}")
+def _event(given: bytes) -> dict[str, Any]:
+    """What an agent has sent. Raises Refused."""
+    import json
+
+    from ..core.errors import Refused
+
+    try:
+        event = json.loads(given)
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"the event must be a JSON object: {error!s:.200}" if given else "there is no event") from None
+    if not isinstance(event, dict):
+        raise Refused(f"the event must be an object, not {json.dumps(event)[:80]}")
+    return event
+
+
+def _host(name: Any) -> Any:
+    if name not in list(PATHS):
+        from ..core.errors import Refused
+
+        raise Refused(f"no host {name!r:.80}; the hosts are {', '.join(PATHS)}")
     return __import__(PATHS[name], fromlist=["answer"])
 
 
-def _log(error: Exception) -> None:
+def _log(host: Any, error: Exception) -> None:
     from ..faults import log
 
-    log("hook", error)
+    log(f"hook {host}" if host in list(PATHS) else "hook", error)

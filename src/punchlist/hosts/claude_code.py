@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from ..core.model import MAIN
 from ..core.typed import Any
-from .hear import AFTER, BEFORE, PROMPT, START, STOP, Answer, Event, Host, heed, text
+from .hear import AFTER, BEFORE, PROMPT, START, STOP, Answer, Event, Host, heed, needed, text
 
 MOMENTS = {
     "SessionStart": START,
@@ -51,14 +51,14 @@ def unpacked(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def read(event: dict[str, Any]) -> Event:
     """An event as Claude Code sends it; Codex does so, too."""
-    name, tool = text(event, "hook_event_name"), text(event, "tool_name")
+    name, tool = needed(event, "hook_event_name"), text(event, "tool_name")
     args = event.get("tool_input")
     prompt = text(event, "prompt")
     unasked = name == "UserPromptSubmit" and prompt.startswith(_NOTICE)
     plan = args.get("plan") if tool == "ExitPlanMode" and isinstance(args, dict) else None
     return Event(
         moment="" if unasked else MOMENTS.get(name, ""),
-        session=text(event, "session_id"),
+        session=needed(event, "session_id"),
         agent=text(event, "agent_id") or MAIN,
         cwd=text(event, "cwd"),
         source=text(event, "source"),

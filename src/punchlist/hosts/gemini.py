@@ -8,7 +8,7 @@ from stat import S_ISREG
 from ..core.model import MAIN
 from ..core.typed import Any
 from ..policy.brief import is_restored
-from .hear import AFTER, BEFORE, PROMPT, START, STOP, Event, Host, heed, text
+from .hear import AFTER, BEFORE, PROMPT, START, STOP, Event, Host, heed, needed, text
 
 _MOMENTS = {
     "SessionStart": START,
@@ -65,14 +65,14 @@ def _tail(path: str, since: int) -> tuple[bytes, int]:
 
 
 def _read(event: dict[str, Any]) -> Event:
-    name, prompt, tool = text(event, "hook_event_name"), text(event, "prompt"), text(event, "tool_name")
+    name, prompt, tool = needed(event, "hook_event_name"), text(event, "prompt"), text(event, "tool_name")
     response = event.get("tool_response")
     shown = _shown(response)
     failed = bool(response.get("error")) if isinstance(response, dict) else False
     failed = failed or (tool == _SHELL and isinstance(shown, str) and f"\n{_EXIT}" in f"\n{shown}")
     return Event(
         moment=_MOMENTS.get(name, ""),
-        session=text(event, "session_id"),
+        session=needed(event, "session_id"),
         agent=_agent(event, name) if tool else MAIN,
         cwd=text(event, "cwd"),
         source=text(event, "source"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.typed import Any
-from .hear import AFTER, BEFORE, PROMPT, START, STOP, Event, Host, heed, text
+from .hear import AFTER, BEFORE, PROMPT, START, STOP, Event, Host, heed, needed, text
 
 _MOMENTS = {
     "SessionStart": START,
@@ -23,10 +23,10 @@ def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | Non
 
 
 def _read(event: dict[str, Any]) -> Event:
-    name = text(event, "event")
+    name = needed(event, "event")
     return Event(
         moment=_MOMENTS.get(name, ""),
-        session=text(event, "session_id"),
+        session=needed(event, "session_id"),
         cwd=text(event, "working_dir"),
         source=text(event, "source") or text(event, "matcher_context"),
         prompt=text(event, "message"),

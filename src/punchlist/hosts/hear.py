@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from .. import moments
+from ..core.errors import Refused
 from ..core.model import MAIN, NOTHING
 from ..core.typed import Any, NamedTuple
 from ..desk import Desk, desk_for
@@ -58,7 +59,7 @@ class Host(NamedTuple):
 
 def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
     """Answer an event."""
-    if not event.session or not event.moment:
+    if not event.moment:
         return Answer()
     before = _tied(event, host)
     if event.moment == BEFORE:
@@ -83,8 +84,16 @@ def text(event: Mapping[str, Any], key: str) -> str:
     """A text of an event; empty if it is not there."""
     value = event.get(key)
     if value is not None and not isinstance(value, str):
-        raise ValueError(f"{key} must be a string, not {value!r:.80}")
+        raise Refused(f"{key} must be a string, not {value!r:.80}")
     return value or ""
+
+
+def needed(event: Mapping[str, Any], key: str) -> str:
+    """A text that every event has. Raises Refused."""
+    found = text(event, key)
+    if not found:
+        raise Refused(f"the event has no {key}")
+    return found
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
@@ -140,7 +149,7 @@ def _taken_over(desk: Desk, old: str) -> None:
     """After a `/clear` the session has a new name; the plan stays."""
     before = desk.of(old)
     if not desk.plan.id and before.plan.id:
-        before.bind(desk.session)
+        before.hand_over(desk.session)
         tool = before.pace.tool  # and so do the names that the model knows items by
         desk.paced(lambda pace: pace._replace(tool=tool))
 

@@ -7,7 +7,7 @@ from ..core.errors import Refused
 from ..core.model import Plan
 from ..core.typed import Any
 from ..desk import Desk
-from ..dialects import load
+from ..dialects import Dialect, load
 
 _OHMYPI = ("init", "start", "done", "rm", "drop", "append")  # what oh-my-pi's `todo` shares with its `todo_write`
 
@@ -15,31 +15,27 @@ _OHMYPI = ("init", "start", "done", "rm", "drop", "append")  # what oh-my-pi's `
 def mirrored(desk: Desk, dialect: str, tool: str, args: Any, result: Any) -> list[str]:
     """Carry out a call that the agent's own tool has carried out already; what the model should hear."""
     own: dict[str, Any] = {"session": desk.session, "agent": desk.agent, "settings": desk.settings, "place": desk.place}
-    mirror = Desk(desk.store, dialect=load(dialect), **own)
+    mirror = Desk(desk.store, dialect=_mirror(dialect), **own)
     if tool == "todo":
         return _todo(mirror, args)
-    if tool not in [one.name for one in mirror.dialect.tools] or (tool, dialect) in _LOOKING:
+    if tool not in [one.name for one in mirror.dialect.tools]:
         return []
-    reply = mirror.call(tool, args)
-    if tool == "TaskCreate" and not reply.is_error:
-        _renamed(mirror, reply.details["task"]["id"], result)
-    return list(reply.news)
+    return list(mirror.call(tool, _numbered(args, result) if tool == "TaskCreate" else args).news)
 
 
-_LOOKING = {("TaskList", "claude-tasks"), ("TaskGet", "claude-tasks")}
+def _mirror(dialect: str) -> Dialect:
+    if dialect != "claude-tasks":
+        return load(dialect)
+    from ..dialects.claude_tasks import MIRROR
+
+    return MIRROR
 
 
-def _renamed(desk: Desk, made: str, result: Any) -> None:
-    """A task is known by the id its own tool gave it."""
+def _numbered(args: Any, result: Any) -> Any:
+    """The call that made a task, with the number that its own tool gave it."""
     task = result.get("task") if isinstance(result, dict) else None
     id = str(task.get("id", "")) if isinstance(task, dict) else _number(result)
-
-    def edit(plan: Plan) -> Plan:
-        found = [item for item in plan.items if item.id == made]
-        return ops.put(plan, found[0]._replace(extra={**found[0].extra, "id": id})) if found else plan
-
-    if id and id != made:
-        desk.change(edit, by=desk.agent)
+    return {**args, "id": id} if id and isinstance(args, dict) else args
 
 
 def _number(result: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..core.model import MAIN
 from ..core.typed import Any
-from .hear import Event, Host, heed, text
+from .hear import Event, Host, heed, needed, text
 
 
 def answered(event: dict[str, Any], flags: dict[str, str], host: Host) -> dict[str, Any] | None:
@@ -16,8 +16,8 @@ def answered(event: dict[str, Any], flags: dict[str, str], host: Host) -> dict[s
 
 def _read(event: dict[str, Any]) -> Event:
     return Event(
-        moment=text(event, "moment"),
-        session=text(event, "session"),
+        moment=needed(event, "moment"),
+        session=needed(event, "session"),
         agent=text(event, "agent") or MAIN,
         cwd=text(event, "cwd"),
         source=text(event, "source"),

@@ -69,8 +69,5 @@ class Desks:
         nameless = self._open.get((self._callers.nameless, MAIN))
         if nameless is None or not nameless.plan.id or desk.plan.id:
             return
-        plan = nameless.plan
-        _, reader = desk.store.glance(plan.id, nameless.reader_key)
-        nameless.bind(desk.session)
-        desk.store.remember(plan.id, desk.reader_key, reader)
+        nameless.hand_over(desk.session)
         del self._open[self._callers.nameless, MAIN]

@@ -248,6 +248,13 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(own_home: Path, work:
     assert not (work.parent / "state").exists()
 
 
+def test_a_dry_run_shows_long_lines_whole(own_home: Path) -> None:
+    write(settings(own_home), json.dumps({"theirs": "x" * 5000, "last": "y"}).encode())
+    said = run("install", "claude-code", "--dry-run", "--without", "hooks")
+    assert "x" * 5000 in said
+    assert "…" not in said
+
+
 def test_a_dry_run_of_uninstalling_shows_what_would_go(own_home: Path) -> None:
     run("install", "gemini")
     before = everything(own_home)

@@ -41,6 +41,7 @@ WRITTEN = [
     ("claude-code", ".claude.json", json.dumps({"mcpServers": {"punchlist": UVX}}), "'mcpServers.punchlist'"),
     ("claude-code", ".claude.json", json.dumps({"mcpServers": {"punchlist": PLAIN}}), "'mcpServers.punchlist'"),
     ("opencode", "opencode/opencode.json", json.dumps({"mcp": {"punchlist": LOCAL}}), "'mcp.punchlist'"),
+    ("gemini", ".gemini/settings.json", json.dumps({"mcpServers": {"punchlist": PLAIN}}), "'mcpServers.punchlist'"),
     ("codex", ".codex/config.toml", TABLE, "'mcp_servers.punchlist'"),
     ("goose", "goose/config.yaml", page("mcp.md", "extensions:"), "'extensions.punchlist'"),
     ("claude-code", ".claude/settings.json", json.dumps({"statusLine": LINE}), "'statusLine'"),
@@ -61,8 +62,15 @@ def test_what_the_user_wrote_is_kept_said_and_given_back(
     for mine in (SESSION["args"], UVX["args"], LINE["command"], TEE["command"]):
         assert (json.dumps(mine) in text) is (json.dumps(mine) in path.read_text())
     assert "nothing had to be changed" in run("install", host)
-    run("uninstall", host)
+    gone = run("uninstall", host)
+    assert (f"~/{name}: {place} is your own and stays as it is; if it should go" in gone) is bool(place)
     assert everything(own_home) == before
+
+
+def test_what_stays_is_not_said_to_be_taken_out(own_home: Path) -> None:
+    write(own_home / ".gemini/settings.json", json.dumps({"mcpServers": {"punchlist": PLAIN}}).encode())
+    run("install", "gemini")
+    assert "  ~/.gemini/settings.json  hooks\n" in run("uninstall", "gemini")
 
 
 @pytest.mark.parametrize(("host", "name", "text", "place"), WRITTEN)

@@ -151,7 +151,9 @@ def test_a_project_whose_settings_a_variable_makes_the_user_s_is_none(work: Path
 @pytest.mark.parametrize("name", ["a b", "x;touch PWNED;:", "it's $(touch PWNED)"])
 def test_the_line_for_tmux_takes_a_directory_s_name_as_a_name(name: str, work: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "install.md").read_text()
-    command = page.split("set -g status-right '")[1].split("'`")[0].replace("punchlist line", f"pwd > {work}/out")
+    command = (
+        page.split("set -g status-right '")[1].split("'`")[0].replace("punchlist line --tmux", f"pwd > {work}/out")
+    )
     assert command.endswith(f"pwd > {work}/out)")
     (work / name).mkdir()
     tmux = ["tmux", "-S", f"{work}/socket", "-f", "/dev/null"]

@@ -53,11 +53,13 @@ export default function (pi: any): void {
 	const tell = (moment: string, ctx: any, more: Record<string, unknown> = {}) =>
 		ask({ moment, session: ctx?.sessionManager?.getSessionId?.() ?? "", cwd: ctx?.cwd ?? process.cwd(), ...more });
 
-	pi.on("session_start", async (_event: any, ctx: any) => {
+	const begun = async (_event: any, ctx: any) => {
 		const old = (ctx?.sessionManager?.getEntries?.() ?? []).some((entry: any) => entry?.type === "message");
 		const { context } = await tell("start", ctx, { source: old ? "resume" : "startup" });
 		restored = context ?? "";
-	});
+	};
+	pi.on("session_start", begun);
+	pi.on("session_switch", begun); // another session, in the same terminal
 	pi.on("session_compact", async (_event: any, ctx: any) => {
 		restored = (await tell("start", ctx, { source: "compact" })).context ?? "";
 	});

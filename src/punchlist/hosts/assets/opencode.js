@@ -31,6 +31,7 @@ const ask = (event) =>
 const textOf = (parts) => (parts ?? []).filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n")
 
 export const Punchlist = async ({ client, directory }) => {
+  const known = new Set() // sessions that began here, or have spoken here: any other was there before this process
   const parents = {} // of the sessions of sub-agents
   const said = {} // an agent's last words
   const pushed = {} // what we sent it on with
@@ -42,6 +43,7 @@ export const Punchlist = async ({ client, directory }) => {
   return {
     event: async ({ event }) => {
       const { info, sessionID } = event.properties ?? {}
+      if (event.type === "session.created") known.add(info?.id)
       if (event.type === "session.created" && info?.parentID) parents[info.id] = info.parentID
       if (event.type === "session.created" && !info?.parentID) await tell("start", info?.id, { source: "startup" })
       if (event.type === "session.compacted") {
@@ -59,8 +61,11 @@ export const Punchlist = async ({ client, directory }) => {
       const session = input.sessionID ?? output.message?.sessionID
       const prompt = textOf(output.parts)
       if (!prompt || pushed[session]) return void delete pushed[session]
+      const again = known.has(session) ? {} : await tell("start", session, { source: "resume" })
+      known.add(session)
       const { context } = await tell("prompt", session, { prompt })
-      if (context) output.parts.push({ ...output.parts[0], id: `prt_zz${Date.now().toString(16)}`, type: "text", synthetic: true, text: context })
+      const text = [again.context, context].filter(Boolean).join("\n")
+      if (text) output.parts.push({ ...output.parts[0], id: `prt_zz${Date.now().toString(16)}`, type: "text", synthetic: true, text })
     },
     "experimental.text.complete": async (input, output) => {
       said[input.sessionID] = output.text

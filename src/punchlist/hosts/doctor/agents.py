@@ -9,8 +9,8 @@ from typing import Any
 
 from ...core.errors import Refused
 from ...core.text import inline
-from ..install import PATHS, PROJECT, SCOPES, USER, Host, Part, Where, here, host_of, located, seen
-from ..install.apply import added, look
+from ..install import PATHS, PROJECT, SCOPES, USER, Host, Part, Where, here, host_of, is_own, located, outlook, seen
+from ..install.apply import look
 from ..install.parts import command_of, handlers, script_of
 from ..install.script import is_ours
 from . import FAULT, NOTE, WELL, Check
@@ -38,6 +38,8 @@ def checks(script: str) -> Iterator[Check]:
 def _attached(name: str, host: Host, script: str) -> Iterator[Check]:
     for scope in SCOPES:
         where = here(scope, script)
+        if is_own(name, where):
+            continue
         again = f"punchlist install {name}" + (" --scope project" if scope == PROJECT else "")
         try:
             yield from _scope(name, host, where, again)
@@ -56,9 +58,13 @@ def _scope(name: str, host: Host, where: Where, again: str) -> Iterator[Check]:
     left = _names([(part, text) for part, text, is_there in found if not is_there])
     if left:
         yield Check(name, NOTE, f"left out {_ABOUT[where.scope]}: {left}", again)
+    edits = outlook(name, where, left.split(", ") if left else [])
+    for place in (place for edit in edits for place in edit.kept):
+        yield Check(name, NOTE, f"{place} {_ABOUT[where.scope]} is your own; install and uninstall leave it as it is")
     scripts = {path for part, text in there for path in _scripts(text, part, name)}
-    yield from _leading(name, scripts, where.script, again)
-    if scripts <= {where.script} and any(added(text, [part], name, where.script) != text for part, text in there):
+    mend = again if any(edit.is_change for edit in edits) else "name another where it is set: it is your own"
+    yield from _leading(name, scripts, where.script, mend)
+    if scripts <= {where.script} and any(edit.is_change for edit in edits):
         yield Check(name, NOTE, f"it is not as this version installs it {_ABOUT[where.scope]}", again)
     values = {part.name: look(text, part) for part, text in there if part.kind != "file"}
     yield from (Check(name, FAULT, words, mend) for words, mend in host.worries(where, values))

@@ -12,6 +12,7 @@ from ...core.text import cut, inline
 
 _PATIENCE = 10.0  # seconds
 _RUNS = 3
+_NOTHING = b'{"hook_event_name": "Nothing", "session_id": "doctor"}'  # an event that nobody answers
 _ASKED = 2  # the number of the question that is timed
 _QUESTIONS = (
     {
@@ -44,7 +45,7 @@ def hook_time(script: str) -> tuple[float, str]:
         start = time.perf_counter()
         try:
             done = subprocess.run(
-                [script, "hook", "claude-code"], input=b"{}", capture_output=True, timeout=_PATIENCE, check=False
+                [script, "hook", "claude-code"], input=_NOTHING, capture_output=True, timeout=_PATIENCE, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             return 0.0, inline(str(error))

@@ -81,15 +81,24 @@ def attach(name: str, where: Where, without: Sequence[str] = (), *, dry: bool = 
     """Put all parts where they belong, except those that are not wanted, which are taken out."""
     parts = host_of(name).parts(where)
     _require_known(without, parts)
-    _require_project(where, _shared(name, where))
-    sure = _are_sure(parts, name)
+    if is_own(name, where):
+        raise Refused(
+            f"{where.project} is no project: your own settings are there; "
+            "leave --scope project out to attach for you, or change to the directory of a project."
+        )
+    return _done([located(part, name) for part in parts], _work(name, where, without), name, where.scope, dry=dry)
 
-    def work(file: str) -> Edit:
-        mine = [part for part in parts if located(part, name) == file]
-        unwanted = [part for part in mine if part.name in without]
-        return _attached(_detached(file, mine, name, sure=sure), mine, unwanted, name, where.script)
 
-    return _done([located(part, name) for part in parts], work, name, where.scope, dry=dry)
+def outlook(name: str, where: Where, without: Sequence[str]) -> list[Edit]:
+    """What attaching would come to, whether or not it can be done."""
+    work = _work(name, where, without)
+    return [work(file) for file in dict.fromkeys(located(part, name) for part in host_of(name).parts(where))]
+
+
+def is_own(name: str, where: Where) -> bool:
+    """Whether the settings of this directory are the user's own, as in their home, and not those of a project."""
+    at_home = os.path.realpath(where.project) == os.path.realpath(where.home)
+    return where.scope == PROJECT and (at_home or bool(_shared(name, where)))
 
 
 def detach(name: str, where: Where, *, dry: bool = False) -> list[Edit]:
@@ -134,13 +143,17 @@ def _require_known(without: Sequence[str], parts: Iterable[Part]) -> None:
             raise Refused(f"no part {name!r}; the parts are {', '.join(map(repr, names))}.")
 
 
-def _require_project(where: Where, shared: set[str]) -> None:
-    """Refuse a directory whose settings are the user's own."""
-    if where.scope == PROJECT and (os.path.realpath(where.project) == os.path.realpath(where.home) or shared):
-        raise Refused(
-            f"{where.project} is no project: your own settings are there; "
-            "leave --scope project out to attach for you, or change to the directory of a project."
-        )
+def _work(name: str, where: Where, without: Sequence[str]) -> Callable[[str], Edit]:
+    """What becomes of a file, once all parts are in it that are wanted."""
+    parts = host_of(name).parts(where)
+    sure = _are_sure(parts, name)
+
+    def work(file: str) -> Edit:
+        mine = [part for part in parts if located(part, name) == file]
+        unwanted = [part for part in mine if part.name in without]
+        return _attached(_detached(file, mine, name, sure=sure), mine, unwanted, name, where.script)
+
+    return work
 
 
 def _shared(name: str, where: Where) -> set[str]:
@@ -184,12 +197,20 @@ def _detached(file: str, parts: list[Part], name: str, *, sure: bool) -> Edit:
     if old is None:
         return Edit(file, _names(parts), None, None)
     if receipt and files.digest(old) == receipt.after:
-        return Edit(file, _names(parts), old, receipt.before)
+        then = files.text(receipt.before)
+        taken, places = _taken(files.text(old), parts, name, then), kept(then, parts, name, then)
+        return Edit(file, taken, old, receipt.before, kept=tuple(places))
     before = files.text(receipt.before) if receipt else None if sure else files.text(old)
     text = stripped(files.text(old), parts, name, before)
     ours = receipt.before is None if receipt else all(part.kind == "file" for part in parts)
     new = None if ours and is_nothing(text) and text.encode() != old else text.encode()
-    return Edit(file, _names(parts), old, new, kept=tuple(kept(text, parts, name, before)))
+    taken = _taken(files.text(old), parts, name, before)
+    return Edit(file, taken, old, new, kept=tuple(kept(text, parts, name, before)))
+
+
+def _taken(text: str, parts: Sequence[Part], name: str, before: str | None) -> tuple[str, ...]:
+    """The names of the parts that are taken out of a text."""
+    return _names(part for part in parts if stripped(text, [part], name, before) != text)
 
 
 def _names(parts: Iterable[Part]) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ def worries(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
         config = read(content(path))
     hooks = next(part for part in parts(where) if part.name == "hooks").files[0]
     found = []
-    if "server" in there and there["server"].get(APPROVAL) != "approve":
+    if "server" in there and there["server"].get(APPROVAL, "auto") not in ("approve", "auto"):  # auto: as our tools say
         words = f"Codex asks before calls, and refuses them in `codex exec`: {APPROVAL}"
         found.append((words, 'set it to "approve"'))
     skipped = untrusted(there.get("hooks") or {}, {hooks, os.path.realpath(hooks)}, config)
