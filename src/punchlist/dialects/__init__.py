@@ -163,6 +163,7 @@ class Dialect(NamedTuple):
     tolerant: bool = False
     system: str = ""  # the name of its text for the system prompt
     content: Callable[[Plan], Any] | None = None  # the list as its system hands it over in an attachment
+    failed: str = ""  # the name of the text that its model gets after a call that failed, if there is one
 
 
 def load(name: str) -> Dialect:

@@ -15,6 +15,7 @@ from ..prompts import say
 CONTEXTS = ("start", "changed", "compact", "resume")
 POST_COMPACT = "post-compact"
 _WRAPPERS = {"gencode": "reminder"}
+_REMINDERS = {"plan.reminder": "", "claude-code.reminder": "claude-code", "gencode.nag": "gencode"}  # whose words
 _SHOWN = 20  # open items in words
 _WIDTH = 100  # characters of one of them
 
@@ -59,6 +60,18 @@ def reminder(plan: Plan, item: Item, turns: int, tool: str, *, ids: bool) -> str
     return say("plan.reminder", now=now(plan, item, ids=ids), turns=str(turns), tool=tool)
 
 
+def after_reminder(text: str) -> str | None:
+    """What stands behind a reminder in our words, as it was handed over; None if the text begins with none."""
+    for name, dialect in _REMINDERS.items():
+        opening, closing = wrapped("\0", dialect).split("\0")
+        if not text.startswith(opening):
+            continue
+        reminder, found, rest = text[len(opening) :].partition(closing)
+        if found and _is_said(reminder, name):
+            return rest.strip()
+    return None
+
+
 def is_restored(text: str) -> bool:
     """Whether a plan is told in these words, to someone who had lost it."""
     return say("plan.list").partition("}")[2].partition("\n")[0] in text
@@ -85,6 +98,17 @@ def _line(item: Item, ids: bool) -> str:
     head = {ACTIVE: "now ", BLOCKED: "blocked "}.get(item.status, "")
     why = f": {cut(inline(item.reason), 60)}" if item.status == BLOCKED and item.reason else ""
     return f"- {head}{number}{_words(item)}{why}"
+
+
+def _is_said(text: str, name: str) -> bool:
+    """Whether a text is the one of this name, whatever values it was said with."""
+    pieces = [piece.rpartition("}")[2] for piece in say(name).split("{")]
+    at = 0
+    for piece in pieces:
+        at = text.find(piece, at) + len(piece)
+        if at < len(piece):
+            return False
+    return text.startswith(pieces[0])
 
 
 def _words(item: Item) -> str:
