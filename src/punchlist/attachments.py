@@ -135,15 +135,18 @@ def _claude_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
     content = desk.dialect.content(plan) if desk.dialect.content else []
     again = context in ("compact", "resume")
     if not content:
-        return None if again else _todo(desk, plan, say("claude-code.empty"), context, content)
+        is_wanted = not again and plan.mode == "act"  # a list can be begun
+        return _todo(desk, plan, say("claude-code.empty"), context, content) if is_wanted else None
     listed = inline(json.dumps(content, ensure_ascii=False))
-    text = say("claude-code.restored", list=listed) if again else say("claude-code.changed", list=listed)
+    values = {"list": listed, "next": brief.closing(plan, "Carry on with what is open.")}
+    text = say("claude-code.restored", **values) if again else say("claude-code.changed", **values)
     return _todo(desk, plan, text, context, content)
 
 
 def _gencode_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
     if context == "start":
-        return _todo(desk, plan, say("gencode.start"), context) if desk.settings.reminders else None
+        is_wanted = desk.settings.reminders and plan.mode == "act"
+        return _todo(desk, plan, say("gencode.start"), context) if is_wanted else None
     return _own_list(desk, plan, context)
 
 

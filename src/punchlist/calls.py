@@ -45,7 +45,7 @@ def _answered(desk: Desk, tool: str, args: object, interactive: bool | None, con
     dialect = desk.dialect
     try:
         _refuse_off(desk)
-        found = find_tool(dialect, tool, continuing=continuing)
+        found = find_tool(dialect, tool, continuing=continuing, agent=desk.agent)
         call, notes = _understood(dialect, _called(desk, found, args, interactive), desk.settings.tolerant)
     except Refused as refusal:
         return decline(desk, tool, str(refusal))

@@ -372,6 +372,24 @@ def test_a_store_that_others_hold_is_given_up_before_the_agent_gives_up_on_the_h
     assert "locked" in line
 
 
+@pytest.mark.parametrize(
+    ("tasks", "rests"),
+    [
+        ([], False),
+        ([{"id": "1", "status": "completed"}, {"id": "2", "status": "Failed"}], False),
+        ([{"id": "1", "status": "killed"}, {"id": "2", "status": "running"}], True),
+        ([{"id": "1"}], True),
+        ([{"id": "1", "status": 7}], True),
+        (["1"], True),
+        ({"1": {}}, True),
+    ],
+    ids=ascii,
+)
+def test_only_tasks_that_still_run_keep_the_agent_from_being_sent_on(tasks: object, rests: bool) -> None:
+    wrote(("Read", "in_progress"))
+    assert (hook("Stop", last_assistant_message="So far.", background_tasks=tasks) is None) is rests
+
+
 def test_of_a_command_what_it_printed_is_kept() -> None:
     with punchlist.open(session=SESSION) as desk:
         desk.call("plan", {"add": ["Read"]})

@@ -28,6 +28,7 @@ _HOST = Host(
     names_uses=True,
 )
 _PACKED = frozenset(["tool_input", "tool_response", "background_tasks", "session_crons", "is_interrupt"])
+_OVER = frozenset(["completed", "done", "failed", "error", "killed", "cancelled", "canceled", "stopped", "aborted"])
 _NOTICE = "<task-notification>"  # begins a prompt that is not the user's: work in the background has ended
 
 
@@ -71,9 +72,17 @@ def read(event: dict[str, Any]) -> Event:
         interrupted=event.get("is_interrupt") is True,
         approved=plan if isinstance(plan, str) and name == "PostToolUse" else "",
         said=text(event, "last_assistant_message"),
-        background=bool(event.get("background_tasks") or event.get("session_crons")),
+        background=_is_busy(event.get("background_tasks")) or bool(event.get("session_crons")),
         planning=event.get("permission_mode") == "plan",
     )
+
+
+def _is_busy(tasks: Any) -> bool:
+    """Whether work goes on in the background. What is no list of tasks is taken for work."""
+    if not isinstance(tasks, list):
+        return bool(tasks)
+    statuses = [task.get("status") if isinstance(task, dict) else None for task in tasks]
+    return any(not isinstance(status, str) or status.casefold() not in _OVER for status in statuses)
 
 
 def _shown(response: Any) -> Any:

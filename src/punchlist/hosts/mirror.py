@@ -7,7 +7,7 @@ from ..core.errors import Refused
 from ..core.model import Plan
 from ..core.typed import Any
 from ..desk import Desk
-from ..dialects import load
+from ..dialects import Dialect, load
 
 _OHMYPI = ("init", "start", "done", "rm", "drop", "append")  # what oh-my-pi's `todo` shares with its `todo_write`
 
@@ -15,7 +15,7 @@ _OHMYPI = ("init", "start", "done", "rm", "drop", "append")  # what oh-my-pi's `
 def mirrored(desk: Desk, dialect: str, tool: str, args: Any, result: Any) -> list[str]:
     """Carry out a call that the agent's own tool has carried out already; what the model should hear."""
     own: dict[str, Any] = {"session": desk.session, "agent": desk.agent, "settings": desk.settings, "place": desk.place}
-    mirror = Desk(desk.store, dialect=load(dialect), **own)
+    mirror = Desk(desk.store, dialect=_unbound(load(dialect)), **own)
     if tool == "todo":
         return _todo(mirror, args)
     if tool not in [one.name for one in mirror.dialect.tools] or (tool, dialect) in _LOOKING:
@@ -24,6 +24,12 @@ def mirrored(desk: Desk, dialect: str, tool: str, args: Any, result: Any) -> lis
     if tool == "TaskCreate" and not reply.is_error:
         _renamed(mirror, reply.details["task"]["id"], result)
     return list(reply.news)
+
+
+def _unbound(dialect: Dialect) -> Dialect:
+    """The dialect without what it withholds from sub-agents: one of them has used the tool, whoever may."""
+    tools = [tool if tool.for_subagents else tool._replace(for_subagents=True) for tool in dialect.tools]
+    return dialect._replace(tools=tuple(tools))
 
 
 _LOOKING = {("TaskList", "claude-tasks"), ("TaskGet", "claude-tasks")}

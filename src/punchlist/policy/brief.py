@@ -53,7 +53,14 @@ def restored(plan: Plan, *, ids: bool) -> str:
         return ""
     done = plan.progress
     progress = f" ({done.completed}/{done.total} done)" if done.completed else ""
-    return say("plan.list", progress=progress, list=listed(plan, ids=ids), next=_next(plan))
+    return say("plan.list", progress=progress, list=listed(plan, ids=ids), next=closing(plan, "Carry on from there."))
+
+
+def closing(plan: Plan, words: str) -> str:
+    """What someone who has got the plan should do with it: these words, if work may go on."""
+    if plan.paused:
+        return f"The work is paused: {quoted(plan.paused.reason, 120)}."
+    return words if plan.mode == "act" else f"The plan is in {plan.mode} mode."
 
 
 def reminder(plan: Plan, item: Item, turns: int, tool: str, *, ids: bool) -> str:
@@ -84,13 +91,6 @@ def edited(news: Sequence[str]) -> str:
 
 def planning(file: str) -> str:
     return say("plan-mode", file=file or "the plan file")
-
-
-def _next(plan: Plan) -> str:
-    """What someone who has got the plan back should do with it."""
-    if plan.paused:
-        return f"The work is paused: {cut(inline(plan.paused.reason), 120)}."
-    return "Carry on from there." if plan.mode == "act" else f"The plan is in {plan.mode} mode."
 
 
 def _line(item: Item, ids: bool) -> str:
