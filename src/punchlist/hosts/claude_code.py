@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..core.model import MAIN
-from ..core.typed import Any
+from ..core.typed import TYPE_CHECKING, Any
 from .hear import AFTER, BEFORE, PROMPT, START, STOP, Answer, Event, Host, heed, text
+
+if TYPE_CHECKING:
+    from .recall import Log
 
 MOMENTS = {
     "SessionStart": START,
@@ -26,6 +29,7 @@ _HOST = Host(
         **dict.fromkeys(("TaskCreate", "TaskUpdate", "TaskList", "TaskGet"), "claude-tasks"),
     },
     names_uses=True,
+    log=lambda: _log(),
 )
 _PACKED = frozenset(["tool_input", "tool_response", "background_tasks", "session_crons", "is_interrupt"])
 _OVER = frozenset(["completed", "done", "failed", "error", "killed", "cancelled", "canceled", "stopped", "aborted"])
@@ -52,7 +56,7 @@ def unpacked(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def read(event: dict[str, Any]) -> Event:
     """An event as Claude Code sends it; Codex does so, too."""
-    name, tool = text(event, "hook_event_name"), text(event, "tool_name")
+    name, tool, log = text(event, "hook_event_name"), text(event, "tool_name"), event.get("transcript_path")
     args = event.get("tool_input")
     prompt = text(event, "prompt")
     unasked = name == "UserPromptSubmit" and prompt.startswith(_NOTICE)
@@ -74,7 +78,19 @@ def read(event: dict[str, Any]) -> Event:
         said=text(event, "last_assistant_message"),
         background=_is_busy(event.get("background_tasks")) or bool(event.get("session_crons")),
         planning=event.get("permission_mode") == "plan",
+        log=log if isinstance(log, str) else "",
     )
+
+
+def _log() -> Log:
+    from .recall import Log
+
+    return Log(_message, cut="[Request interrupted by user", asking=("AskUserQuestion",))
+
+
+def _message(entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry of its log, if something is said in it."""
+    return entry if entry.get("type") in ("user", "assistant") else {}
 
 
 def _is_busy(tasks: Any) -> bool:

@@ -25,12 +25,13 @@ class Tally(NamedTuple):
     failed: bool = False  # whether the last plan call failed, and nobody has told
     said: str = ""  # the assistant's last words, if nobody has spoken since
     asked: str = ""  # the user's last words
+    question: bool = False  # whether a question was put to the user with a tool, and is not answered
 
 
-def tally(entries: Iterable[object], tools: Sequence[str]) -> Tally:
+def tally(entries: Iterable[object], tools: Sequence[str], asking: Sequence[str] = ()) -> Tally:
     """Fold a conversation, oldest entry first, in constant memory. What is no message is passed over, and what a
-    sub-agent said in between."""
-    heard = _Heard(tools)
+    sub-agent said in between. `asking`: tools that put a question to the user."""
+    heard = _Heard(tools, asking)
     for entry in entries:
         if isinstance(entry, dict) and entry.get("isSidechain") is not True:
             heard.take(entry)
@@ -45,11 +46,13 @@ class _Heard:
 
     __slots__ = (
         "asked",
+        "asking",
         "endings",
         "failed",
         "latest",
         "names",
         "ours",
+        "question",
         "reminded",
         "reminders",
         "said",
@@ -58,18 +61,20 @@ class _Heard:
         "wrote",
     )
 
-    def __init__(self, tools: Sequence[str]) -> None:
-        self.names = frozenset(tools)
+    def __init__(self, tools: Sequence[str], asking: Sequence[str]) -> None:
+        self.names, self.asking = frozenset(tools), frozenset(asking)
         self.endings = tuple(f"_{tool}" for tool in tools)  # as an MCP server of ours offers them
         self.turns = self.wrote = self.reminded = self.reminders = 0  # wrote, reminded: how many turns before that
         self.written = self.failed = False
         self.said = self.asked = ""
         self.ours: set[str] = set()  # calls of the plan in the last message that has any
+        self.question: set[str] = set()  # calls that ask the user and have no result yet
         self.latest = False  # whether the last message with calls has one of the plan
 
     def tally(self) -> Tally:
         since = (self.turns - self.wrote, self.turns - self.reminded)
-        return Tally(self.turns, *since, self.reminders, self.written, self.failed, self.said, self.asked)
+        told = Tally(self.turns, *since, self.reminders, self.written, self.failed, self.said, self.asked)
+        return told._replace(question=bool(self.question))
 
     def take(self, entry: dict[str, Any]) -> None:
         message = entry.get("message")
@@ -87,6 +92,7 @@ class _Heard:
         texts = self._unreminded(self._user(inner.get("content")))
         if texts and (kind == "user" or role == "user" or entry.get("role") == "user") and not entry.get("isMeta"):
             self.asked, self.said = "\n".join(texts), ""  # a question is answered
+            self.question.clear()
 
     def _attached(self, type: object) -> None:
         if type == REMINDER:
@@ -123,6 +129,7 @@ class _Heard:
         self.said = "\n".join(texts) or ("" if calls else self.said)
         mine = [call for call in calls if self._is_plan(call.get("name"))]
         self.latest = bool(mine) if calls else self.latest
+        self.question.update(str(call.get("id")) for call in calls if str(call.get("name")) in self.asking)
         if mine:
             self.wrote, self.reminders, self.written = self.turns - 1, 0, True
             self.ours = {id for call in mine if isinstance(id := call.get("id"), str)}
@@ -134,6 +141,7 @@ class _Heard:
             kind = part.get("type")
             if kind == "tool_result":
                 id = part.get("tool_use_id")
+                self.question.discard(str(id))
                 if id in self.ours if isinstance(id, str) else id is None and self.latest:
                     self.failed = bool(part.get("is_error"))
             elif kind in _TEXTS:
