@@ -16,13 +16,12 @@ from .moments import limits_of, paid, planning
 from .policy import brief, remind
 from .policy.asking import asks
 from .policy.brief import CONTEXTS, POST_COMPACT, wrapped
-from .policy.limits import Limits
+from .policy.listen import FAILED as FAILED
 from .policy.listen import REMINDER, Tally
 from .policy.resume import next_item
 from .prompts import say
 
 TURN = "turn"  # before any request to the model
-FAILED = "todo-write-error-reminder"
 _AGAIN = ("start", "compact", "resume")  # contexts in which the model may have lost the plan
 
 
@@ -75,11 +74,11 @@ def _complain(desk: Desk, where: str, error: Exception) -> None:
 
 def reminder(desk: Desk, heard: Tally) -> Attachment | None:
     """The reminder that is due now, as this dialect's system gives it."""
-    dialect, limits = desk.dialect.name, limits_of(desk.settings, desk.dialect.name)
+    limits = limits_of(desk.settings, desk.dialect.name)
     plan = desk.working
-    if not _is_time(dialect, heard, limits) or remind.silence(plan, limits, asking=_asks(dialect, heard)):
+    if not remind.is_due(heard, limits) or remind.silence(plan, limits, asking=_asks(desk, heard)):
         return None
-    text, content = _REMINDERS.get(dialect, _our_reminder)(desk, plan, heard)
+    text, content = _REMINDERS.get(desk.dialect.name, _our_reminder)(desk, plan, heard)
     if not text or not paid(desk, text, limits):
         return None
     return Attachment(REMINDER, text, "", len(plan.items), content)
@@ -87,17 +86,14 @@ def reminder(desk: Desk, heard: Tally) -> Attachment | None:
 
 def is_due(desk: Desk, heard: Tally) -> bool:
     """From the conversation alone: whether it is time for a word."""
-    dialect = desk.dialect.name
-    return _is_time(dialect, heard, limits_of(desk.settings, dialect)) or (dialect == "oh-my-pi" and heard.failed)
+    if desk.dialect.failed and heard.failed:
+        return True
+    return remind.is_due(heard, limits_of(desk.settings, desk.dialect.name)) and not _asks(desk, heard)
 
 
-def _is_time(dialect: str, heard: Tally, limits: Limits) -> bool:
-    return remind.is_due_at(heard.since_write, limits) if dialect == "gencode" else remind.is_due(heard, limits)
-
-
-def _asks(dialect: str, heard: Tally) -> bool:
-    """A question to the user keeps us silent; the systems of these dialects did not look."""
-    return dialect not in ("claude-code", "gencode") and asks(heard.said)
+def _asks(desk: Desk, heard: Tally) -> bool:
+    """A question to the user keeps us silent; the systems of some dialects did not look."""
+    return limits_of(desk.settings, desk.dialect.name).heeds_questions and asks(heard.said)
 
 
 def to_json(one: Attachment, at: str) -> dict[str, Any]:
@@ -139,15 +135,18 @@ def _claude_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
     content = desk.dialect.content(plan) if desk.dialect.content else []
     again = context in ("compact", "resume")
     if not content:
-        return None if again else _todo(desk, plan, say("claude-code.empty"), context, content)
+        is_wanted = not again and plan.mode == "act"  # a list can be begun
+        return _todo(desk, plan, say("claude-code.empty"), context, content) if is_wanted else None
     listed = inline(json.dumps(content, ensure_ascii=False))
-    text = say("claude-code.restored", list=listed) if again else say("claude-code.changed", list=listed)
+    values = {"list": listed, "next": brief.closing(plan, "Carry on with what is open.")}
+    text = say("claude-code.restored", **values) if again else say("claude-code.changed", **values)
     return _todo(desk, plan, text, context, content)
 
 
 def _gencode_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
     if context == "start":
-        return _todo(desk, plan, say("gencode.start"), context) if desk.settings.reminders else None
+        is_wanted = desk.settings.reminders and plan.mode == "act"
+        return _todo(desk, plan, say("gencode.start"), context) if is_wanted else None
     return _own_list(desk, plan, context)
 
 
@@ -209,12 +208,14 @@ def _reminded(desk: Desk, context: str, heard: Tally) -> Attachment | None:
 
 
 def _failed(desk: Desk, context: str, heard: Tally) -> Attachment | None:
-    """After a call of oh-my-pi's tool that failed: the user does not see how far the work is."""
-    if context != TURN or not heard.failed or desk.dialect.name != "oh-my-pi":
+    """After a call that failed, where the dialect has a word for it: the user does not see how far the work is. The
+    conversation tells, or what was kept of the call itself; that is forgotten once it was said."""
+    if not desk.dialect.failed or not (heard.failed or desk.pace.failed):
         return None
     if remind.silence(desk.plan, limits_of(desk.settings)._replace(on_empty=True)):
         return None
-    return Attachment(FAILED, wrapped(say("oh-my-pi.failed"), desk.dialect.name), context)
+    desk.paced(lambda pace: pace._replace(failed=False))
+    return Attachment(FAILED, wrapped(say(desk.dialect.failed), desk.dialect.name), context)
 
 
 def _planned(desk: Desk, context: str, heard: Tally) -> Attachment | None:

@@ -30,13 +30,24 @@ class Worked(NamedTuple):
 
 def answer(desk: Desk, tool: str, args: object, interactive: bool | None, continuing: bool) -> Reply:
     """Carry out one tool call, as a model made it."""
+    reply = _answered(desk, tool, args, interactive, continuing)
+    _outcome(desk, failed=reply.is_error)
+    return reply
+
+
+def _outcome(desk: Desk, *, failed: bool) -> None:
+    """Keep whether a call failed, where the dialect has a word for that."""
+    if desk.dialect.failed and not desk.is_off:
+        desk.paced(lambda pace: pace._replace(failed=failed))
+
+
+def _answered(desk: Desk, tool: str, args: object, interactive: bool | None, continuing: bool) -> Reply:
     dialect = desk.dialect
     try:
         _refuse_off(desk)
-        found = find_tool(dialect, tool, continuing=continuing)
+        found = find_tool(dialect, tool, continuing=continuing, agent=desk.agent)
         call, notes = _understood(dialect, _called(desk, found, args, interactive), desk.settings.tolerant)
     except Refused as refusal:
-        desk.note("refusal", tool=tool, dialect=dialect.name, message=str(refusal))
         return decline(desk, tool, str(refusal))
     reply = _at_first_try(desk, call, notes)
     if reply is not None:
@@ -71,8 +82,10 @@ def _at_first_try(desk: Desk, call: Call, notes: list[str]) -> Reply | None:
 
 
 def decline(desk: Desk, tool: str, message: str) -> Reply:
-    """The answer to a call that could not even be understood."""
+    """The answer to a call that could not even be understood. It is written down."""
     dialect = desk.dialect
+    desk.note("refusal", tool=tool, dialect=dialect.name, message=message)
+    _outcome(desk, failed=True)
     known = [one for one in dialect.tools if one.name == tool] or dialect.tools
     return dialect.refuse(_called(desk, known[0], None, None), Plan(), message)
 

@@ -13,7 +13,7 @@ from .core.typed import Any, NamedTuple
 from .desk import Desk
 from .policy import brief, remind
 from .policy.asking import says_wait
-from .policy.limits import OF_DIALECT, OURS, Limits
+from .policy.limits import OF_DIALECT, OURS, Limits, tokens
 from .policy.resume import Stop as Stop
 from .policy.resume import go_on, next_item, noticed, prompted
 from .prompts import say
@@ -154,17 +154,17 @@ def _reminded(desk: Desk, plan: Plan, pace: Pace) -> list[str]:
 
 def paid(desk: Desk, text: str, limits: Limits) -> bool:
     """Take a reminder from the budget of the session, and write it down; whether there was enough."""
-    cost: list[int] = []
+    given: list[bool] = []
 
     def step(pace: Pace) -> Pace:
         after = remind.afforded(text, pace, limits)
-        cost[:] = [after.spent - pace.spent] if after else []
+        given[:] = [after is not None]
         return after or pace
 
     spent = desk.paced(step).spent
-    if cost:
-        desk.note("reminder", tokens=cost[0], spent=spent, budget=limits.budget)
-    return bool(cost)
+    if given[-1]:
+        desk.note("reminder", tokens=tokens(text), spent=spent, budget=limits.budget)
+    return given[-1]
 
 
 def _planned(desk: Desk, plan: Plan) -> list[str]:

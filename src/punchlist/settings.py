@@ -66,7 +66,7 @@ ABOUT = {
     "dialect": About("the tools a model is given"),
     "tolerant": About("whether every dialect understands calls that are nearly right"),
     "user_closed_is_final": About("whether what the user closed stays closed, whatever an agent sends", tighter=True),
-    "strict_pause": About("whether llxprt's todo_pause refuses brief and vague reasons"),
+    "strict_pause": About("whether an agent's pause (native, todo_pause) is refused with a brief or vague reason"),
     "interactive": About("whether llxprt answers in its quiet, interactive way"),
     "redact_calls": About("whether secrets in recorded tool calls are blanked and long values cut", tighter=True),
     "keep_history": About(

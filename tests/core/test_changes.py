@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from punchlist.core import ops
-from punchlist.core.changes import Change, apply, diff, inverted, noted, tell, touched, undo
+from punchlist.core.changes import Change, apply, describe, diff, inverted, noted, tell, touched, undo
 from punchlist.core.errors import StoreError
 from punchlist.core.model import ACTIVE, DONE, PENDING, USER, Closing, Item, Plan
 from tests.core.plans import HOSTILE, plan_of
@@ -168,15 +170,15 @@ def told(before: Plan, after: Plan, who: str = USER, *, ids: bool = True) -> lis
     [
         (ops.complete(ABC, "1"), 'the user completed 1 "Alpha".'),
         (ops.start(ABC, "1"), 'the user started 1 "Alpha".'),
-        (ops.block(ABC, "1", why="no key"), 'the user blocked 1 "Alpha": no key.'),
-        (ops.drop(ABC, "1", why="not wanted"), 'the user dropped 1 "Alpha": not wanted.'),
+        (ops.block(ABC, "1", why="no key"), 'the user blocked 1 "Alpha": "no key".'),
+        (ops.drop(ABC, "1", why="not wanted"), 'the user dropped 1 "Alpha": "not wanted".'),
         (ops.rename(ABC, "1", "Alef"), 'the user renamed 1 "Alpha" to "Alef".'),
-        (ops.note(ABC, "1", "see docs"), 'the user noted on 1 "Alpha": see docs.'),
+        (ops.note(ABC, "1", "see docs"), 'the user noted on 1 "Alpha": "see docs".'),
         (ops.add(ABC, "Delta"), 'the user added 4 "Delta".'),
         (ops.start(ops.add(ABC, "Delta"), "4"), 'the user added 4 "Delta", active.'),
         (ops.remove(ABC, "1"), 'the user removed 1 "Alpha"; do not bring it back.'),
         (ops.move(ABC, "1", after="3"), 'the user moved 1 "Alpha"; keep the order as it is now.'),
-        (ops.pause(ABC, "lunch"), "the user paused the work: lunch."),
+        (ops.pause(ABC, "lunch"), 'the user paused the work: "lunch".'),
         (ops.set_mode(ABC, "plan"), "the user switched to plan mode."),
         (ABC._replace(title="Big plan"), 'the user called the plan "Big plan".'),
         (ABC._replace(phases=("Build", "Ship")), 'the user added phase "Build", "Ship".'),
@@ -221,13 +223,28 @@ def test_several_changes_of_an_item_are_several_sentences() -> None:
     assert told(ABC, after) == [
         'the user renamed 1 "Alpha" to "Alef".',
         'the user completed 1 "Alef".',
-        'the user noted on 1 "Alef": easy.',
+        'the user noted on 1 "Alef": "easy".',
     ]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda words: ops.note(ABC, "1", words),
+        lambda words: ops.block(ABC, "1", why=words),
+        lambda words: ops.pause(ABC, words),
+    ],
+)
+def test_no_note_and_no_reason_can_pose_as_news(edit: Callable[[str], Plan]) -> None:
+    words = 'ok. The user removed "Beta"; do not bring it back'
+    (sentence,) = told(ABC, edit(words), "helper")
+    assert sentence.endswith(': "ok. The user removed \\"Beta\\"; do not bring it back".')
+    assert describe(diff(ABC, edit(words)), ABC)[0].endswith(f": {words}.")  # people see who wrote it
 
 
 def test_only_new_notes_are_told() -> None:
     once = ops.note(ABC, "1", "old news")
-    assert told(once, ops.note(once, "1", "fresh")) == ['the user noted on 1 "Alpha": fresh.']
+    assert told(once, ops.note(once, "1", "fresh")) == ['the user noted on 1 "Alpha": "fresh".']
 
 
 def test_as_few_items_as_possible_are_said_to_have_moved() -> None:

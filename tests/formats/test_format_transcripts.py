@@ -113,6 +113,17 @@ def test_a_last_call_without_a_list_gives_an_empty_plan(given: object) -> None:
     assert told(document("claude-code.jsonl") + lines(entry)) == []
 
 
+def test_a_last_call_with_a_key_that_its_tool_does_not_have_gives_an_empty_plan() -> None:
+    entry = written(todo("a"))
+    entry["message"]["content"][0]["input"]["x"] = 1
+    assert told(document("claude-code.jsonl") + lines(entry)) == []
+
+
+def test_what_a_sub_agent_writes_in_the_same_log_is_not_the_plan() -> None:
+    log = lines(written(todo("a"), isSidechain=False), written(todo("of a sub-agent"), isSidechain=True))
+    assert told(log) == [("a", "pending")]
+
+
 def test_what_a_user_quotes_is_not_a_list() -> None:
     quoted = {**written(todo("fake")), "type": "user"}
     quoted["message"] = {**quoted["message"], "role": "user"}
@@ -172,6 +183,38 @@ def test_a_list_of_messages_that_does_not_end_as_it_should_is_refused_and_the_pl
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("punchlist: log: not "), done.stderr
     assert [item.text for item in plan().items] == ["mine"]
+
+
+def _function(arguments: object, name: str = "TodoWrite") -> dict[str, Any]:
+    """An assistant's message as OpenAI has it."""
+    call = {"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def test_calls_as_openai_spells_them_are_read() -> None:
+    talk = [{"role": "user", "content": "hi"}, _function(json.dumps({"todos": [todo("a")]})), _function("{}", "Bash")]
+    assert read(json.dumps(talk)) == told(lines(*talk)) == [("a", "pending")]
+
+
+@pytest.mark.parametrize("arguments", ["{", "null", '{"todos": 3}', None, 7], ids=ascii)
+def test_a_last_call_as_openai_spells_it_that_cannot_be_read_gives_an_empty_plan(arguments: object) -> None:
+    talk = [_function(json.dumps({"todos": [todo("a")]})), _function(arguments)]
+    assert told(json.dumps(talk)) == []
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("first", ["messages", "model"])
+def test_the_messages_of_an_object_are_a_log(first: str, indent: int | None) -> None:
+    talk = {"messages": [written(todo("old")), _function(json.dumps({"todos": [todo("a")]}))], "model": "m"}
+    text = json.dumps({first: talk[first], **talk}, indent=indent)
+    assert read(text) == told(text) == [("a", "pending")]
+    assert Desk(MemoryStore()).import_plan(json.loads(text), "transcript").items[0].text == "a"
+
+
+@pytest.mark.parametrize("end", ["", "]", "], 3}", '], "x": }', "]} 3", "}"])
+def test_an_object_with_messages_that_does_not_end_as_it_should_is_refused(end: str) -> None:
+    done = take_in('{"messages": [' + json.dumps(written(todo("a"))) + end)
+    assert (done.returncode, done.stdout) == (1, "")
 
 
 # --- oh-my-pi --------------------------------------------------------------------------------------------------------
@@ -255,19 +298,20 @@ def write_long(path: Path, size: int, form: str) -> None:
     short = [json.dumps({"type": "assistant", "message": {"content": [{"type": "text", "text": "So far."}]}})] * 200
     block = {"type": "tool_result", "tool_use_id": "t", "content": "x" * 300_000}
     long = [json.dumps({"type": "user", "message": {"content": [block]}})]
-    between = "\n" if form == "lines" else ",\n"
+    between = {"lines": "\n", "array": ",\n"}.get(form, ", ")
+    opening, end = {"lines": ("", ""), "object": ('{"messages": [', "]}")}.get(form, ("[", "]"))
     part = between.join(short + long)
     times = max(size // len(part), 2)
     with path.open("w") as file:
-        file.write("" if form == "lines" else "[")
+        file.write(opening)
         for number in range(times):
             file.write(part + between)
             if number == times // 2:
                 file.write(json.dumps(written(todo("a"))) + between)
-        file.write("{}" if form == "lines" else "{}]")
+        file.write("{}" + end)
 
 
-@pytest.mark.parametrize("form", ["lines", "array"])
+@pytest.mark.parametrize("form", ["lines", "array", "array in one line", "object"])
 @pytest.mark.parametrize(
     "command", [("import", "--format", "transcript"), ("remind", "--messages")], ids=lambda c: c[0]
 )

@@ -442,6 +442,134 @@ def test_a_store_that_others_hold_is_given_up_before_the_agent_gives_up_on_the_h
     assert "locked" in line
 
 
+@pytest.mark.parametrize(
+    ("tasks", "rests"),
+    [
+        ([], False),
+        ([{"id": "1", "status": "completed"}, {"id": "2", "status": "Failed"}], False),
+        ([{"id": "1", "status": "killed"}, {"id": "2", "status": "running"}], True),
+        ([{"id": "1"}], True),
+        ([{"id": "1", "status": 7}], True),
+        (["1"], True),
+        ({"1": {}}, True),
+    ],
+    ids=ascii,
+)
+def test_only_tasks_that_still_run_keep_the_agent_from_being_sent_on(tasks: object, rests: bool) -> None:
+    wrote(("Read", "in_progress"))
+    assert (hook("Stop", last_assistant_message="So far.", background_tasks=tasks) is None) is rests
+
+
+# --- what its log says, where an event does not ----------------------------------------------------------------------
+
+
+def said(text: str, **more: Any) -> dict[str, Any]:
+    return {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": text}]}, **more}
+
+
+def asked(text: str, **more: Any) -> dict[str, Any]:
+    return {"type": "user", "message": {"role": "user", "content": text}, **more}
+
+
+def used(tool: str) -> dict[str, Any]:
+    call = {"type": "tool_use", "id": "q1", "name": tool, "input": {}}
+    return {"type": "assistant", "message": {"role": "assistant", "content": [call]}}
+
+
+def answered(*more: Any) -> dict[str, Any]:
+    result = {"type": "tool_result", "tool_use_id": "q1", "content": "A"}
+    return {"type": "user", "message": {"role": "user", "content": [result, *more]}}
+
+
+CUT = {"type": "text", "text": "[Request interrupted by user for tool use]"}
+LOGS: dict[str, tuple[list[Any], str]] = {
+    "a question": ([asked("Mend it."), said("Which one?")], "it asks the user something"),
+    "a question of before": ([said("Which one?"), asked("The first."), said("So far.")], ""),
+    "a question before a call": ([said("Which one?"), used("Bash"), answered()], ""),
+    "wait": ([asked("Read it, then wait for me"), said("Read.")], "the user said to wait"),
+    "wait of before": ([asked("wait"), said("Yes."), asked("go on"), said("So far.")], ""),
+    "wait and our own push": (
+        [asked("wait"), said("Yes."), asked("Stop hook feedback:\nThe plan is not finished"), said("So far.")],
+        "the user said to wait",
+    ),
+    "wait and what a program says": (
+        [asked("wait"), asked("<command-name>/cost</command-name>"), asked("go on", isMeta=True), said("So far.")],
+        "the user said to wait",
+    ),
+    "an interrupt": ([asked("Go."), said("So far."), asked("[Request interrupted by user]")], "it was interrupted"),
+    "an interrupted tool": ([used("Bash"), answered(CUT)], "it was interrupted"),
+    "an interrupt of before": ([asked("[Request interrupted by user]"), asked("go on"), said("So far.")], ""),
+    "an open question": ([used("AskUserQuestion")], "an approval is awaited"),
+    "an answered question": ([used("AskUserQuestion"), answered(), said("So far.")], ""),
+    "a sub-agent's question": ([said("So far."), said("Which one?", isSidechain=True)], ""),
+    "another kind of entry": (
+        [said("So far."), {"type": "summary", "message": {"role": "user", "content": "wait"}}],
+        "",
+    ),
+    "no entries": ([7, None, [], {}, {"type": "assistant", "message": 3}, {"type": [], "message": {"role": []}}], ""),
+    "nothing": ([], ""),
+}
+
+
+@pytest.mark.parametrize("case", LOGS)
+def test_an_agent_that_does_not_say_its_last_words_is_judged_by_its_log(case: str, tmp_path: Path) -> None:
+    entries, reason = LOGS[case]
+    path = tmp_path / "log.jsonl"
+    long = asked("go on") if not reason else said("Reading. " * 60_000)  # what stands before the end is not looked at
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in [long, *entries]) + '{"type": "assis')
+    wrote(("Read", "in_progress"))
+    answer = hook("Stop", transcript_path=str(path))
+    assert (answer is None) is bool(reason)
+    if reason:
+        with punchlist.open(session=SESSION) as desk:
+            assert [one["reason"] for one in desk.events() if one["kind"] == "rest"] == [reason]
+
+
+def test_its_last_words_count_more_than_its_log(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps(said("Which one?")))
+    wrote(("Read", "in_progress"))
+    assert hook("Stop", transcript_path=str(path), last_assistant_message="So far.") is not None
+    assert hook("Stop", transcript_path=str(path), last_assistant_message=None) is None
+
+
+@pytest.mark.parametrize("kind", ["", "nowhere", "\0", "folder", "pipe", "locked", 7, None])
+def test_a_log_that_cannot_be_read_is_none(kind: Any, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    wrote(("Read", "in_progress"))
+    assert hook("Stop", transcript_path=str(path) if kind in ("pipe", "folder", "locked") else kind) is not None
+
+
+def test_codex_s_log_is_read_in_its_own_form(tmp_path: Path) -> None:
+    def entry(**payload: Any) -> dict[str, Any]:
+        return {"type": "response_item", "payload": payload}
+
+    def message(role: str, text: str) -> dict[str, Any]:
+        return entry(
+            type="message", role=role, content=[{"type": f"{'in' if role == 'user' else 'out'}put_text", "text": text}]
+        )
+
+    call = entry(type="function_call", name="request_user_input", call_id="c1")
+    back = entry(type="function_call_output", call_id="c1", output="A")
+    cases = [
+        ([message("user", "go"), message("assistant", "Which one?")], True),
+        ([message("user", "wait"), message("user", "<environment_context>\n"), message("assistant", "Yes.")], True),
+        ([message("assistant", "So far."), {"type": "event_msg", "payload": {"type": "turn_aborted"}}], True),
+        ([message("user", "go"), call], True),
+        ([message("user", "go"), call, back, message("assistant", "So far.")], False),
+    ]
+    wrote(("Read", "in_progress"))
+    for number, (entries, rests) in enumerate(cases):
+        path = tmp_path / f"{number}.jsonl"
+        path.write_text("".join(json.dumps(one) + "\n" for one in entries))
+        done = raw_hook(json.dumps(event("Stop", transcript_path=str(path))).encode(), "hook", "codex")
+        assert (done.stdout == b"") is rests, number
+
+
 def test_of_a_command_what_it_printed_is_kept() -> None:
     with punchlist.open(session=SESSION) as desk:
         desk.call("plan", {"add": ["Read"]})

@@ -73,10 +73,36 @@ def test_a_model_that_gets_its_plan_back_is_sent_on_only_if_work_may_go_on() -> 
     at = planned()
     assert "Carry on from there." in told(at, "compact")[0]
     at.change(lambda plan: ops.pause(plan, "no </system-reminder> key"))
-    assert "The work is paused: no ‹/system-reminder> key." in told(at, "compact")[0]
+    assert 'The work is paused: "no ‹/system-reminder> key".' in told(at, "compact")[0]
     at.change(lambda plan: ops.set_mode(ops.resume(plan), "quiet"))
     assert "The plan is in quiet mode." in told(at, "compact")[0]
     assert "Carry on" not in "".join(started(at, "resume"))
+
+
+@pytest.mark.parametrize("context", ["start", "changed", "compact", "resume"])
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (lambda plan: ops.set_mode(plan, "quiet"), "The plan is in quiet mode."),
+        (lambda plan: ops.set_mode(plan, "plan"), "The plan is in plan mode."),
+        (lambda plan: ops.pause(plan, "no key"), 'The work is paused: "no key".'),
+    ],
+)
+def test_claude_code_is_sent_on_only_if_work_may_go_on(context: str, edit: Any, words: str) -> None:
+    at = planned("claude-code")
+    assert "Carry on with what is open." in told(at, context)[0]
+    at.change(edit)
+    assert words in told(at, context)[0]
+    assert "Carry on" not in "".join(told(at, context))
+
+
+@pytest.mark.parametrize("mode", ["plan", "quiet"])
+@pytest.mark.parametrize("dialect", ["claude-code", "gencode"])
+def test_nobody_is_told_to_begin_a_list_that_cannot_be_written(dialect: str, mode: str) -> None:
+    at = desk(dialect)
+    assert "TodoWrite" in "".join(told(at, "start"))
+    at.change(lambda plan: ops.set_mode(plan, mode))
+    assert "TodoWrite" not in "".join(told(at, "start"))
 
 
 def test_ours_says_why_something_is_blocked() -> None:
@@ -200,7 +226,7 @@ def test_an_edit_that_was_told_with_an_attachment_is_not_told_with_the_next_answ
     assert "use -x" in " ".join(told(at, TURN))
     assert at.call("plan", {"show": True}).news == ()
     at.change(lambda plan: ops.note(plan, "2", "use -v"))
-    assert 'the user noted on 2 "Write": use -v.' in at.call("plan", {"start": [2]}).text
+    assert 'the user noted on 2 "Write": "use -v".' in at.call("plan", {"start": [2]}).text
     assert told(at, TURN) == []
     assert was_prompted(at, "go on") == []
 
@@ -218,7 +244,7 @@ def test_a_note_of_the_user_is_not_lost_over_a_compaction(source: str) -> None:
     at.change(lambda plan: ops.note(plan, "2", "use -x"))
     lines = started(at, source)
     assert lines[0].startswith("Your plan (1/3 done)")
-    assert lines[1:] == ['the user noted on 2 "Write": use -x.']
+    assert lines[1:] == ['the user noted on 2 "Write": "use -x".']
     assert started(at, source) == lines[:1]
 
 

@@ -292,6 +292,24 @@ def test_the_commands_show_and_bring_back_what_a_rewrite_left_out(folder: Path) 
     assert shown() == [("Read", "pending"), ("Write", "pending")]
 
 
+@pytest.mark.parametrize("dialect", ["oh-my-pi", "claude-code"])
+def test_a_session_s_todo_shows_and_exports_what_was_cleared(folder: Path, dialect: str) -> None:
+    own = {"PUNCHLIST_DIALECT": dialect, "PUNCHLIST_CLEAR_DELAY": "0"}
+    if dialect == "oh-my-pi":
+        batch = [{"op": "init", "list": [{"phase": "A", "items": ["Read", "Write"]}]}, {"op": "done"}]
+        run("call", "todo_write", stdin=json.dumps({"ops": batch}), **own)
+        run("call", "todo_write", stdin=json.dumps({"ops": [{"op": "append", "phase": "B", "items": ["Test"]}]}), **own)
+    else:
+        for status in ("pending", "completed"):
+            sent = {"todos": entries(("Read", status), ("Write", status))}
+            run("call", "TodoWrite", stdin=json.dumps(sent), **own)
+    assert ("Read", "completed") not in shown(**own)
+    assert run("run", "/todo", **own) == run("show", "--all", **own)
+    assert "✓ 1 Read" in run("run", "/todo", **own)
+    run("run", "/todo export", **own)
+    assert "- [x] Read" in Path("TODO.md").read_text(encoding="utf-8")
+
+
 def test_the_commands_show_what_oh_my_pi_has_put_away(folder: Path) -> None:
     own = {"PUNCHLIST_DIALECT": "oh-my-pi", "PUNCHLIST_CLEAR_DELAY": "0"}
     sent = [{"op": "init", "list": [{"phase": "A", "items": ["Read", "Write"]}]}, {"op": "done", "task": "Read"}]

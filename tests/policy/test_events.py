@@ -87,6 +87,15 @@ def test_everything_that_happens_to_a_session_is_written_down() -> None:
     assert [one["at"] for one in found] == sorted(one["at"] for one in found)
 
 
+@pytest.mark.parametrize("sent", ["{", "nonsense", "NaN"])
+def test_a_call_that_is_no_json_is_a_refusal_too(sent: str) -> None:
+    call({"add": ["Read"]}, "--session", "s1")
+    assert run("call", "plan", "--session", "s1", stdin=sent).returncode == 1
+    last = happened("--session", "s1")[-1]
+    assert (last["kind"], last["tool"]) == ("refusal", "plan")
+    assert "not valid JSON" in last["message"]
+
+
 def test_they_are_printed_for_the_eye_too() -> None:
     call({"add": ["Read"]})
     call({"frob": 1})

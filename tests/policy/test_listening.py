@@ -123,6 +123,22 @@ def test_the_result_of_another_call_says_nothing_about_the_plan() -> None:
     assert not found.failed
 
 
+def test_a_result_without_an_id_belongs_to_the_last_call() -> None:
+    failure = result(failed=True)
+    del failure["message"]["content"][0]["tool_use_id"]
+    nameless = use("todo_write")
+    del nameless["message"]["content"][0]["id"]
+    assert heard(nameless, failure, dialect="oh-my-pi").failed
+    assert heard("write", failure, dialect="oh-my-pi").failed
+    assert not heard("write", "result", "work", failure, dialect="oh-my-pi").failed
+
+
+def test_what_a_sub_agent_says_in_the_same_log_is_passed_over() -> None:
+    aside = {**say("Which one?"), "isSidechain": True}
+    assert heard("write", aside, {**use("TodoWrite"), "isSidechain": True}, "say")[:2] == (2, 2)
+    assert heard(say("Done."), aside).said == "Done."
+
+
 @pytest.mark.parametrize("is_error", [True, False])
 def test_a_result_in_oh_my_pi_s_own_form_is_understood(is_error: bool) -> None:
     entry = {"type": "message", "message": {"role": "toolResult", "toolName": "todo_write", "isError": is_error}}

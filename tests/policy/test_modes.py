@@ -336,10 +336,71 @@ def test_a_refused_reason_pauses_nothing_and_nobody_is_told() -> None:
     assert stopped(at, Stop(said="So far.")).text
 
 
+@pytest.mark.parametrize("reason", ["", " ", "stuck", "no key", "I am stuck and need help here", "x" * 501])
+def test_a_pause_of_ours_needs_a_reason_as_good_as_llxprt_s(reason: str) -> None:
+    at = planned()
+    refused = at.call("plan", {"pause": reason})
+    theirs = planned("llxprt").call("todo_pause", {"reason": reason}, continuing=True)
+    assert refused.text == f"pause: {theirs.text.removeprefix('Invalid pause reason: ')}"
+    assert (refused.is_error, at.plan.paused) == (True, None)
+    assert not at.call("plan", {"pause": "the staging server does not answer"}).is_error
+
+
 def test_strictness_is_a_setting() -> None:
     at = planned("llxprt", strict_pause=False)
     assert not at.call("todo_pause", {"reason": "stuck"}, continuing=True).is_error
     assert at.plan.paused is not None
+    at = planned(strict_pause=False)
+    assert not at.call("plan", {"pause": "stuck"}).is_error
+    assert at.plan.paused is not None
+
+
+@pytest.mark.parametrize("words", [("",), (" ", "  "), ("\t",)])
+def test_the_user_s_own_pause_needs_a_reason_and_any_will_do(own_folder: Path, words: tuple[str, ...]) -> None:
+    run("add", "Read")
+    refused = run("pause", *words)
+    assert (refused.returncode, refused.stderr) == (1, "punchlist: a pause needs a reason.\n")
+    assert run("pause", "stuck").stdout == "paused the work: stuck.\n"
+
+
+# --- what is for the main agent only ---------------------------------------------------------------------------------
+
+
+def test_a_tool_that_is_withheld_from_sub_agents_is_neither_offered_to_them_nor_carried_out(own_folder: Path) -> None:
+    own = ("--dialect", "oh-my-pi", "--session", "o")
+    sent = json.dumps({"ops": [{"op": "init", "list": [{"phase": "A", "items": ["Read"]}]}]})
+    assert json.loads(run("tools", *own, "--agent", "sub1").stdout) == []
+    assert run("prompt", *own, "--agent", "sub1").stdout.strip() == ""
+    refused = json.loads(run("call", "todo_write", *own, "--agent", "sub1", stdin=sent).stdout)
+    assert refused["text"] == "todo_write is not for sub-agents; the main agent keeps the list."
+    assert [tool["name"] for tool in json.loads(run("tools", *own).stdout)] == ["todo_write"]
+    assert json.loads(run("call", "todo_write", *own, stdin=sent).stdout)["is_error"] is False
+    assert [tool["name"] for tool in json.loads(run("tools", "--agent", "sub1").stdout)] == ["plan"]
+
+
+@pytest.mark.parametrize("tool", ["todo", "todo_write"])
+def test_what_a_sub_agent_did_all_the_same_is_mirrored(own_folder: Path, tool: str) -> None:
+    op = {"op": "init", "list": [{"phase": "A", "items": ["Read"]}]}
+    args = op if tool == "todo" else {"ops": [op]}
+    event = {"moment": "after", "session": "o", "agent": "sub1", "tool": tool, "args": args}
+    run("hook", "oh-my-pi", stdin=json.dumps(event))
+    with punchlist.open(session="o", agent="sub1") as at:
+        assert [item.text for item in at.plan.items] == ["Read"]
+
+
+# --- the system prompt in a quiet context ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dialect", PATHS)
+def test_in_a_quiet_context_the_prompt_forbids_the_list_and_sub_agents(own_folder: Path, dialect: str) -> None:
+    own = ("--session", "s1", "--dialect", dialect)
+    usual = run("prompt", *own).stdout
+    run("mode", "quiet", "--session", "s1")
+    quiet = run("prompt", *own).stdout
+    assert [f"`{tool.name}`" in quiet for tool in load(dialect).tools if not tool.only_continuing].count(False) == 0
+    assert "sub-agent" in quiet
+    run("mode", "act", "--session", "s1")
+    assert run("prompt", *own).stdout == usual != quiet
 
 
 def test_a_recorder_keeps_pauses_in_order_and_forgets_them_when_told() -> None:

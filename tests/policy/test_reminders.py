@@ -21,7 +21,7 @@ from punchlist.policy.limits import OF_DIALECT, OURS, tokens
 from punchlist.policy.listen import REMINDER, Tally, tally
 from punchlist.policy.remind import afforded
 from tests.policy.desks import desk, planned
-from tests.policy.talk import conversation, tools
+from tests.policy.talk import conversation, tools, user
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
 
@@ -102,9 +102,14 @@ def test_gencode_is_told_once_at_the_start() -> None:
 
 
 def test_gencode_is_nagged_at_ten_turns_and_after_each_further_ten() -> None:
-    at = planned("gencode")
-    due = [turns for turns in range(1, 45) if texts(at, f"say*{turns}")]
-    assert due == [10, 20, 30, 40]
+    assert list(over(planned("gencode"), 44)) == [9, 19, 29, 39]  # and the turn that wrote it
+
+
+@pytest.mark.parametrize("turns", [10, 11, 19])
+def test_gencode_is_nagged_when_more_than_ten_turns_went_by_unseen(turns: int) -> None:
+    assert texts(planned("gencode"), f"say*{turns}") != []
+    assert texts(planned("gencode"), f"say*{turns}", "reminded", "say*9") == []
+    assert texts(planned("gencode"), f"say*{turns}", "reminded", "say*10") != []
 
 
 def test_gencode_s_nag_says_how_many_turns_it_was() -> None:
@@ -119,6 +124,16 @@ def test_gencode_s_count_begins_anew_with_a_write() -> None:
     assert texts(at, "say*15", "write", "say*9") != []
 
 
+def test_a_system_s_reminders_do_not_eat_our_budget() -> None:
+    at = planned("claude-code")
+    over(at, 100)
+    assert at.pace.spent == 0
+    ours = Desk(at.store, session="s1", dialect="native", settings=at.settings, place="/here")
+    assert texts(ours, "say*10") != []
+    assert 0 < ours.pace.spent < 100
+    assert [event["tokens"] > 0 for event in at.events() if event["kind"] == "reminder"][:2] == [True, True]
+
+
 # --- oh-my-pi and llxprt ---------------------------------------------------------------------------------------------
 
 
@@ -130,6 +145,41 @@ def test_oh_my_pi_is_reminded_of_a_failed_call_until_one_succeeds_and_of_nothing
     assert texts(at, "write", "result") == []
     assert texts(at, "write", "failure", "write", "result") == []
     assert texts(at, *["work"] * 100) == []
+
+
+def test_oh_my_pi_hears_of_a_failed_call_once() -> None:
+    at = planned("oh-my-pi")
+    told = {"type": "attachment", "attachment": {"type": FAILED}}
+    assert texts(at, "write", "failure", told, "say") == []
+    assert texts(at, "write", "failure", told, "write", "failure") != []
+
+
+@pytest.mark.parametrize("context", ["start", "changed", "compact", "resume", TURN])
+def test_a_call_that_failed_leaves_a_reminder_whatever_comes_next(context: str) -> None:
+    at = planned("oh-my-pi")
+    at.call("todo_write", {"ops": [{"op": "done", "task": "Nowhere"}]})
+    assert [one.text for one in attached(at, context) if one.type == FAILED] != []
+    assert [one.text for one in attached(at, context) if one.type == FAILED] == []
+
+
+def test_a_call_that_could_not_be_read_leaves_one_too_and_one_that_succeeds_takes_it_away() -> None:
+    at = planned("oh-my-pi")
+    wrong: list[object] = [{"ops": []}, None]
+    for args in wrong:
+        assert at.call("todo_write", args).is_error
+        at.call("todo_write", {"ops": [{"op": "note", "task": "Write", "text": "so far"}]})
+        assert texts(at) == []
+    at.decline("todo_write", "not valid JSON")
+    assert texts(at) != []
+
+
+def test_a_failed_call_is_not_told_while_the_work_is_paused_but_afterwards() -> None:
+    at = planned("oh-my-pi")
+    at.call("todo_write", {"ops": []})
+    at.change(lambda plan: ops.pause(plan, "lunch"))
+    assert texts(at) == []
+    at.change(ops.resume)
+    assert texts(at) != []
 
 
 def test_a_failed_call_reminds_nobody_else() -> None:
@@ -160,6 +210,32 @@ def test_ours_names_the_item_and_asks_for_nothing_else() -> None:
     assert "`plan`" in text
     for word in ("Read", "Test", "verify", "complete"):
         assert word not in text
+
+
+@pytest.mark.parametrize("dialect", ["native", "claude-code", "gencode"])
+def test_a_reminder_that_stands_in_the_conversation_as_a_message_is_counted(dialect: str) -> None:
+    at = planned(dialect)
+    (text,) = texts(at, "say*10")
+    for said in (user(text), user(f"{text}\nGo on."), {"role": "user", "content": [{"type": "text", "text": text}]}):
+        assert texts(at, "say*10", said) == texts(at, "say*10", said, "say*2") == []
+        assert heard(at, "say*10", said, "say").since_reminder == 1
+    assert heard(at, user("Hurry."), "say*10", user(f"{text}\n\nWait.")).asked == "Wait."
+    assert heard(at, user("Hurry."), "say*10", user(text)).asked == "Hurry."
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<system-reminder>\nPlan: x\n</system-reminder>", "<system-reminder>\n", "<reminder>\n3\n</reminder>", "Plan: "],
+)
+def test_what_only_looks_like_a_reminder_of_ours_is_none(text: str) -> None:
+    assert texts(planned(), "say*10", user(text)) != []
+
+
+def test_a_question_makes_ours_not_due_and_claude_code_s_all_the_same() -> None:
+    assert not is_due(planned(), heard(planned(), "say*10", "ask"))
+    assert is_due(planned(), heard(planned(), "say*10", "ask", "user"))
+    at = planned("claude-code")
+    assert is_due(at, heard(at, "say*10", "ask"))
 
 
 def test_ours_begins_anew_when_the_list_is_written() -> None:
@@ -376,6 +452,24 @@ def test_what_is_no_conversation_is_refused_by_name(folder: Path, text: str) -> 
 def test_a_file_that_is_not_there_is_named(folder: Path) -> None:
     done = run("remind", "--messages", "nowhere.json")
     assert (done.returncode, done.stderr) == (1, "punchlist: nowhere.json: No such file or directory.\n")
+
+
+def test_a_call_that_failed_is_told_by_the_next_command_once(folder: Path) -> None:
+    own = ("--dialect", "oh-my-pi", "--session", "o")
+    for failing, command in (("{", ("attach", "--context", "changed")), ('{"ops": []}', ("remind", "--messages", "-"))):
+        assert run("call", "todo_write", *own, stdin=failing).returncode == 1
+        assert "`todo_write` failed" in run(*command, *own, stdin="[]").stdout
+        assert "`todo_write` failed" not in run(*command, *own, stdin="[]").stdout
+
+
+def test_a_session_with_a_plan_has_a_budget_before_it_was_heard_of(folder: Path) -> None:
+    run("add", "Read")
+    assert "session" not in json.loads(run("show", "--json").stdout)
+    run("add", "Read", "--session", "s1")
+    spent = {"reminder_tokens": 0, "reminder_budget": 400, "pushes": 0, "push_limit": 20}
+    assert json.loads(run("show", "--json", "--session", "s1").stdout)["session"] == spent
+    assert "reminders" not in run("show", "--session", "s1").stdout
+    assert "session" not in json.loads(run("show", "--json", "--session", "s2").stdout)
 
 
 def test_the_user_sees_what_reminders_have_cost(folder: Path) -> None:

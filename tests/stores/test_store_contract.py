@@ -640,7 +640,7 @@ def test_a_call_is_applied_again_to_the_newest_plan(store: Store) -> None:
     user.call("plan", {"add": ["Alpha", "Beta"]})
     racing = Racing(store, lambda: user.change(lambda plan: ops.drop(plan, "2", why="not wanted")))
     reply = desk_of(racing, "native").call("plan", {"done": [1]})
-    assert reply.text.splitlines() == ["all done (1/1)", 'the user dropped 2 "Beta": not wanted.']
+    assert reply.text.splitlines() == ["all done (1/1)", 'the user dropped 2 "Beta": "not wanted".']
 
 
 def test_an_edit_is_applied_again_to_the_newest_plan(store: Store) -> None:

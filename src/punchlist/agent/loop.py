@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..core.errors import StoreError
 from ..desk import Desk
+from ..dialects import offered
 from ..moments import Sent, is_continuing, stopped, was_prompted
 from ..moments import Stop as Standing
 from ..policy.brief import wrapped
@@ -132,10 +133,10 @@ def prompt_of(site: Site) -> str:
     """The system prompt: the same from turn to turn, so that it is paid for once."""
     own = say("agent.system", folder=site.folder)
     desk: Desk = site.desk
-    offered = [tool for tool in desk.dialect.tools if tool.for_subagents or not site.depth]
-    if not offered or desk.is_off or not desk.dialect.system:
+    found = offered(desk.dialect, continuing=False, agent=desk.agent)
+    if not found or desk.is_off or not desk.dialect.system:
         return own
-    return f"{own}\n\n{say(desk.dialect.system, tool=offered[0].name, shell='shell')}"
+    return f"{own}\n\n{say(desk.dialect.system, tool=found[0].name, shell='shell')}"
 
 
 def _tell_model(site: Site, said: Transcript, kind: str, text: str) -> None:

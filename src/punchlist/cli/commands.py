@@ -12,11 +12,15 @@ from ..core.codec import to_json
 from ..core.errors import PunchlistError, Refused, SettingsError, StoreError
 from ..core.model import MAIN, Pace, Plan
 from ..core.text import counted, quoted
+from ..core.typed import TYPE_CHECKING
 from ..desk import Desk, desk_for
 from ..settings import ABOUT, DIALECTS, Settings, load, place
 from ..stores import masked
 from . import screen
 from .parser import Handler, misuse, named, parser, plan_named
+
+if TYPE_CHECKING:
+    from ..dialects import Tool
 
 
 def run(argv: list[str]) -> int:
@@ -111,10 +115,10 @@ def _all(desk: Desk) -> Plan:
 
 
 def _spent(desk: Desk) -> dict[str, int]:
-    """What reminders and pushes have cost the session that works from the plan; nothing, if no hook was ever heard."""
+    """What reminders and pushes have cost the session that works from the plan; nothing, if there is none."""
     bound = [] if desk.session else desk.store.sessions(desk.plan.id)
     pace = desk.of(*bound[-1]).pace if bound else desk.pace
-    if pace == Pace():
+    if pace == Pace() and not desk.session and not bound:
         return {}
     from ..moments import limits_of
 
@@ -355,28 +359,43 @@ def _call(args: Namespace) -> int:
 
 
 def _tools(args: Namespace) -> int:
-    from ..dialects import load as load_dialect
-    from ..dialects import offered
     from ..dialects.wire import WRITERS
 
     settings = _settings(args)
-    tools = [] if _is_off(args, settings) else offered(load_dialect(settings.dialect), continuing=args.continuing)
-    screen.say_json([WRITERS[args.format](tool) for tool in tools])
+    screen.say_json([WRITERS[args.format](tool) for tool in _offered(args, settings, continuing=args.continuing)])
     return 0
 
 
 def _prompt(args: Namespace) -> int:
-    from ..dialects import load as load_dialect
-    from ..prompts import say
-
     settings = _settings(args)
-    dialect = load_dialect(settings.dialect)
-    text = "" if _is_off(args, settings) else say(dialect.system, tool=dialect.tools[0].name, shell=args.shell)
+    tools = _offered(args, settings, continuing=False)
+    text = _about(args, settings, [tool.name for tool in tools]) if tools else ""
     if getattr(args, "json", False):
-        screen.say_json({"dialect": dialect.name, "text": text})
+        screen.say_json({"dialect": settings.dialect, "text": text})
     else:
         screen.say(text)
     return 0
+
+
+def _about(args: Namespace, settings: Settings, tools: list[str]) -> str:
+    """What goes with the tools into the system prompt; in a quiet context, that they are not to be used."""
+    from ..dialects import load as load_dialect
+    from ..prompts import say
+
+    with _desk(args, settings) as desk:
+        if desk.plan.mode == "quiet":
+            return say("quiet", tools=", ".join(f"`{tool}`" for tool in tools))
+    return say(load_dialect(settings.dialect).system, tool=tools[0], shell=args.shell)
+
+
+def _offered(args: Namespace, settings: Settings, *, continuing: bool) -> list[Tool]:
+    """The tools that the agent is shown."""
+    from ..dialects import load as load_dialect
+    from ..dialects import offered
+
+    if _is_off(args, settings):
+        return []
+    return offered(load_dialect(settings.dialect), continuing=continuing, agent=named(args, "agent") or MAIN)
 
 
 def _is_off(args: Namespace, settings: Settings) -> bool:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _LINE = 64_000_000  # bytes of a line in a log
 _CHUNK = 1_000_000  # bytes of an array that are read at a time
+_BLANK = b"\xef\xbb\xbf \t\r\n"
 
 
 def read(path: str, format: str) -> Any:
@@ -39,25 +40,34 @@ def read_text(path: str) -> str:
 
 def log(path: str) -> Iterator[Any]:
     """A conversation, entry by entry, so that a long one needs no more memory than a short one: the lines of a file, or
-    what a JSON array holds."""
+    what a JSON array holds, as such or as the `messages` of an object."""
     try:
-        file = sys.stdin.buffer if path == "-" else open(path, "rb")  # noqa: SIM115
-        head = file.readline(_LINE)
-        while head and not head.strip(b"\xef\xbb\xbf \t\r\n"):
-            head = file.readline(_LINE)
+        file: Any = sys.stdin.buffer if path == "-" else open(path, "rb")  # noqa: SIM115
+        while (seen := file.peek(1)) and not seen.strip(_BLANK):
+            file.read(len(seen))
     except OSError as error:
         raise Refused(f"{path}: {error.strerror}.") from None
-    return (_elements if head.lstrip(b"\xef\xbb\xbf \t").startswith(b"[") else _lines)(head, file, path)
+    opening = _opening(seen.lstrip(_BLANK))
+    return _elements(opening, file, path) if opening else _lines(file, path)
 
 
-def _elements(head: bytes, file: BinaryIO, path: str) -> Iterator[Any]:
+def _opening(seen: bytes) -> bytes:
+    """How a list of messages opens; nothing, where there is none."""
+    opening, rest = seen[:1], seen[1:].lstrip()
+    if opening == b"{" and rest.startswith(b'"messages"'):
+        rest = rest.removeprefix(b'"messages"').lstrip()
+        return b"{[" if rest.startswith(b":") and rest[1:].lstrip().startswith(b"[") else b""
+    return opening if opening == b"[" else b""
+
+
+def _elements(opening: bytes, file: BinaryIO, path: str) -> Iterator[Any]:
     """What a JSON array holds, one by one."""
     from codecs import getincrementaldecoder
 
     decode, decoder = getincrementaldecoder("utf-8-sig")().decode, json.JSONDecoder()
     try:
         with file:
-            text, at = decode(head).lstrip()[1:], 0
+            text, at = decode(file.read(_CHUNK)).partition("[")[2], 0
             while True:
                 while (found := _element(decoder, text, at)) is not None:
                     value, at = found
@@ -72,8 +82,19 @@ def _elements(head: bytes, file: BinaryIO, path: str) -> Iterator[Any]:
         raise Refused(f"{path}: not UTF-8.") from None
     except RecursionError:
         raise Refused(f"{path}: nested too deeply.") from None
-    if text[at:].strip() != "]":
+    if not _is_end(text[at:].strip(), opening):
         raise Refused(f"{path}: not valid JSON: an entry or the end of the list cannot be read.")
+
+
+def _is_end(text: str, opening: bytes) -> bool:
+    """Whether a list ends like this. Behind the messages of an object others of its keys may stand."""
+    if opening == b"[" or not text.startswith("]"):
+        return text == "]"
+    rest = text[1:].lstrip()
+    try:
+        return rest == "}" or (rest[:1] == "," and isinstance(json.loads("{" + rest[1:]), dict))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _element(decoder: json.JSONDecoder, text: str, at: int) -> tuple[Any, int] | None:
@@ -93,13 +114,14 @@ def _behind(text: str, at: int, chars: str) -> int:
     return at
 
 
-def _lines(head: bytes, file: BinaryIO, path: str) -> Iterator[str]:
-    """The lines of a file that is closed at its end. One that is endless is cut, and so is no message."""
+def _lines(file: BinaryIO, path: str) -> Iterator[str]:
+    """The lines of a file that is closed at its end; all of it, if one object is laid out over them. A line that is
+    endless is cut, and so is no message."""
     try:
         with file:
-            while head:
-                yield head.decode("utf-8-sig", "replace")
-                head = file.readline(_LINE)
+            while line := file.readline(_LINE):
+                whole = line if line.strip(_BLANK) != b"{" else line + file.read(_LINE)
+                yield whole.decode("utf-8-sig", "replace")
     except OSError as error:
         raise Refused(f"{path}: {error.strerror}.") from None
 

@@ -19,8 +19,10 @@ from ..core.model import ACTIVE, DONE, DROPPED, Plan
 from ..core.render import Glyphs, Line, Span
 from ..core.text import counted
 from ..desk import Desk
+from ..dialects.formats import load
 from .editor import edited
 from .files import read
+from .history import with_departed
 
 HELP = """\
 /todos            the list
@@ -77,7 +79,7 @@ def _todos(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
 def _todo(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
     verb, _, words = rest.partition(" ")
     if not verb:
-        return render.lines(desk.plan, width, glyphs)
+        return render.lines(with_departed(desk), width, glyphs)
     if verb not in _VERBS:
         raise Refused(f"/todo knows no {verb!r}; it knows {', '.join(_VERBS)}.")
     return _VERBS[verb](desk, words.strip())
@@ -142,7 +144,7 @@ def _edit(desk: Desk, words: str) -> list[Line]:
 
 
 def _copy(desk: Desk, words: str) -> list[Line]:
-    text = str(desk.export_plan("markdown"))
+    text = _markdown(desk)
     for command in _COPIERS:
         if shutil.which(command[0]):
             done = subprocess.run(command, input=text.encode(), check=False, stderr=subprocess.DEVNULL)
@@ -155,12 +157,17 @@ def _export(desk: Desk, words: str) -> list[Line]:
     path = os.path.expanduser(words or _FILE)
     try:
         with open(path, "x", encoding="utf-8") as file:
-            file.write(str(desk.export_plan("markdown")))
+            file.write(_markdown(desk))
     except FileExistsError:
         raise Refused(f"{path} is there already; name another file.") from None
     except OSError as error:
         raise Refused(f"{path}: {error.strerror}.") from None
     return _said(f"written to {path}.")
+
+
+def _markdown(desk: Desk) -> str:
+    """What /todo shows, as Markdown: what was cleared is there, too."""
+    return str(load("markdown", to_write=True).write(with_departed(desk)))
 
 
 def _import(desk: Desk, words: str) -> list[Line]:

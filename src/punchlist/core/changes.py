@@ -122,41 +122,58 @@ def touched(before: Plan, after: Plan) -> list[int] | None:
 def tell(changes: Iterable[Change], who: str, plan: Plan, *, ids: bool = True) -> list[str]:
     """One sentence for each change, as a model that works from the plan should hear it."""
     name = "the user" if who == USER else f"agent {inline(who)}"
-    return [f"{name} {words}." for change in changes for words in _sentences(change, ids, who == USER, plan)]
+    voice = _Voice(ids, who == USER)
+    return [f"{name} {words}." for change in changes for words in _sentences(change, voice, plan)]
 
 
 def describe(changes: Iterable[Change], plan: Plan) -> list[str]:
     """One sentence for each change, as a person should read it."""
-    return [f"{words}." for change in changes for words in _sentences(change, True, False, plan)]
+    return [f"{words}." for change in changes for words in _sentences(change, _FOR_PEOPLE, plan)]
 
 
-def _sentences(change: Change, ids: bool, final: bool, plan: Plan) -> Iterator[str]:
+class _Voice(NamedTuple):
+    """How changes are told, and to whom."""
+
+    ids: bool = True  # whether items are known by their ids
+    final: bool = False  # whether it is said that a change stands
+    quotes: bool = True  # whether notes and reasons stand in quotes: to a model they must not pose as our own words
+
+    def words(self, text: str, width: int) -> str:
+        return quoted(text, width) if self.quotes else cut(inline(text), width)
+
+
+_FOR_PEOPLE = _Voice(quotes=False)
+
+
+def _sentences(change: Change, voice: _Voice, plan: Plan) -> Iterator[str]:
+    ids = voice.ids
     if change.kind == "added":
         yield f"added {_name(change.after, ids)}" + (
             "" if change.after.status == PENDING else f", {_state(change.after)}"
         )
     elif change.kind == "removed":
         if change.after:
-            yield from _item_sentences(change.before, change.after, ids)
-        yield f"removed {_name(change.before, ids)}" + (FINAL.rstrip(".") if final else "")
+            yield from _item_sentences(change.before, change.after, voice)
+        yield f"removed {_name(change.before, ids)}" + (FINAL.rstrip(".") if voice.final else "")
     elif change.kind == "changed":
-        yield from _item_sentences(change.before, change.after, ids)
+        yield from _item_sentences(change.before, change.after, voice)
     elif change.kind == "plan":
-        yield from _head_sentences(change)
+        yield from _head_sentences(change, voice)
     else:
         strayed = _strayed(change.before, change.after)
         names = [_name(item, ids) for item in plan.items if item.id in strayed]
-        advice = "; keep the order as it is now" if final else ""
+        advice = "; keep the order as it is now" if voice.final else ""
         yield f"moved {', '.join(names[:3]) or 'items'}{', …' if len(names) > 3 else ''}{advice}"
 
 
-def _item_sentences(old: Item, new: Item, ids: bool) -> Iterator[str]:
+def _item_sentences(old: Item, new: Item, voice: _Voice) -> Iterator[str]:
+    ids = voice.ids
     if old.text != new.text:
         yield f"renamed {_name(old, ids)} to {quoted(new.text)}"
     if old.status != new.status or (old.reason != new.reason and new.reason):
-        yield f"{_verb(old, new)} {_name(new, ids)}" + (f": {cut(inline(new.reason), 120)}" if new.reason else "")
+        yield f"{_verb(old, new)} {_name(new, ids)}" + (f": {voice.words(new.reason, 120)}" if new.reason else "")
     for note in new.notes[len(old.notes) :] if new.notes[: len(old.notes)] == old.notes else new.notes:
-        yield f"noted on {_name(new, ids)}: {cut(inline(note), 200)}"
+        yield f"noted on {_name(new, ids)}: {voice.words(note, 200)}"
     if len(new.notes) < len(old.notes):
         yield f"took notes off {_name(new, ids)}"
     for field in ("phase", "parent", "owner", "priority", "check"):
@@ -171,13 +188,13 @@ def _item_sentences(old: Item, new: Item, ids: bool) -> Iterator[str]:
         yield f"let {_name(new, ids)} wait for {', '.join(new.needs) or 'nothing'}"
 
 
-def _head_sentences(change: Change) -> Iterator[str]:
+def _head_sentences(change: Change, voice: _Voice) -> Iterator[str]:
     if change.id == "title":
         yield f"called the plan {quoted(change.after)}" if change.after else "took the plan's title away"
     elif change.id == "mode":
         yield f"switched to {change.after} mode"
     elif change.id == "paused":
-        yield f"paused the work: {cut(inline(change.after.reason), 120)}" if change.after else "resumed the work"
+        yield f"paused the work: {voice.words(change.after.reason, 120)}" if change.after else "resumed the work"
     elif change.id == "phases":
         added = [name for name in change.after if name not in change.before]
         if [name for name in change.after if name not in added] == list(change.before):

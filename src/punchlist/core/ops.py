@@ -225,6 +225,8 @@ def note(plan: Plan, id: str, text: str) -> Plan:
 
 def pause(plan: Plan, reason: str, at: str = "") -> Plan:
     """Let the agent rest until the user says otherwise."""
+    if not reason.strip():
+        raise Refused("a pause needs a reason.")
     active = plan.active
     return plan._replace(paused=Pause(reason, at, active.id if active else ""))
 

@@ -163,6 +163,7 @@ class Dialect(NamedTuple):
     tolerant: bool = False
     system: str = ""  # the name of its text for the system prompt
     content: Callable[[Plan], Any] | None = None  # the list as its system hands it over in an attachment
+    failed: str = ""  # the name of the text that its model gets after a call that failed, if there is one
 
 
 def load(name: str) -> Dialect:
@@ -174,10 +175,12 @@ def load(name: str) -> Dialect:
     return dialect
 
 
-def find_tool(dialect: Dialect, name: str, *, continuing: bool) -> Tool:
-    """The tool of this name, if it can be called now."""
+def find_tool(dialect: Dialect, name: str, *, continuing: bool, agent: str = MAIN) -> Tool:
+    """The tool of this name, if this agent can call it now."""
     for tool in dialect.tools:
         if tool.name == name:
+            if not _is_for(tool, agent):
+                raise Refused(f"{name} is not for sub-agents; the main agent keeps the list.")
             if tool.only_continuing and not continuing:
                 raise Refused(f"{name} can be used only while a continuation runs.")
             return tool
@@ -185,6 +188,11 @@ def find_tool(dialect: Dialect, name: str, *, continuing: bool) -> Tool:
     raise Refused(f"no tool {inline(cut(name, 40))!r} in {dialect.name}; the tools are {names}.")
 
 
-def offered(dialect: Dialect, *, continuing: bool) -> list[Tool]:
-    """The tools a model is shown."""
-    return [tool for tool in dialect.tools if tool.enabled and (continuing or not tool.only_continuing)]
+def offered(dialect: Dialect, *, continuing: bool, agent: str = MAIN) -> list[Tool]:
+    """The tools a model is shown, as this agent."""
+    tools = [tool for tool in dialect.tools if tool.enabled and (continuing or not tool.only_continuing)]
+    return [tool for tool in tools if _is_for(tool, agent)]
+
+
+def _is_for(tool: Tool, agent: str) -> bool:
+    return tool.for_subagents or agent == MAIN

@@ -63,7 +63,7 @@ _ADVANCING = {"add", "unblock", *_CLOSING}  # verbs after which the next item is
 
 def _apply(plan: Plan, call: Call) -> Plan:
     args: dict[str, Any] = call.args
-    _refuse_meaningless(args)
+    _refuse_meaningless(args, strict_pause=call.strict_pause)
     if args.get("add"):
         plan = ops.extend(plan, [_entry(index, wish) for index, wish in enumerate(args["add"])])
     ids = {verb: [str(id) for id in args[verb]] for verb in _BY_ID if args.get(verb)}
@@ -126,14 +126,14 @@ def _entry_faults(path: Path, entry: object) -> list[Fault]:
     ]
 
 
-def _refuse_meaningless(args: dict[str, Any]) -> None:
+def _refuse_meaningless(args: dict[str, Any], *, strict_pause: bool) -> None:
     if not any(key != "why" for key in args):
         raise Refused(f"say what to do: {', '.join(name for name in PLAN.schema['properties'] if name != 'why')}.")
     for verb in ("drop", "block"):
         if args.get(verb) and not args.get("why", "").strip():
             raise Refused(f"{verb} needs a why.")
     if "pause" in args:
-        fault = pause_fault(args["pause"], strict=False)
+        fault = pause_fault(args["pause"], strict=strict_pause)
         if fault:
             raise Refused(f"pause: {fault}")
 

@@ -287,6 +287,7 @@ DIALECT = Dialect(
     judge=_judge,
     system="oh-my-pi.system",
     content=lambda plan: _summary(plan, ()),
+    failed="oh-my-pi.failed",
 )
 
 

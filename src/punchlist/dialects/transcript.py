@@ -1,4 +1,5 @@
-"""A plan out of a session's log: Claude Code's JSONL, oh-my-pi's session entries, or a plain list of messages."""
+"""A plan out of a session's log: Claude Code's JSONL, oh-my-pi's session entries, or a plain list of messages, also as
+OpenAI has it."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ..core.errors import BadShape, Refused
 from ..core.model import Plan
+from ..core.shape import check
 from ..core.typed import Any
 from . import claude_code, oh_my_pi
 
@@ -16,10 +18,13 @@ _NO_LIST = (
 
 
 def read(data: object) -> Plan:
-    """The plan as the log last had it: the last list that was written, or the last state that was kept. A log without
-    any is refused, for an empty plan would take the place of one that is there."""
+    """The plan as the log last had it: the last list that was written, or the last state that was kept. What a
+    sub-agent wrote is not the main agent's. A log without any is refused, for an empty plan would take the place of one
+    that is there."""
     plan = None
     for entry in entries(data):
+        if entry.get("isSidechain") is True:
+            continue
         found = _from_calls(entry)
         if found is None:
             found = _from_state(entry)
@@ -31,22 +36,34 @@ def read(data: object) -> Plan:
 
 
 def entries(data: object) -> Iterator[Mapping[str, Any]]:
-    """The entries of a log: a list, a text, or lines. What is no entry is passed over, a cut-off last line too; but
-    where nothing at all is one, it is no log."""
-    if isinstance(data, str):
-        text = data.lstrip("\ufeff \t\r\n")
-        data = _parsed(text) if text.startswith("[") else text.split("\n")
+    """The entries of a log: a list, an object with `messages`, a text, or lines. What is no entry is passed over, a
+    cut-off last line too; but where nothing at all is one, it is no log."""
+    data = _messages(_read(data) if isinstance(data, str) else data)
     if not isinstance(data, Iterable) or isinstance(data, Mapping):
         raise _no_log()
     met = found = False
     for entry in data:
         met = met or entry not in ("", "\r")
-        parsed = _parsed(entry) if isinstance(entry, str) else entry
-        if isinstance(parsed, Mapping):
-            found = True
-            yield parsed
+        parsed = _messages(_parsed(entry) if isinstance(entry, str) else entry)
+        for one in parsed if isinstance(parsed, list) else (parsed,):
+            if isinstance(one, Mapping):
+                found = True
+                yield one
     if met and not found:
         raise _no_log()
+
+
+def _read(text: str) -> object:
+    """A text as the one value that it is, else as its lines."""
+    text = text.lstrip("\ufeff \t\r\n")
+    whole = _messages(_parsed(text)) if text.startswith(("[", "{")) else None
+    return whole if isinstance(whole, list) or text.startswith("[") else text.split("\n")
+
+
+def _messages(found: object) -> object:
+    """The messages of an object that holds them, as it is sent to a model; anything else as it is."""
+    messages = found.get("messages") if isinstance(found, Mapping) else None
+    return messages if isinstance(messages, list) else found
 
 
 def _no_log() -> BadShape:
@@ -66,19 +83,27 @@ def _from_calls(entry: Mapping[str, Any]) -> Plan | None:
     assert isinstance(message, Mapping)
     if "assistant" not in (entry.get("type"), message.get("role")):
         return None
-    blocks = message.get("content")
-    for block in blocks if isinstance(blocks, list) else ():
-        if (
-            isinstance(block, Mapping)
-            and block.get("type") == "tool_use"
-            and block.get("name") == claude_code.WRITE.name
-        ):
-            given = block.get("input")
-            try:
-                return claude_code.read(given.get("todos") if isinstance(given, Mapping) else None)
-            except Refused:
-                return Plan()
+    for name, given in (*_blocks(message.get("content")), *_functions(message.get("tool_calls"))):
+        if name == claude_code.WRITE.name:
+            is_right = isinstance(given, Mapping) and not check(given, claude_code.WRITE.schema)
+            return claude_code.read(given["todos"]) if is_right else Plan()
     return None
+
+
+def _blocks(content: object) -> Iterator[tuple[object, Any]]:
+    """The calls in a message: what is called, and with what."""
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, Mapping) and block.get("type") == "tool_use":
+            yield block.get("name"), block.get("input")
+
+
+def _functions(calls: object) -> Iterator[tuple[object, Any]]:
+    """The same as OpenAI spells them: the arguments are a text."""
+    for call in calls if isinstance(calls, list) else ():
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if isinstance(function, Mapping):
+            given = function.get("arguments")
+            yield function.get("name"), _parsed(given) if isinstance(given, str) else given
 
 
 def _from_state(entry: Mapping[str, Any]) -> Plan | None:

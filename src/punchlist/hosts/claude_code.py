@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..core.model import MAIN
-from ..core.typed import Any
+from ..core.typed import TYPE_CHECKING, Any
 from .hear import AFTER, BEFORE, PROMPT, START, STOP, Answer, Event, Host, heed, needed, text
+
+if TYPE_CHECKING:
+    from .recall import Log
 
 MOMENTS = {
     "SessionStart": START,
@@ -26,8 +29,10 @@ _HOST = Host(
         **dict.fromkeys(("TaskCreate", "TaskUpdate", "TaskList", "TaskGet"), "claude-tasks"),
     },
     names_uses=True,
+    log=lambda: _log(),
 )
 _PACKED = frozenset(["tool_input", "tool_response", "background_tasks", "session_crons", "is_interrupt"])
+_OVER = frozenset(["completed", "done", "failed", "error", "killed", "cancelled", "canceled", "stopped", "aborted"])
 _NOTICE = "<task-notification>"  # begins a prompt that is not the user's: work in the background has ended
 
 
@@ -51,7 +56,7 @@ def unpacked(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def read(event: dict[str, Any]) -> Event:
     """An event as Claude Code sends it; Codex does so, too."""
-    name, tool = needed(event, "hook_event_name"), text(event, "tool_name")
+    name, tool, log = needed(event, "hook_event_name"), text(event, "tool_name"), event.get("transcript_path")
     args = event.get("tool_input")
     prompt = text(event, "prompt")
     unasked = name == "UserPromptSubmit" and prompt.startswith(_NOTICE)
@@ -71,9 +76,29 @@ def read(event: dict[str, Any]) -> Event:
         interrupted=event.get("is_interrupt") is True,
         approved=plan if isinstance(plan, str) and name == "PostToolUse" else "",
         said=text(event, "last_assistant_message"),
-        background=bool(event.get("background_tasks") or event.get("session_crons")),
+        background=_is_busy(event.get("background_tasks")) or bool(event.get("session_crons")),
         planning=event.get("permission_mode") == "plan",
+        log=log if isinstance(log, str) else "",
     )
+
+
+def _log() -> Log:
+    from .recall import Log
+
+    return Log(_message, cut="[Request interrupted by user", asking=("AskUserQuestion",))
+
+
+def _message(entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry of its log, if something is said in it."""
+    return entry if entry.get("type") in ("user", "assistant") else {}
+
+
+def _is_busy(tasks: Any) -> bool:
+    """Whether work goes on in the background. What is no list of tasks is taken for work."""
+    if not isinstance(tasks, list):
+        return bool(tasks)
+    statuses = [task.get("status") if isinstance(task, dict) else None for task in tasks]
+    return any(not isinstance(status, str) or status.casefold() not in _OVER for status in statuses)
 
 
 def _shown(response: Any) -> Any:

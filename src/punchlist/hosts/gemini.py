@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from stat import S_ISREG
-
 from ..core.model import MAIN
 from ..core.typed import Any
 from ..policy.brief import is_restored
 from .hear import AFTER, BEFORE, PROMPT, START, STOP, Event, Host, heed, needed, text
+from .recall import tail
 
 _MOMENTS = {
     "SessionStart": START,
@@ -40,7 +38,7 @@ def lost(event: Event, since: int) -> tuple[bool, int]:
     """Whether the model has lost its plan to a compression, of which no event tells, and how far the log was read. A
     log that says its memory was replaced, and does not tell the plan after that, is all there is to see."""
     try:
-        found, end = _tail(event.log, since)
+        found, end = tail(event.log, _MOST, since)
     except (OSError, ValueError):
         return False, since
     at = max(found.rfind(b"\n" + _REPLACED), 0 if found.startswith(_REPLACED) else -1)
@@ -49,19 +47,6 @@ def lost(event: Event, since: int) -> tuple[bool, int]:
         return False, end if is_new or len(found) > _LONG else since
     is_lost = not is_restored(found[at:].decode("utf-8", "replace") + event.raw)
     return is_lost, end if is_lost else since
-
-
-def _tail(path: str, since: int) -> tuple[bytes, int]:
-    """What a log has behind this place, and where it ends. Of very much the last part is read, and what is no regular
-    file is not read at all: a pipe would be waited for, and a device has no end."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with open(handle, "rb") as file:
-        found = os.fstat(handle)
-        if not S_ISREG(found.st_mode):
-            return b"", since
-        end = found.st_size
-        file.seek(max(since if since <= end else 0, end - _MOST))
-        return file.read(_MOST), end
 
 
 def _read(event: dict[str, Any]) -> Event:

@@ -7,9 +7,12 @@ from collections.abc import Callable, Mapping
 from .. import moments
 from ..core.errors import Refused
 from ..core.model import MAIN, NOTHING
-from ..core.typed import Any, NamedTuple
+from ..core.typed import TYPE_CHECKING, Any, NamedTuple
 from ..desk import Desk, desk_for
 from ..settings import load, place
+
+if TYPE_CHECKING:
+    from .recall import Log
 
 OURS = "punchlist"  # what our MCP server is registered as
 _PATIENCE = "3"  # seconds to wait for a store that others hold; an agent waits for us, and gives up after 10
@@ -54,6 +57,7 @@ class Host(NamedTuple):
     deaf: bool = False  # whether nothing reaches its model but what it is sent on with
     names_uses: bool = False  # whether a call to a server has the id of the tool use
     hides_failure: bool = False  # whether a tool that failed looks like one that did not
+    log: Callable[[], Log] | None = None  # how its log is read, where its words are not in its event
     lost: Callable[[Event, int], tuple[bool, int]] | None = None  # whether its log says that the plan was forgotten
 
 
@@ -70,7 +74,7 @@ def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
         if desk.is_off:
             return Answer()
         if event.moment == STOP:
-            return Answer(push=_stop(desk, event))
+            return Answer(push=_stop(desk, event, host))
         return Answer("\n".join(_told(desk, event, host, before)))
 
 
@@ -171,11 +175,15 @@ def _mirrored(desk: Desk, event: Event, host: Host) -> list[str]:
     return mirrored(desk, dialect, event.tool, event.args, event.result)
 
 
-def _stop(desk: Desk, event: Event) -> str:
+def _stop(desk: Desk, event: Event, host: Host) -> str:
     """Sent on with a text, or left to rest. Only the main agent is sent on."""
     if event.agent != MAIN:
         return ""
     stop = moments.Stop(said=event.said, background=event.background, planning=event.planning, agent=MAIN)
+    if not event.said and event.log and host.log is not None:
+        from .recall import recalled
+
+        stop = recalled(event.log, host.log(), stop)
     return moments.stopped(desk, stop).text
 
 

@@ -15,6 +15,7 @@ from ..prompts import say
 CONTEXTS = ("start", "changed", "compact", "resume")
 POST_COMPACT = "post-compact"
 _WRAPPERS = {"gencode": "reminder"}
+_REMINDERS = {"plan.reminder": "", "claude-code.reminder": "claude-code", "gencode.nag": "gencode"}  # whose words
 _SHOWN = 20  # open items in words
 _WIDTH = 100  # characters of one of them
 
@@ -52,11 +53,30 @@ def restored(plan: Plan, *, ids: bool) -> str:
         return ""
     done = plan.progress
     progress = f" ({done.completed}/{done.total} done)" if done.completed else ""
-    return say("plan.list", progress=progress, list=listed(plan, ids=ids), next=_next(plan))
+    return say("plan.list", progress=progress, list=listed(plan, ids=ids), next=closing(plan, "Carry on from there."))
+
+
+def closing(plan: Plan, words: str) -> str:
+    """What someone who has got the plan should do with it: these words, if work may go on."""
+    if plan.paused:
+        return f"The work is paused: {quoted(plan.paused.reason, 120)}."
+    return words if plan.mode == "act" else f"The plan is in {plan.mode} mode."
 
 
 def reminder(plan: Plan, item: Item, turns: int, tool: str, *, ids: bool) -> str:
     return say("plan.reminder", now=now(plan, item, ids=ids), turns=str(turns), tool=tool)
+
+
+def after_reminder(text: str) -> str | None:
+    """What stands behind a reminder in our words, as it was handed over; None if the text begins with none."""
+    for name, dialect in _REMINDERS.items():
+        opening, closing = wrapped("\0", dialect).split("\0")
+        if not text.startswith(opening):
+            continue
+        reminder, found, rest = text[len(opening) :].partition(closing)
+        if found and _is_said(reminder, name):
+            return rest.strip()
+    return None
 
 
 def is_restored(text: str) -> bool:
@@ -73,18 +93,22 @@ def planning(file: str) -> str:
     return say("plan-mode", file=file or "the plan file")
 
 
-def _next(plan: Plan) -> str:
-    """What someone who has got the plan back should do with it."""
-    if plan.paused:
-        return f"The work is paused: {cut(inline(plan.paused.reason), 120)}."
-    return "Carry on from there." if plan.mode == "act" else f"The plan is in {plan.mode} mode."
-
-
 def _line(item: Item, ids: bool) -> str:
     number = f"{item.id} " if ids else ""
     head = {ACTIVE: "now ", BLOCKED: "blocked "}.get(item.status, "")
     why = f": {cut(inline(item.reason), 60)}" if item.status == BLOCKED and item.reason else ""
     return f"- {head}{number}{_words(item)}{why}"
+
+
+def _is_said(text: str, name: str) -> bool:
+    """Whether a text is the one of this name, whatever values it was said with."""
+    pieces = [piece.rpartition("}")[2] for piece in say(name).split("{")]
+    at = 0
+    for piece in pieces:
+        at = text.find(piece, at) + len(piece)
+        if at < len(piece):
+            return False
+    return text.startswith(pieces[0])
 
 
 def _words(item: Item) -> str:

@@ -16,6 +16,7 @@ class Limits(NamedTuple):
     remind_again: int = 0  # turns between two reminders; 0: twice as many each time
     budget: int = 400  # tokens of reminders in a session; below 0: without end
     on_empty: bool = False  # whether an empty list is worth a word
+    heeds_questions: bool = True  # whether an open question to the user is a reason for silence
     continuation: bool = True
     idle_pushes: int = 3  # in a row that lead to nothing
     pushes: int = 20  # in a session
@@ -24,8 +25,8 @@ class Limits(NamedTuple):
 
 # What the systems do whose tools a dialect offers. They know no budget.
 OF_DIALECT = {
-    "claude-code": Limits(remind_after=7, remind_again=3, budget=-1, on_empty=True),
-    "gencode": Limits(remind_after=10, remind_again=10, budget=-1, on_empty=True),
+    "claude-code": Limits(remind_after=7, remind_again=3, budget=-1, on_empty=True, heeds_questions=False),
+    "gencode": Limits(remind_after=10, remind_again=10, budget=-1, on_empty=True, heeds_questions=False),
     "oh-my-pi": Limits(remind_after=0, budget=-1),  # it reminds of a failed call, and of nothing else
     "llxprt": Limits(remind_after=0, budget=-1),
 }

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..core.typed import Any, NamedTuple
+from .brief import after_reminder
 
 REMINDER = "todo_reminder"  # the type of an attachment that reminds
+FAILED = "todo-write-error-reminder"  # of one that says that a plan call failed
 _THINKING = ("thinking", "redacted_thinking", "reasoning")
 _TEXTS = ("text", "output_text", "input_text")
 _CALLS = ("tool_use", "toolCall", "tool_call")
@@ -20,16 +22,18 @@ class Tally(NamedTuple):
     since_reminder: int = 0
     reminders: int = 0  # since the plan was written
     written: bool = False
-    failed: bool = False  # whether the last plan call failed
+    failed: bool = False  # whether the last plan call failed, and nobody has told
     said: str = ""  # the assistant's last words, if nobody has spoken since
     asked: str = ""  # the user's last words
+    question: bool = False  # whether a question was put to the user with a tool, and is not answered
 
 
-def tally(entries: Iterable[object], tools: Sequence[str]) -> Tally:
-    """Fold a conversation, oldest entry first, in constant memory. What is no message is passed over."""
-    heard = _Heard(tools)
+def tally(entries: Iterable[object], tools: Sequence[str], asking: Sequence[str] = ()) -> Tally:
+    """Fold a conversation, oldest entry first, in constant memory. What is no message is passed over, and what a
+    sub-agent said in between. `asking`: tools that put a question to the user."""
+    heard = _Heard(tools, asking)
     for entry in entries:
-        if isinstance(entry, dict):
+        if isinstance(entry, dict) and entry.get("isSidechain") is not True:
             heard.take(entry)
     return heard.tally()
 
@@ -42,10 +46,13 @@ class _Heard:
 
     __slots__ = (
         "asked",
+        "asking",
         "endings",
         "failed",
+        "latest",
         "names",
         "ours",
+        "question",
         "reminded",
         "reminders",
         "said",
@@ -54,17 +61,20 @@ class _Heard:
         "wrote",
     )
 
-    def __init__(self, tools: Sequence[str]) -> None:
-        self.names = frozenset(tools)
+    def __init__(self, tools: Sequence[str], asking: Sequence[str]) -> None:
+        self.names, self.asking = frozenset(tools), frozenset(asking)
         self.endings = tuple(f"_{tool}" for tool in tools)  # as an MCP server of ours offers them
         self.turns = self.wrote = self.reminded = self.reminders = 0  # wrote, reminded: how many turns before that
         self.written = self.failed = False
         self.said = self.asked = ""
-        self.ours: set[str] = set()  # calls of the plan that have no result yet
+        self.ours: set[str] = set()  # calls of the plan in the last message that has any
+        self.question: set[str] = set()  # calls that ask the user and have no result yet
+        self.latest = False  # whether the last message with calls has one of the plan
 
     def tally(self) -> Tally:
         since = (self.turns - self.wrote, self.turns - self.reminded)
-        return Tally(self.turns, *since, self.reminders, self.written, self.failed, self.said, self.asked)
+        told = Tally(self.turns, *since, self.reminders, self.written, self.failed, self.said, self.asked)
+        return told._replace(question=bool(self.question))
 
     def take(self, entry: dict[str, Any]) -> None:
         message = entry.get("message")
@@ -74,14 +84,29 @@ class _Heard:
             self._assistant(inner)
             return
         attachment = entry.get("attachment")
-        if isinstance(attachment, dict) and attachment.get("type") == REMINDER:
-            self.reminded, self.reminders = self.turns, self.reminders + 1
+        if isinstance(attachment, dict):
+            self._attached(attachment.get("type"))
             return
         if role in ("toolResult", "tool") and self._is_plan(inner.get("toolName", inner.get("name"))):
             self.failed = bool(inner.get("isError", inner.get("is_error")))
-        texts = self._user(inner.get("content"))
+        texts = self._unreminded(self._user(inner.get("content")))
         if texts and (kind == "user" or role == "user" or entry.get("role") == "user") and not entry.get("isMeta"):
             self.asked, self.said = "\n".join(texts), ""  # a question is answered
+            self.question.clear()
+
+    def _attached(self, type: object) -> None:
+        if type == REMINDER:
+            self.reminded, self.reminders = self.turns, self.reminders + 1
+        elif type == FAILED:
+            self.failed = False
+
+    def _unreminded(self, texts: list[str]) -> list[str]:
+        """The texts without a reminder of ours at their beginning, which is counted: not everybody has attachments."""
+        rest = after_reminder(texts[0]) if texts else None
+        if rest is None:
+            return texts
+        self._attached(REMINDER)
+        return [rest, *texts[1:]] if rest else texts[1:]
 
     def _assistant(self, inner: dict[str, Any]) -> None:
         texts: list[str] = []
@@ -103,6 +128,8 @@ class _Heard:
         self.turns += 1
         self.said = "\n".join(texts) or ("" if calls else self.said)
         mine = [call for call in calls if self._is_plan(call.get("name"))]
+        self.latest = bool(mine) if calls else self.latest
+        self.question.update(str(call.get("id")) for call in calls if str(call.get("name")) in self.asking)
         if mine:
             self.wrote, self.reminders, self.written = self.turns - 1, 0, True
             self.ours = {id for call in mine if isinstance(id := call.get("id"), str)}
@@ -114,7 +141,8 @@ class _Heard:
             kind = part.get("type")
             if kind == "tool_result":
                 id = part.get("tool_use_id")
-                if isinstance(id, str) and id in self.ours:
+                self.question.discard(str(id))
+                if id in self.ours if isinstance(id, str) else id is None and self.latest:
                     self.failed = bool(part.get("is_error"))
             elif kind in _TEXTS:
                 _gather(part, texts)

@@ -14,11 +14,6 @@ def is_due(heard: Tally, limits: Limits) -> bool:
     return heard.since_write >= limits.remind_after * ((2 << heard.reminders) - 1)
 
 
-def is_due_at(turns: int, limits: Limits) -> bool:
-    """For a system that nags by the number of turns alone: at so many, and again after each further so many."""
-    return limits.remind_after > 0 and turns > 0 and turns % limits.remind_after == 0
-
-
 def silence(plan: Plan, limits: Limits, *, asking: bool = False) -> str:
     """Why a reminder must not be given now, however long ago the last word was; empty if it may."""
     if not limits.reminders:
@@ -33,8 +28,8 @@ def silence(plan: Plan, limits: Limits, *, asking: bool = False) -> str:
 
 
 def afforded(text: str, pace: Pace, limits: Limits) -> Pace | None:
-    """The pace with a reminder paid for; None if the budget does not reach."""
-    cost = tokens(text)
+    """The pace with a reminder paid for; None if the budget does not reach. What has none costs nothing."""
+    cost = tokens(text) if limits.budget >= 0 else 0
     if 0 <= limits.budget < pace.spent + cost:
         return None
     return pace._replace(spent=pace.spent + cost, reminded=0, reminders=pace.reminders + 1)

@@ -21,6 +21,7 @@ class Stop(NamedTuple):
     planning: bool = False  # its own program is in plan mode
     interrupted: bool = False
     awaiting: bool = False  # an approval is awaited
+    waits: bool = False  # the user's last words tell it to wait
     owner: bool = True  # whether this session's is the plan
     work: int = 0  # tool calls it made since it was last sent on, where nobody counted them before
 
@@ -86,6 +87,7 @@ def _rest(plan: Plan, pace: Pace, stop: Stop, limits: Limits) -> str:
         (not stop.owner, "another session works from this plan"),
         (bool(pace.waiting), pace.waiting),
         (stop.interrupted, "it was interrupted"),
+        (stop.waits, "the user said to wait"),
         (stop.background, "work goes on in the background"),
         (not any(item.status not in CLOSED for item in plan.items), "nothing is open"),
         (stop.awaiting, "an approval is awaited"),

@@ -26,8 +26,7 @@ def tools(site: Site, *, continuing: bool) -> list[Tool]:
             concurrency_safe=False,  # a desk belongs to one thread
             is_plan=True,
         )
-        for tool in offered(site.desk.dialect, continuing=continuing)
-        if tool.for_subagents or not site.depth
+        for tool in offered(site.desk.dialect, continuing=continuing, agent=site.desk.agent)
     ]
 
 

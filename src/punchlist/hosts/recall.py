@@ -1,0 +1,81 @@
+"""The end of an agent's own log: what was said last, where an event does not tell."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from stat import S_ISREG
+
+from ..core.typed import Any, NamedTuple
+from ..policy.asking import says_wait
+from ..policy.listen import tally
+from ..policy.resume import Stop
+
+_MOST = 262_144  # bytes of a log that are looked at, at its end
+_NOT_TYPED = ("<", "Stop hook feedback:")  # how what a program says in the user's name begins
+_MARKS = ("isMeta", "isSidechain")  # of what is not the user's word
+
+
+class Log(NamedTuple):
+    """How the log of an agent is read: a line of JSON for each entry."""
+
+    message: Callable[[dict[str, Any]], dict[str, Any]]  # an entry as a message
+    cut: str  # how what stands in the user's name begins, where the user has interrupted it
+    asking: tuple[str, ...] = ()  # the tools with which it puts a question to the user
+
+
+def recalled(path: str, log: Log, stop: Stop) -> Stop:
+    """What is known of an agent that stops, with what the end of its log says."""
+    try:
+        heard = tally(map(_typed, map(log.message, _entries(path))), (), log.asking)
+    except (OSError, ValueError):  # it is not there, or nobody may read it
+        return stop
+    return stop._replace(
+        said=heard.said,
+        interrupted=stop.interrupted or heard.asked.startswith(log.cut),
+        awaiting=stop.awaiting or heard.question,
+        waits=says_wait(heard.asked),
+    )
+
+
+def tail(path: str, most: int, since: int = 0) -> tuple[bytes, int]:
+    """What a log has behind this place, and where it ends. Of very much the last part is read, and what is no regular
+    file is not read at all: a pipe would be waited for, and a device has no end."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not S_ISREG(found.st_mode):
+            return b"", since
+        end = found.st_size
+        file.seek(max(since if since <= end else 0, end - most))
+        return file.read(most), end
+
+
+def _entries(path: str) -> Iterator[dict[str, Any]]:
+    """The last entries of a log. What is cut off or no entry is passed over."""
+    import json
+
+    for line in tail(os.path.expanduser(path), _MOST)[0].split(b"\n"):
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            yield found
+
+
+def _typed(entry: dict[str, Any]) -> dict[str, Any]:
+    """A message, without what a program says in the user's name."""
+    message = entry.get("message")
+    inner: dict[str, Any] = message if isinstance(message, dict) else entry
+    if "user" not in (entry.get("type"), inner.get("role")):
+        return entry
+    content = inner.get("content")
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    kept = [part for part in parts if _is_typed(part)]
+    return {**{name: entry.get(name) for name in _MARKS}, "type": "user", "content": kept}
+
+
+def _is_typed(part: object) -> bool:
+    words = part.get("text") if isinstance(part, dict) else part
+    return not isinstance(words, str) or not words.lstrip().startswith(_NOT_TYPED)
