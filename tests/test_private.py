@@ -32,7 +32,7 @@ def modes(path: Path) -> set[int]:
 
 def planned() -> None:
     with punchlist.open("memory:", session="s1") as desk:
-        planning.prepared(desk, desk.plan)
+        planning.prepared(desk.plan)
 
 
 MAKERS: dict[str, Callable[[Path], object]] = {

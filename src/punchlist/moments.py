@@ -183,7 +183,7 @@ def planning(desk: Desk, plan: Plan, *, at_once: bool = False) -> str:
         return ""
     from .planning import plan_file
 
-    return brief.planning(plan_file(desk, plan))
+    return brief.planning(plan_file(plan))
 
 
 def _push(desk: Desk, plan: Plan, item: Item, pace: Pace) -> str:

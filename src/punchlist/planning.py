@@ -15,7 +15,7 @@ from .settings import state_folder
 _LARGEST = 1_000_000  # characters of a plan file
 
 
-def plan_file(desk: Desk, plan: Plan) -> str:
+def plan_file(plan: Plan) -> str:
     """Where the plan of plan mode is written. It stays when plan mode is left."""
     return os.path.join(os.path.realpath(state_folder(os.environ)), "plans", f"{plan.id}.md")
 
@@ -23,7 +23,7 @@ def plan_file(desk: Desk, plan: Plan) -> str:
 def read_plan_file(desk: Desk) -> str:
     """What was written there; nothing if nothing was."""
     try:
-        with open(plan_file(desk, desk.plan), encoding="utf-8", errors="replace") as file:
+        with open(plan_file(desk.plan), encoding="utf-8", errors="replace") as file:
             return file.read(_LARGEST)
     except FileNotFoundError:
         return ""
@@ -31,9 +31,9 @@ def read_plan_file(desk: Desk) -> str:
         raise StoreError(f"{error.filename} cannot be read: {error.strerror}.") from None
 
 
-def prepared(desk: Desk, plan: Plan) -> str:
+def prepared(plan: Plan) -> str:
     """Where the plan will be written, in a folder that is there."""
-    path = plan_file(desk, plan)
+    path = plan_file(plan)
     try:
         make_folder(os.path.dirname(path))
     except OSError as error:
@@ -43,7 +43,7 @@ def prepared(desk: Desk, plan: Plan) -> str:
 
 def write_plan_file(desk: Desk, text: str) -> str:
     """Keep the plan of plan mode; where it is."""
-    path = prepared(desk, desk.plan)
+    path = prepared(desk.plan)
     try:
         draft = f"{path}.{os.getpid()}"
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:

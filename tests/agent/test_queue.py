@@ -216,7 +216,7 @@ def test_the_plan_file_can_be_written_behind_a_link(
 
 def test_the_plan_file_can_be_written_in_plan_mode_and_is_what_the_user_approves(planning: Agent) -> None:
     desk = planning.site.desk
-    path = plan_file(desk, desk.plan)
+    path = plan_file(desk.plan)
     early = run(planning, all_tools(planning), Call("1", "exit_plan_mode", {}))
     assert early[0].text == f"there is no plan yet: write it to {path} first."
     text = "# Mend\n- [ ] First\n"
@@ -233,7 +233,7 @@ def test_the_plan_file_can_be_written_in_plan_mode_and_is_what_the_user_approves
 
 def test_the_plan_file_is_for_the_user_s_eyes_only(planning: Agent) -> None:
     desk = planning.site.desk
-    path = Path(plan_file(desk, desk.plan))
+    path = Path(plan_file(desk.plan))
     path.parent.mkdir(parents=True)
     path.write_text("as an older program left it")
     path.chmod(0o644)
@@ -247,7 +247,7 @@ def test_a_plan_that_is_not_approved_keeps_plan_mode_on_and_the_wish_is_told(tmp
     made = agent(tmp_path, [], answers=lambda question: "smaller steps", store=f"sqlite:{tmp_path / 'p.db'}")
     desk = made.site.desk
     desk.change(lambda plan: ops.set_mode(ops.add(plan, "Read"), "plan"))
-    path = plan_file(desk, desk.plan)
+    path = plan_file(desk.plan)
     _, left = run(made, TOOLS, Call("1", "write", {"path": path, "text": "all"}), Call("2", "exit_plan_mode", {}))
     assert left.text == "the user did not approve the plan: smaller steps; plan mode stays on."
     assert desk.plan.mode == "plan"

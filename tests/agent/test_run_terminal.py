@@ -184,7 +184,7 @@ def test_plan_again_approves_the_plan_file_and_makes_the_list_of_it(talk: Any, t
     terminal.wait_for("/plan again approves it.")
     with package.open() as desk:
         assert desk.plan.mode == "plan"
-        path = Path(planning.plan_file(desk, desk.plan))
+        path = Path(planning.plan_file(desk.plan))
     path.write_text("# Mend\n- [ ] Read the code\n- [ ] Write the test\n")
     terminal.enter("/plan")
     terminal.wait_for('added 2 "Write the test".')

@@ -147,7 +147,7 @@ def test_after_a_compaction_it_is_told_with_the_next_turn() -> None:
 def test_the_text_names_the_file_and_acting_ends_it() -> None:
     at = in_mode("plan")
     (text,) = worked(at, Work("a"))
-    assert plan_file(at, at.plan) in text
+    assert plan_file(at.plan) in text
     at.change(lambda plan: ops.set_mode(plan, "act"))
     at.news()
     assert not [line for number in range(12) for line in worked(at, Work(str(number))) if "Plan mode" in line]
@@ -160,7 +160,7 @@ def test_the_plan_file_is_kept_for_its_owner_s_eyes_and_stays_when_plan_mode_is_
     at = in_mode("plan")
     assert read_plan_file(at) == ""
     path = write_plan_file(at, TEXT)
-    assert path == plan_file(at, at.plan)
+    assert path == plan_file(at.plan)
     assert Path(path).parent == own_home / "punchlist" / "plans"
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     write_plan_file(at, TEXT + "more\n")

@@ -12,7 +12,6 @@ from punchlist.core.model import Closing, Plan
 from punchlist.core.render import columns, plain
 from punchlist.settings import ABOUT
 from punchlist.tui.styles import PATHS, load, render
-from punchlist.tui.styles.claude_code import listing
 from punchlist.tui.view import View, Worker, amount, duration
 from tests.core.plans import plan_of
 
@@ -178,13 +177,6 @@ def test_claude_code_is_bold_where_active_and_struck_through_where_done() -> Non
     found = styles(View(a_plan(), expanded=True, busy=False), "claude-code")
     assert found["Todos"] == "bold dim"
     assert (found["Read the parser"], found["Fix the loop"], found["Run the tests"]) == ("dim strike", "bold", "")
-
-
-def test_claude_code_lists_todos_with_their_number() -> None:
-    canvas = load("claude-code").canvas(60)
-    assert plain(listing(Plan(), canvas)) == "No todos currently tracked\n"
-    assert plain(listing(plan_of("Alpha"), canvas)) == "1 todo:\n  ☐ Alpha\n"
-    assert plain(listing(plan_of("Alpha", "Beta"), canvas)).startswith("2 todos:\n")
 
 
 # --- gencode ---------------------------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def _run(site: Site, tools: Sequence[Tool], batch: list[Call]) -> Iterator[Resul
         yield from (Result(call.id, call.tool, NOT_BEGUN, True) for call in batch)
         return
     plan = site.desk.plan
-    here = site._replace(plan_file=plan_file(site.desk, plan) if plan.mode == "plan" else "")
+    here = site._replace(plan_file=plan_file(plan) if plan.mode == "plan" else "")
 
     planning = "plan" in (plan.mode, site.lead.plan.mode if site.lead else "")
 

@@ -29,7 +29,7 @@ def mode(desk: Desk, args: Namespace) -> int:
         after = planning.approved(desk, read_text(args.seed), seed=True)
     else:
         after = planning.switched(desk, args.mode)
-    file = planning.prepared(desk, after) if after.mode == "plan" else ""
+    file = planning.prepared(after) if after.mode == "plan" else ""
     if getattr(args, "json", False):
         screen.say_json({**to_json(after), **({"session": {"plan_file": file}} if file else {})})
         return 0

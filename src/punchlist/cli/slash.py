@@ -90,7 +90,7 @@ def _plan(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
     after = planning.switched(desk, "act" if before.mode == "plan" else "plan")
     said = describe(diff(before, after), after)
     if after.mode == "plan":
-        said.append(f"the plan goes to {planning.prepared(desk, after)}; /plan again approves it.")
+        said.append(f"the plan goes to {planning.prepared(after)}; /plan again approves it.")
     return _said(*said)
 
 

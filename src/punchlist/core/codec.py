@@ -12,7 +12,6 @@ from .typed import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .shape import Schema
 
-FORMAT = "json"
 
 _ITEM_DEFAULTS = tuple(Item._field_defaults.items())
 _TEXT: Schema = {"type": "string"}

@@ -16,8 +16,6 @@ from .rules import one_active, promoted
 from .text import inline
 from .typed import Any
 
-FORMAT = "markdown"
-
 _BOXES = {PENDING: " ", ACTIVE: "/", DONE: "x", DROPPED: "-", BLOCKED: "!"}
 _STATUSES = {
     " ": PENDING,

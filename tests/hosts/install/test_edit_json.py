@@ -64,11 +64,11 @@ def boxes(text: str, kind: str) -> list[edit_json.Path]:
     root = edit_json.parse(text)
     ways: list[edit_json.Path] = [()]
     for way in ways:
-        node = edit_json.find(text, root, way)
+        node = edit_json.find(root, way)
         inside = node.children if node else ()
         steps = {child.key if node and node.kind == "object" else number for number, child in enumerate(inside)}
         ways += [(*way, step) for step in sorted(steps, key=str)]
-    found = [(way, edit_json.find(text, root, way)) for way in ways]
+    found = [(way, edit_json.find(root, way)) for way in ways]
     return [way for way, node in found if node and node.kind == kind and node.children]
 
 
@@ -90,7 +90,7 @@ def test_an_element_that_is_appended_and_removed_leaves_the_same_bytes(
     ways = [way for way in boxes(text, "array") if all(isinstance(step, str) for step in way)]
     assume(ways)
     path = data.draw(st.sampled_from(ways))
-    node = edit_json.find(text, edit_json.parse(text), path)
+    node = edit_json.find(edit_json.parse(text), path)
     new = append(text, path, value)  # type: ignore[arg-type]
     assert remove(new, (*path, len(node.children) if node else 0)) == text
 

@@ -58,7 +58,7 @@ def _enter(site: Site, args: Mapping[str, Any]) -> Answer:
         return Answer(f"the user did not confirm plan mode{_words(answer)}; go on as before.", True)
     plan = site.desk.change(lambda plan: set_mode(plan, "plan"), by=site.agent)
     site.tell(Planned(site.agent, plan))
-    return Answer(say("plan-mode", file=plan_file(site.desk, plan)))
+    return Answer(say("plan-mode", file=plan_file(plan)))
 
 
 def _exit(site: Site, args: Mapping[str, Any]) -> Answer:

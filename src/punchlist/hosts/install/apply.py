@@ -261,7 +261,7 @@ def _strip_line(text: str, part: Part, host: str, before: str | None) -> str:
     if not theirs:
         return _pruned(edit_json.remove(text, part.path), part.path[:-1], before)
     path = (*part.path, "command")
-    node = edit_json.find(before, edit_json.parse(before), path) if before and not edit_json.is_blank(before) else None
+    node = edit_json.find(edit_json.parse(before), path) if before and not edit_json.is_blank(before) else None
     if node and before and edit_json.value(before, node) == theirs:
         return edit_json.replace(text, path, before[node.start : node.end])
     return edit_json.put(text, path, theirs)
@@ -308,10 +308,10 @@ def _pruned(text: str, path: tuple[str, ...], before: str | None) -> str:
     """Without the objects and lists along a path that are empty and were not there before."""
     root = edit_json.parse(before) if before is not None and not edit_json.is_blank(before) else None
     for depth in range(len(path), -1, -1):
-        now = edit_json.find(text, edit_json.parse(text), path[:depth])
+        now = edit_json.find(edit_json.parse(text), path[:depth])
         if now is None or now.children:
             return text
-        then = edit_json.find(before, root, path[:depth]) if before and root else None
+        then = edit_json.find(root, path[:depth]) if before and root else None
         if before and then is not None:
             return text if then.children else edit_json.replace(text, path[:depth], before[then.start : then.end])
         if depth:

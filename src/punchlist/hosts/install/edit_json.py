@@ -76,7 +76,7 @@ def parse(text: str) -> Node:
     return node
 
 
-def find(text: str, root: Node, path: Path) -> Node | None:
+def find(root: Node, path: Path) -> Node | None:
     """The value at a path, if there is one."""
     node = root
     for step in path:
@@ -170,7 +170,7 @@ def put(text: str, path: tuple[str, ...], new: Any) -> str:
 
 def put_all(text: str, path: tuple[str, ...], new: dict[str, Any]) -> str:
     """The text with these keys in the object at a path; what else it holds is left alone."""
-    node = None if is_blank(text) else find(text, parse(text), path)
+    node = None if is_blank(text) else find(parse(text), path)
     if node is None:
         return put(text, path, new)
     _require(text, node, path, "object")
@@ -183,7 +183,7 @@ def put_all(text: str, path: tuple[str, ...], new: dict[str, Any]) -> str:
 def append(text: str, path: tuple[str, ...], new: Any) -> str:
     """The text with one more element at the end of the array at a path."""
     root = parse(text) if not is_blank(text) else None
-    box = find(text, root, path) if root else None
+    box = find(root, path) if root else None
     if root is None or box is None:
         return put(text, path, [new])
     _require(text, box, path, "array")
@@ -193,7 +193,7 @@ def append(text: str, path: tuple[str, ...], new: Any) -> str:
 def remove(text: str, path: Path) -> str:
     """The text without the value at a path; an object or array that is empty then is written as `{}` or `[]`."""
     root = parse(text)
-    box = find(text, root, path[:-1])
+    box = find(root, path[:-1])
     child = _child(box, path[-1]) if box else None
     if box is None or child is None:
         return text
@@ -209,7 +209,7 @@ def remove(text: str, path: Path) -> str:
 
 def replace(text: str, path: Path, raw: str) -> str:
     """The text with the value at a path written exactly so."""
-    node = find(text, parse(text), path)
+    node = find(parse(text), path)
     return text if node is None else text[: node.start] + raw + text[node.end :]
 
 

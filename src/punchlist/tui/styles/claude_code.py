@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...core.model import ACTIVE, BLOCKED, CLOSED, Item, Plan
+from ...core.model import ACTIVE, BLOCKED, CLOSED, Item
 from ...core.render import ASCII, UNICODE, Line, Span, columns
 from ..view import ALERT, HEAD, NOW, Canvas, Drawing, Row, View, first_pending, ranks, row, spent
 from . import Style, alerts, keys
@@ -73,15 +73,6 @@ def _next(view: View, canvas: Canvas) -> Iterator[Row]:
     if pending or view.tip:
         words = f"Next: {pending.text}" if pending else f"Tip: {view.tip}"
         yield row(canvas.line(words, "dim", _INDENT), HEAD)
-
-
-def listing(plan: Plan, canvas: Canvas) -> list[Line]:
-    """What `/todos` answers: a count and the list, or that there is none."""
-    if not plan.items:
-        return [canvas.line("No todos currently tracked")]
-    count = len(plan.items)
-    head = (Span(f"{count} todo{'' if count == 1 else 's'}", "bold"), Span(":"))
-    return [head, *(_item(item, View(plan), canvas, _INDENT) for item in plan.items)]
 
 
 STYLE = Style(
