@@ -169,6 +169,53 @@ def test_a_provider_that_is_busy_is_seen_to_be_waited_for_and_an_error_is_told_w
     terminal.close()
 
 
+def test_what_is_typed_while_the_agent_works_is_seen_and_heard_when_it_rests(start: Any, project: Path) -> None:
+    first = [*planned("Read"), turn(text="The docs, too.", expect=["größe of the docs"])]
+    terminal = start(*first)
+    terminal.wait_for("ctrl+t hide plan")
+    terminal.type("größe if\x7f\x7fof the docs")
+    terminal.wait_for("\n> größe of the docs")
+    terminal.type("\x14")
+    terminal.wait_for("ctrl+t show plan")
+    terminal.type("\r")
+    terminal.wait_for("queued: größe of the docs")
+    (project / "go").touch()
+    assert terminal.wait_for_end() == 0
+    assert "Done." in terminal.text
+    assert "\n> größe of the docs\nThe docs, too." in terminal.text
+
+
+def test_commands_about_the_plan_are_obeyed_while_the_agent_works(start: Any, project: Path) -> None:
+    terminal = start(*planned("Read"), turn(call("plan", done=[2])), turn(text="All done."))
+    terminal.wait_for("ctrl+t hide plan")
+    terminal.enter("/todo append Write")
+    terminal.wait_for('added 2 "Write".')
+    terminal.wait_for("○ 2 Write")
+    terminal.enter("/todo frob")
+    terminal.wait_for("/todo knows no 'frob'")
+    terminal.enter("/frob")
+    terminal.wait_for("no command '/frob'; /help lists them.")
+    terminal.enter("/todos")
+    terminal.wait_for("☐ Write")
+    (project / "go").touch()
+    assert terminal.wait_for_end() == 0
+    with package.open() as desk:
+        assert [item.text for item in desk.plan.items] == ["Read", "Write"]
+        assert {record.by for record in desk.history()} == {"main", "user"}
+
+
+def test_what_was_queued_when_the_agent_is_stopped_is_not_said_and_not_lost(start: Any) -> None:
+    terminal = start(*planned("Read"))
+    terminal.wait_for("ctrl+t hide plan")
+    terminal.enter("the docs")
+    terminal.wait_for("queued: the docs")
+    terminal.type("and mo")
+    terminal.wait_for("> and mo")
+    terminal.interrupt()
+    assert terminal.wait_for_end() == 130
+    assert "not said: the docs and mo" in terminal.text
+
+
 @pytest.mark.parametrize(("style", "words"), [("claude-code", "☐ Write"), ("gencode", "Tasks"), ("oh-my-pi", "Write")])
 def test_the_panel_has_the_style_that_is_wished_for(start: Any, project: Path, style: str, words: str) -> None:
     terminal = start(*planned("Read", "Write"), words=("--style", style))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -242,6 +243,46 @@ def test_a_conversation_that_is_gone_on_with_shows_where_it_stands(talk: Any, tm
     terminal = talk(turn(text="x"), words=("--continue",))
     assert "\n> make a plan\nWhich one first?\nPlan  " in terminal.text
     assert "▶ 1 Read\n○ 2 Write\n>" in terminal.text
+
+
+@pytest.mark.skipif(find_spec("readline") is None, reason="needs readline")
+def test_a_line_that_was_not_finished_when_the_agent_rests_is_in_the_prompt(talk: Any) -> None:
+    hold = "while [ ! -e go ]; do sleep 0.02; done"
+    terminal = talk(turn(call("shell", command=hold)), turn(text="Yes?"), turn(text="Fine.", expect=["the docs, too"]))
+    terminal.enter("go")
+    terminal.wait_for("→ shell")
+    terminal.type("the do")
+    terminal.wait_for("\n> the do")
+    Path("go").touch()
+    terminal.wait_for("Yes?\n> the do")
+    terminal.enter("cs, too")
+    terminal.wait_for("Fine.")
+
+
+@pytest.mark.skipif(find_spec("readline") is None, reason="needs readline")
+def test_words_that_waited_when_the_agent_was_stopped_can_be_changed(talk: Any) -> None:
+    terminal = talk(turn(call("shell", command="sleep 300")), turn(text="Fine.", expect=["the docs, please"]))
+    terminal.enter("go")
+    terminal.wait_for("→ shell")
+    terminal.enter("the docs")
+    terminal.wait_for("queued: the docs")
+    terminal.interrupt()
+    terminal.wait_for("stopped. Say how to go on.\n> the docs")
+    terminal.enter(", please")
+    terminal.wait_for("Fine.")
+
+
+def test_a_command_to_leave_waits_until_the_agent_rests(talk: Any) -> None:
+    hold = "while [ ! -e go ]; do sleep 0.02; done"
+    terminal = talk(turn(call("shell", command=hold)), turn(text="Yes?"))
+    terminal.enter("go")
+    terminal.wait_for("→ shell")
+    terminal.enter("/quit")
+    terminal.wait_for("queued: /quit")
+    Path("go").touch()
+    terminal.wait_for("Yes?")
+    terminal.wait_for("to come back: punchlist run --resume")
+    assert terminal.wait_for_end() == 0
 
 
 def test_ctrl_c_twice_at_the_prompt_leaves(talk: Any) -> None:

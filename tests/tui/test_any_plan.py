@@ -50,6 +50,7 @@ def views(draw: st.DrawFn) -> View:
         workers=tuple(draw(st.lists(workers, max_size=2))),
         keys=draw(st.booleans()),
         hint=draw(any_text),
+        typed=draw(any_text),
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchlist.tui.keys import named
+from punchlist.tui.keys import edited, named
 from tests.core.plans import often
 
 
@@ -35,6 +35,16 @@ def test_keys_have_names(typed: bytes, keys: list[str]) -> None:
 @pytest.mark.parametrize("typed", [b"\x1b", b"\x1b[", b"\x1b[1;5", "é".encode()[:1], "🙂".encode()[:3]])
 def test_a_key_that_has_not_arrived_whole_is_waited_for(typed: bytes) -> None:
     assert named(typed) == ([], typed)
+
+
+def test_a_line_is_typed_and_mended() -> None:
+    line = ""
+    for key in named("größe!\x7f\x1b[A\t\x02 日本 x\x17語".encode())[0]:
+        line = edited(line, key)
+    assert line == "größe 日本 語"
+    assert edited(line, "ctrl+u") == ""
+    assert edited("", "backspace") == edited("", "ctrl+w") == ""
+    assert edited("one two", "ctrl+w") == "one "
 
 
 @often(200)

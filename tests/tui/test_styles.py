@@ -101,6 +101,16 @@ def test_whoever_works_on_no_item_is_seen_working() -> None:
     assert shown(View(plan_of("Alpha"), status="Thinking", seconds=3))[0] == "⠋ Thinking…  3s"
 
 
+@pytest.mark.parametrize("style", PATHS)
+def test_what_is_typed_is_the_last_row_and_its_end_is_in_sight(style: str) -> None:
+    view = View(a_plan(), expanded=True, keys=True, typed="and then " * 20 + "the docs 日本")
+    rows = shown(view, style, width=40)
+    assert rows[-1].startswith("> ")
+    assert rows[-1].endswith("the docs 日本")
+    assert columns(rows[-1]) == 40
+    assert shown(view._replace(typed=""), style, width=40) == rows[:-1]
+
+
 def test_an_idle_panel_does_not_turn() -> None:
     assert shown(View(a_plan(), busy=False))[0] == "▶ 2 Fixing the loop"
     assert shown(View(Plan(), busy=False)) == []

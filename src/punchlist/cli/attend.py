@@ -11,6 +11,7 @@ from ..agent.events import Question, Stop
 from ..agent.events import Worker as Hand
 from ..desk import Desk
 from ..tui import open_panel
+from ..tui.keys import edited
 from ..tui.panel import Panel
 from ..tui.view import View, Worker
 from .stage import Stage
@@ -22,11 +23,19 @@ _T = TypeVar("_T")
 class Attendance:
     """A panel for one turn of an agent. Questions of any thread are asked by the main one."""
 
-    def __init__(self, panel: Panel, stage: Stage, stop: Stop, put: Callable[[Question], str]) -> None:
+    def __init__(
+        self,
+        panel: Panel,
+        stage: Stage,
+        stop: Stop,
+        put: Callable[[Question], str],
+        obey: Callable[[str], bool] | None = None,
+    ) -> None:
         self._panel = panel
         self._stage = stage
         self._stop = stop
         self._put = put  # asks a question on a terminal that nobody else uses
+        self._obey = obey  # carries out a line that is typed, or says that it has to wait; None: nobody listens
         self._asked: SimpleQueue[tuple[Question, Future[str]]] = SimpleQueue()
 
     def ask(self, question: Question) -> str:
@@ -49,7 +58,7 @@ class Attendance:
                 done.add_done_callback(lambda _: self._panel.wake())
                 try:
                     while not done.done():
-                        self._panel.wait(_LOOK)
+                        self._hear(self._panel.wait(_LOOK))
                         self._answer()
                 finally:
                     if not done.done():  # nobody is left to answer the agent: it must not wait
@@ -68,8 +77,21 @@ class Attendance:
                 alert=stage.waiting,
                 status="" if stage.plan.active else stage.doing or "Thinking",
                 workers=tuple(map(_worker, stage.workers.values())),
+                typed=stage.draft,
             )
         )
+
+    def _hear(self, keys: list[str]) -> None:
+        """Take in what is typed while the agent works."""
+        stage, obey = self._stage, self._obey
+        if not keys or obey is None:
+            return
+        for key in keys:
+            line, stage.draft = (stage.draft.strip(), "") if key == "enter" else ("", edited(stage.draft, key))
+            if line and not obey(line):
+                stage.queued.append(line)
+                stage.note(f"queued: {line}")
+        self.draw()
 
     def _answer(self) -> None:
         try:

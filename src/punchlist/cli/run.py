@@ -20,24 +20,21 @@ from ..agent.messages import Assistant
 from ..agent.models import Model, open_model
 from ..agent.site import Allowed, Bounds, Site
 from ..agent.transcript import Transcript
-from ..core import render
 from ..core.codec import to_json
-from ..core.errors import PunchlistError, Refused
+from ..core.errors import Refused
 from ..core.model import MAIN
 from ..core.render import Line
 from ..desk import Desk, desk_for
 from ..settings import Settings, load, place, state_folder
 from . import screen, slash
 from .parser import named, plan_named
-from .stage import Plain, Stage, question_lines, recalled, understood
+from .stage import Plain, Stage, question_lines, understood
 
 if TYPE_CHECKING:
     from ..tui.panel import Panel
 
 _CODES = {"done": 0, "waiting": 0, "paused": 0, "stopped": 130, "limit": 1, "failed": 1}
 _FLAGS = ("store", "dialect", "model", "base_url", "style", "plain")
-_TWICE = 2.0  # seconds in which a second Ctrl+C belongs to the first
-_LEAVE = "Ctrl+C again leaves, and so does /quit."
 
 
 class Session(NamedTuple):
@@ -65,7 +62,11 @@ def run(args: Namespace) -> int:
         if plan := plan_named(args):
             _bound(session.site.desk, plan)
         sessions.welcome(session.site, session.said)
-        return _once(session, prompt, _as_json(args)) if prompt else _talk(session)
+        if prompt:
+            return _once(session, prompt, _as_json(args))
+        from .talk import talk
+
+        return talk(session)
 
 
 @contextmanager
@@ -127,7 +128,9 @@ def _bound(desk: Desk, plan: str) -> None:
 def _once(session: Session, prompt: str, as_json: bool) -> int:
     if session.site.desk.plan.items:
         session.site.tell(Planned(MAIN, session.site.desk.plan))
-    rested = worked(session, prompt)
+    from .talk import work_off
+
+    rested = work_off(session, prompt)
     plan = session.site.desk.plan
     id = session.site.desk.session
     if as_json:
@@ -139,15 +142,16 @@ def _once(session: Session, prompt: str, as_json: bool) -> int:
     return _CODES[rested.why]
 
 
-def worked(session: Session, prompt: str) -> Rested:
-    """One word of the user until the agent rests. Ctrl+C stops it; a second one leaves at once."""
+def worked(session: Session, prompt: str, obey: Callable[[str], bool] | None = None) -> Rested:
+    """One word of the user until the agent rests. Ctrl+C stops it; a second one leaves at once. What is typed meanwhile
+    is obeyed if it can be, and else kept; if nobody would, it is not listened to."""
     with _stoppable(session.site.stop):
         panel = _panel(session)
         if panel is None:
             return work(session.site, session.said, prompt)
         from .attend import Attendance
 
-        front = Attendance(panel, session.stage, session.site.stop, asker(screen.show, session.site.stop))
+        front = Attendance(panel, session.stage, session.site.stop, asker(screen.show, session.site.stop), obey)
         site = session.site._replace(ask=front.ask)
         return front.attend(lambda: work(site, session.said, prompt))
 
@@ -177,68 +181,6 @@ def _stoppable(stop: Stop) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-# --- a conversation --------------------------------------------------------------------------------------------------
-
-
-def _talk(session: Session) -> int:
-    """Prompt after prompt, until the user leaves."""
-    try:
-        import readline  # noqa: F401  # gives input() its editing and its memory
-    except ImportError:
-        pass
-    screen.say(f"session {session.site.desk.session}. Say what to do; /help has the rest.")
-    _recall(session)
-    try:
-        while _turn(session) or _turn(session, warned=True):
-            pass
-    except (EOFError, KeyboardInterrupt):
-        pass
-    screen.say(f"to come back: punchlist run --resume {session.site.desk.session}")
-    return 0
-
-
-def _recall(session: Session) -> None:
-    """Where a conversation stands that is gone on with: what was said last, and the plan."""
-    glyphs = screen.glyphs(session.site.desk.settings)
-    screen.show(recalled(session.said.messages, screen.width(), glyphs))
-    plan = session.site.desk.plan
-    if plan.items:
-        session.stage.know(plan)
-        screen.show(render.lines(plan, screen.width(), glyphs))
-
-
-def _turn(session: Session, *, warned: bool = False) -> bool:
-    """One line of the user; false for a Ctrl+C at the prompt. A second one in a row leaves, and that is said; one that
-    stopped the agent a moment ago is the first."""
-    if warned:
-        screen.say(_LEAVE)
-    try:
-        line = input("> ").strip()
-    except (EOFError, KeyboardInterrupt) as end:
-        screen.show([()])  # whatever comes next begins a line of its own
-        if warned or isinstance(end, EOFError) or session.site.stop.is_recent(_TWICE):
-            raise
-        return False
-    if line:
-        _take(session, line)
-    return True
-
-
-def _take(session: Session, line: str) -> None:
-    """One line of the user: a command, or words for the agent."""
-    desk = session.site.desk
-    if slash.is_command(line):
-        try:
-            session.stage.say(slash.obey(desk, line, screen.width(), screen.glyphs(desk.settings)))
-            session.site.tell(Planned(MAIN, desk.plan))
-        except PunchlistError as error:
-            screen.complain(str(error))
-    elif line.startswith("/") and " " not in line and line.count("/") == 1:
-        screen.complain(f"no command {line!r}; /help lists them.")
-    else:
-        worked(session, line)
 
 
 def _obey(settings: Settings, args: Namespace, line: str) -> int:

@@ -31,7 +31,8 @@ HELP = """\
 /pause [WHY]      let the agent rest; /resume ends that
 /undo             take back the last change of the plan, whoever made it
 /quit             leave; `punchlist run --continue` comes back
-Ctrl+C            stops the agent; twice leaves"""
+Ctrl+C            stops the agent; twice leaves
+What you type while the agent works waits until it rests; these commands do not."""
 TODO_HELP = """\
 /todo                     show the plan
 /todo edit                change it in your editor
@@ -45,12 +46,19 @@ TODO_HELP = """\
 /todo rm [ITEM, PHASE]    take it off the list
 /todo help                this page"""
 _FILE = "TODO.md"
+_WAITING = ("/plan", "/quit", "/exit")
 _COPIERS = (("pbcopy",), ("wl-copy",), ("xclip", "-selection", "clipboard"), ("xsel", "-bi"), ("clip.exe",))
 
 
 def is_command(text: str) -> bool:
     """Whether a line is meant for us, not for the model."""
     return text.split(" ")[0].strip() in _COMMANDS
+
+
+def has_to_wait(text: str) -> bool:
+    """Whether a command can only be obeyed while the agent rests: it is about the agent, or needs the terminal."""
+    name, verb, *_ = [*text.split(), ""]
+    return name in _WAITING or (name, verb) == ("/todo", "edit")
 
 
 def obey(desk: Desk, text: str, width: int, glyphs: Glyphs) -> list[Line]:

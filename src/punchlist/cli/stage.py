@@ -80,6 +80,8 @@ class Stage:
         self.doing = ""
         self.waiting = ""  # why the model lets itself be waited for
         self.tokens = 0
+        self.draft = ""  # what the user is typing while the agent works
+        self.queued: list[str] = []  # what they have typed, and the agent has yet to hear
         self._width = width
         self._glyphs = glyphs
         self._lock = RLock()
@@ -109,6 +111,10 @@ class Stage:
         """Show lines of somebody else between those of the agent."""
         with self._lock:
             self.face.show(lines)
+
+    def note(self, words: str, style: str = "dim") -> None:
+        """Show a line of ours between those of the agent."""
+        self.say([(Span(self._glyphs.said(words), style),)])
 
     def know(self, plan: Plan) -> None:
         """Take a plan for the one that is worked from, where it is shown already."""

@@ -23,6 +23,17 @@ def named(typed: bytes) -> tuple[list[str], bytes]:
     return keys, typed
 
 
+def edited(line: str, key: str) -> str:
+    """A line that is being typed, after one more key. One that does nothing to a line changes nothing."""
+    if key == "backspace":
+        return line[:-1]
+    if key == "ctrl+w":
+        return line.rstrip()[: line.rstrip().rfind(" ") + 1]
+    if key == "ctrl+u":
+        return ""
+    return line + key if len(key) == 1 and key.isprintable() else line
+
+
 def _first(typed: bytes) -> tuple[str, int]:
     byte = typed[0]
     if byte == 0x1B:

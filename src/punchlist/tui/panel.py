@@ -152,7 +152,7 @@ class Panel:
             view = self._view
             self._said += self._ended()
             now = self._clock()
-            self._view = self._moment(now, keys=False)._replace(busy=False) if view and keep else None
+            self._view = self._moment(now, keys=False)._replace(busy=False, typed="") if view and keep else None
             self._redraw(now, keys=False)
             self._terminal.leave()
             self._view, self._shown = view, []

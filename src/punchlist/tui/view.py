@@ -40,6 +40,7 @@ class View(NamedTuple):
     workers: tuple[Worker, ...] = ()
     keys: bool = False  # whether there is a keyboard: then it is said what the keys do
     hint: str = ""  # further keys
+    typed: str = ""  # what the user is typing
 
 
 class Canvas(NamedTuple):

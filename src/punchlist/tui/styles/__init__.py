@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from ...core.changes import describe, diff
 from ...core.errors import Refused
 from ...core.model import Plan
-from ...core.render import ASCII, UNICODE, Glyphs, Line
+from ...core.render import ASCII, UNICODE, Glyphs, Line, Span, columns
 from ...core.typed import NamedTuple
-from ..view import ALERT, NEXT, Canvas, Row, View, chosen, clipped, counts, row
+from ..view import ALERT, NEXT, NOW, Canvas, Row, View, chosen, clipped, counts, row
 
 PATHS = {
     "punchlist": "punchlist.tui.styles.punchlist",
@@ -57,7 +57,8 @@ def load(name: str) -> Style:
 def render(view: View, style: Style, width: int, height: int | None = None, *, unicode: bool = True) -> list[Line]:
     """A view as lines, none wider and not more of them than there is room for."""
     canvas = style.canvas(width, unicode)
-    rows = chosen(style.rows(view, canvas), height, lambda words: style.more(words, view, canvas), canvas.glyphs.cut)
+    made = [*style.rows(view, canvas), *typing(view, canvas)]
+    rows = chosen(made, height, lambda words: style.more(words, view, canvas), canvas.glyphs.cut)
     return [clipped(row.draw(), width) for row in rows]
 
 
@@ -72,6 +73,15 @@ def alerts(view: View, canvas: Canvas) -> Iterator[Row]:
         yield row(canvas.line(f"{canvas.glyphs.paused} paused: {view.plan.paused.reason}", "bad"), ALERT)
     if view.plan.mode != "act":
         yield row(canvas.line(f"{view.plan.mode} mode", "now"), ALERT)
+
+
+def typing(view: View, canvas: Canvas) -> Iterator[Row]:
+    """What is being typed: its end, which is where one looks."""
+    if view.typed:
+        words = canvas.glyphs.said(view.typed[-canvas.width :])
+        while columns(words) > canvas.width - 2:
+            words = words[1:]
+        yield row((Span("> ", "dim"), Span(words)), NOW, len(view.plan.items))
 
 
 def keys(view: View, canvas: Canvas, what: str, indent: str = "") -> Iterator[Row]:

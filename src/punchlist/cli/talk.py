@@ -1,0 +1,143 @@
+"""A conversation: prompt after prompt, commands, and what is typed while the agent works."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from functools import partial
+
+from ..agent.events import Planned, Rested
+from ..core import render
+from ..core.errors import PunchlistError, Refused
+from ..core.model import MAIN
+from ..core.render import Span
+from ..desk import Desk
+from . import screen, slash
+from .run import Session, worked
+from .stage import recalled
+
+_TWICE = 2.0  # seconds in which a second Ctrl+C belongs to the first
+_LEAVE = "Ctrl+C again leaves, and so does /quit."
+
+
+def talk(session: Session) -> int:
+    """Prompt after prompt, until the user leaves."""
+    with suppress(ImportError):
+        import readline  # noqa: F401  # gives input() its editing and its memory
+    screen.say(f"session {session.site.desk.session}. Say what to do; /help has the rest.")
+    _recall(session)
+    try:
+        while _turn(session) or _turn(session, warned=True):
+            pass
+    except (EOFError, KeyboardInterrupt):
+        pass
+    screen.say(f"to come back: punchlist run --resume {session.site.desk.session}")
+    return 0
+
+
+def work_off(session: Session, prompt: str) -> Rested:
+    """One word of the user, then what they typed while the agent worked, until it rests with nothing left to hear."""
+    stage = session.stage
+    rested = _work(session, prompt)
+    with suppress(EOFError):
+        while stage.queued and not session.site.stop.asked:
+            rested = _take(session, _unqueued(session)) or rested
+    if unsaid := [*stage.queued, *filter(None, [stage.draft.strip()])]:
+        screen.say(f"not said: {' '.join(unsaid)}")
+    return rested
+
+
+def _recall(session: Session) -> None:
+    """Where a conversation stands that is gone on with: what was said last, and the plan."""
+    glyphs = screen.glyphs(session.site.desk.settings)
+    screen.show(recalled(session.said.messages, screen.width(), glyphs))
+    plan = session.site.desk.plan
+    if plan.items:
+        session.stage.know(plan)
+        screen.show(render.lines(plan, screen.width(), glyphs))
+
+
+def _turn(session: Session, *, warned: bool = False) -> bool:
+    """One line of the user; false for a Ctrl+C at the prompt. A second one in a row leaves, and that is said; one that
+    stopped the agent a moment ago is the first."""
+    if warned:
+        screen.say(_LEAVE)
+    try:
+        line = _next(session).strip()
+    except (EOFError, KeyboardInterrupt) as end:
+        screen.show([()])  # whatever comes next begins a line of its own
+        if warned or isinstance(end, EOFError) or session.site.stop.is_recent(_TWICE):
+            raise
+        return False
+    if line:
+        _take(session, line)
+    return True
+
+
+def _next(session: Session) -> str:
+    """What was typed while the agent worked, else what is typed now. Whoever stopped the agent has their words before
+    them again, and can change them."""
+    stage = session.stage
+    if stage.queued and not session.site.stop.asked:
+        return _unqueued(session)
+    draft, stage.draft = " ".join(filter(None, [*stage.queued, stage.draft])), ""
+    stage.queued.clear()
+    return _typed(draft)
+
+
+def _unqueued(session: Session) -> str:
+    line = session.stage.queued.pop(0)
+    screen.show([(Span(f"> {screen.glyphs(session.site.desk.settings).said(line)}"),)])
+    return line
+
+
+def _typed(draft: str) -> str:
+    """A line from the prompt, in which a draft stands already."""
+    readline = sys.modules.get("readline")
+    if not draft or readline is None:
+        screen.say(f"not said: {draft}" if draft else "")
+        return input("> ")
+    readline.set_startup_hook(lambda: readline.insert_text(draft))
+    try:
+        return input("> ")
+    finally:
+        readline.set_startup_hook(None)
+
+
+def _take(session: Session, line: str) -> Rested | None:
+    """One line of the user: a command, or words for the agent."""
+    if not _is_command(line):
+        return _work(session, line)
+    try:
+        _obey(session, session.site.desk, line)
+    except PunchlistError as error:
+        screen.complain(str(error))
+    return None
+
+
+def _work(session: Session, prompt: str) -> Rested:
+    return worked(session, prompt, partial(_obeyed, session))
+
+
+def _obeyed(session: Session, line: str) -> bool:
+    """Whether a line that was typed while the agent works was carried out: a command that needs neither the agent to
+    rest nor the terminal."""
+    if not _is_command(line) or slash.has_to_wait(line):
+        return False
+    desk = session.site.desk
+    try:
+        _obey(session, desk.of(desk.session), line)  # the agent's own desk belongs to its thread
+    except PunchlistError as error:
+        session.stage.note(str(error), "bad")
+    return True
+
+
+def _is_command(line: str) -> bool:
+    return slash.is_command(line) or (line.startswith("/") and " " not in line and line.count("/") == 1)
+
+
+def _obey(session: Session, desk: Desk, line: str) -> None:
+    if not slash.is_command(line):
+        raise Refused(f"no command {line!r}; /help lists them.")
+    session.stage.say(slash.obey(desk, line, screen.width(), screen.glyphs(desk.settings)))
+    session.site.tell(Planned(MAIN, desk.plan))
