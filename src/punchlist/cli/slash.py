@@ -32,7 +32,7 @@ HELP = """\
 /undo             take back the last change of the plan, whoever made it
 /quit             leave; `punchlist run --continue` comes back
 Ctrl+C            stops the agent; twice leaves
-What you type while the agent works waits until it rests; these commands do not."""
+What you type while the agent works waits until it rests; /todo does not."""
 TODO_HELP = """\
 /todo                     show the plan
 /todo edit                change it in your editor

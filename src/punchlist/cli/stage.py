@@ -241,13 +241,12 @@ def worker_lines(event: Worker, width: int, glyphs: Glyphs) -> list[Line]:
 def question_lines(question: Question, width: int, glyphs: Glyphs) -> list[Line]:
     """What is asked, and what can be answered."""
     made: list[Line] = [(Span(glyphs.said(line), "dim"),) for line in question.details.splitlines()]
-    made += [(Span(glyphs.said(line), "bold"),) for line in question.text.splitlines()]
+    asked = question.text if question.kind in ("ask", "approve") else f"{question.text} (yes/no)"
+    made += [(Span(row, "bold"),) for line in asked.splitlines() for row in render.wrapped(glyphs.said(line), width)]
     if question.kind == "ask":
         made += [(Span(f"  {number}. {glyphs.said(choice)}"),) for number, choice in enumerate(question.choices, 1)]
     elif question.kind == "approve":
         made.append((Span("yes, no, or what should be different", "dim"),))
-    else:
-        made[-1] = (*made[-1], Span(" (yes/no)", "dim"))
     return made
 
 
