@@ -12,10 +12,10 @@ from .core.ops import called, resume
 from .core.typed import Any, NamedTuple
 from .desk import Desk
 from .policy import brief, remind
-from .policy.asking import says_wait
 from .policy.limits import OF_DIALECT, OURS, Limits, tokens
 from .policy.resume import Stop as Stop
 from .policy.resume import go_on, next_item, noticed, prompted
+from .policy.waiting import says_wait
 from .prompts import say
 from .settings import DIALECTS, Settings
 

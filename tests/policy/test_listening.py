@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchlist.policy.asking import asks, says_wait
+from punchlist.policy.asking import asks
 from punchlist.policy.limits import OF_DIALECT
 from punchlist.policy.listen import Tally, tally
 from punchlist.policy.remind import is_due
+from punchlist.policy.waiting import says_wait
 from tests.policy.talk import conversation, result, say, tools, use, user
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "policy"

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from stat import S_ISREG
 
 from ..core.typed import Any, NamedTuple
-from ..policy.asking import says_wait
 from ..policy.listen import tally
 from ..policy.resume import Stop
+from ..policy.waiting import says_wait
 
 _MOST = 262_144  # bytes of a log that are looked at, at its end
 _NOT_TYPED = ("<", "Stop hook feedback:")  # how what a program says in the user's name begins

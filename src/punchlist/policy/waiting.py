@@ -1,0 +1,199 @@
+"""Whether the user tells an agent to wait or to stop.
+
+It is guessed from the words, clause by clause, and where that is doubtful the guess is yes: an agent that rests too
+early costs a word, one that is sent on over a "stop" costs trust. But a task that speaks of stopping something else is
+a task."""
+
+from __future__ import annotations
+
+from .asking import LONG, clauses, each, without_code
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# May stand before a word that stops.
+_FILLERS = _words("""
+    please pls plz ok okay no nope hey actually oh hmm uh um well so just now and but then alright right sorry yes yeah
+    first can could would you should must let's lets i we want need to will said told that's thats that is it's its may
+    claude codex gemini agent bitte por favor s'il vous plaît per favore
+""")
+# May stand behind it: "stop there", not "stop button".
+_FOLLOWING = _words("""
+    for until till there here now please right it that this what doing working all everything everyone a an one when
+    before after with and if because i me my we let us immediately just then so while your you
+    thanks thank again today work wait stop no
+""")
+_CLOSELY = _words("it that this what please right now here there everything everyone work thanks for immediately i")
+_POLITE = (*each("for", "now|today|the moment|a bit"), "please", "thanks", "thank you", "ok", "then", "now", "claude")
+_WORK = _words(
+    "work agent agents run session loop task tasks job plan presses refactoring editing coding implementation"
+)
+_WORKING = _words("""
+    working editing doing coding changing going touching modifying running making writing implementing refactoring
+    proceeding continuing
+""")
+_THINGS = _words(
+    "this that these those the any my it things files code changes anything everything now here on and please"
+)
+
+_STOPPING = {
+    **dict.fromkeys(("wait", "stop", "halt", "enough", "not yet", "stand by"), _FOLLOWING),
+    **dict.fromkeys(("hold on", "hold off", "hold it", "hold up", "hang on"), _FOLLOWING | {"on"}),
+    **dict.fromkeys(("pause", "cancel", "abort"), _CLOSELY),
+}
+_ELSEWHERE = ("warte", "stopp", "attends", "attendez", "arrête", "espera", "aspetta", "fermati", "стоп", "подожди")
+_UNSPACED = ("等一下", "等等", "停", "待って", "ストップ", "잠깐", "멈춰")  # of languages without spaces
+# A whole clause that says so, if nothing else is asked for behind it: "not now", but not "not now, first the tests".
+_ALONE = frozenset([
+    *each("one|just a|just one|a", "sec|second|moment|minute"),
+    *each("not", "now|right now|today|so fast|just yet"),
+    *each("forget|leave|park|drop", "it|that|this"),
+    *each("that's|that is", "all for now|it for now|all for today|it for today"),
+    *each("we're|we are|i'm|i am", "done|done here"),
+    *each("done|enough", "for today|for now"),
+    *each("call it", "a day"),
+    *("hold", "quit", "quit it", "freeze", "stand down", "do nothing", "nevermind", "never mind", "nvm", "later"),
+    *("whoa", "hold your horses", "hold that thought", "take a break", "time out", "back off"),
+])  # fmt: skip
+_ANYWHERE = (
+    *each("don't|dont|do not", "continue|go on|proceed|go further|go any further|do anything"),
+    *each("stop", "there|here|for now|after"),
+    *each("stop and|pause and", "report|wait|ask|tell|show me|let me|check with|summarize|summarise"),
+    *each("wait", "for me|for my|for us|for further|for approval|until i|till i|until we|until you hear"),
+    *each("do nothing", "until|else|more"),
+    *each("no more|no further", "changes|edits|work"),
+    *each("no", "code yet|coding yet|changes yet|edits yet"),
+    *each("before you", "continue|go on|go further|go any further|proceed"),
+    *each("check with|talk to", "me first|me before"),
+    *each("let me", "look|think|review|check|verify|consider|take a look|have a look"),
+    *each("i'll|i will", "take it from here|take over|do the rest|handle the rest|do it myself|finish it myself"),
+    *each("continue|resume|go on|pick this up|pick it up", "tomorrow|later"),
+    *each("on", "hold for now|hold please"),
+)
+# The same, if it goes on with one of the words behind it: "give me a minute to read", not "a minute by minute account".
+_SOMETIMES = {
+    **dict.fromkeys(
+        each("give me", "a sec|a second|a moment|a minute|a few minutes|a bit|some time"),
+        _words("to please and i while first here so before now"),
+    ),
+    **dict.fromkeys(
+        each("i want to|i need to|i'd like to|i would like to", "review|think|look"),
+        _words("it this that them the your about first before things what everything at over"),
+    ),
+    **dict.fromkeys(
+        each("and|then", "stop|wait|pause|hold"), _words("here there now please thanks thank so then today i we")
+    ),
+}
+# The same, if the clause speaks of the user: "ask me before proceeding", not "show a dialog before proceeding".
+_WITH_ME = each("before", "continuing|proceeding|going on|going further|moving on")
+_ME = _words("i me my we us our i'm i'd i'll")
+_NEGATIONS = _words("don't dont not never no without needn't won't")
+_MODALS = _words("should must to will would shall can may might cannot")  # "the loop should stop there"
+_ADDRESSED = _words("you we i let's lets please")
+_FORBIDDING = _words("""
+    write start begin code implement change edit do touch make modify build any anything coding writing
+    implementing working changes edits files it on with implementation to work that this yet the
+""")  # verbs and things of no kind in particular: "don't write any code yet", not "don't start the server yet"
+_COUNTED = _words("items item steps step tasks task of")
+_OWN = _words("i i'm i'll i've i'd we we're we'll my thanks thank sorry back")
+
+
+def says_wait(text: str) -> bool:
+    """Whether the user tells the agent to wait or to stop."""
+    text = text if len(text) <= 2 * LONG else f"{text[:LONG]}\n{text[-LONG:]}"
+    prose = "\n".join(without_code(text)).casefold()
+    if prose.lstrip("/*\"' \n请").startswith(_UNSPACED):
+        return True
+    found = clauses(prose)
+    if any(_is_halt(clause, first=not index) for index, clause in enumerate(found)):
+        return True
+    return any(map(_is_alone, _ending(found)))
+
+
+# --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _ending(found: list[str]) -> list[str]:
+    """The clauses at the end behind which nothing is asked for: the last one, and before it what leads to clauses in
+    which the user speaks of himself."""
+    start = len(found) - 1
+    while start > 0 and (_is_own(found[start]) or _is_alone(found[start])):
+        start -= 1
+    return found[max(start, 0) :]
+
+
+def _is_own(clause: str) -> bool:
+    """Whether the user speaks of himself in a clause, or says nothing."""
+    return clause.split()[0] in _OWN or clause.startswith(" let me ") or not _bare(clause).strip()
+
+
+def _is_alone(clause: str) -> bool:
+    """Whether a clause says nothing but that."""
+    for words in (clause.strip(), _bare(clause).strip()):
+        for polite in ("", *_POLITE):
+            if words.removesuffix(polite).rstrip() in _ALONE:
+                return True
+    return False
+
+
+def _is_halt(clause: str, *, first: bool) -> bool:
+    bare = _bare(clause)
+    if bare.startswith(tuple([f" {word} " for word in _ELSEWHERE])):
+        return True
+    for phrase, following in _STOPPING.items():
+        if bare.startswith(f" {phrase} ") and _may_follow(bare[len(phrase) + 2 :], following, loosely=first):
+            return True
+    if any(_goes_on(clause, phrase, following) for phrase, following in _SOMETIMES.items()):
+        return True
+    return _forbids_all(clause) or any(_is_meant(clause, phrase) for phrase in _phrases(clause))
+
+
+def _bare(clause: str) -> str:
+    """A clause without what may stand before its point."""
+    words = clause.split()
+    start = 0
+    while start < len(words) and words[start] in _FILLERS and words[start : start + 2] != ["no", "need"]:
+        start += 1
+    return f" {' '.join(words[start:])} "
+
+
+def _phrases(clause: str) -> list[str]:
+    of_me = _WITH_ME if not _ME.isdisjoint(clause.split()) else ()
+    return [phrase for phrase in (*_ANYWHERE, *of_me) if f" {phrase} " in clause]
+
+
+def _may_follow(rest: str, following: frozenset[str], *, loosely: bool = False) -> bool:
+    """Whether a clause goes on like this, if it tells somebody to stop."""
+    word, what = [*rest.split(maxsplit=2), "", ""][:2]
+    is_work = (word in _WORKING and what in _THINGS | {""}) or (word == "the" and what in _WORK)
+    return not word or (word in following and what != "from") or (loosely and is_work)
+
+
+def _goes_on(clause: str, phrase: str, following: frozenset[str]) -> bool:
+    """Whether a phrase is there, and nothing behind it, or one of these words."""
+    _, found, rest = clause.partition(f" {phrase} ")
+    return bool(found) and _may_follow(rest, following)
+
+
+def _is_meant(clause: str, phrase: str) -> bool:
+    """Whether a phrase is not taken back by the words before it ("don't wait for me"), and not said of something else
+    ("the loop should stop there")."""
+    before, _, rest = clause.partition(f" {phrase} ")
+    last = before.split()[-3:]
+    if not _NEGATIONS.isdisjoint(last):
+        return False
+    if last and last[-1] in _MODALS and _ADDRESSED.isdisjoint(last):
+        return False
+    number, what = [*rest.split(maxsplit=2), "", ""][:2]
+    return not (phrase == "stop after" and number.isdigit() and what not in _COUNTED)
+
+
+def _forbids_all(clause: str) -> bool:
+    """Whether nothing at all is to be done, or not yet: "don't write any code yet", "do not touch anything"."""
+    words = clause.replace(" do not ", " don't ").replace(" dont ", " don't ").split()
+    if "don't" not in words:
+        return False
+    what = words[words.index("don't") + 1 :]
+    return bool(what) and what[-1] in ("yet", "anything") and _FORBIDDING.issuperset(what)
