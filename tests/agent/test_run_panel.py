@@ -185,6 +185,17 @@ def test_what_is_typed_while_the_agent_works_is_seen_and_heard_when_it_rests(sta
     assert "\n> größe of the docs\nThe docs, too." in terminal.text
 
 
+def test_who_has_said_more_is_heard_before_the_agent_is_sent_on(start: Any, project: Path) -> None:
+    stops_early = [turn(call("plan", add=["Read"]), call("shell", command=HOLD)), turn(text="That is it.")]
+    terminal = start(*stops_early, turn(call("plan", done=[1]), expect=["the docs"]), turn(text="Done."))
+    terminal.wait_for("ctrl+t hide plan")
+    terminal.enter("the docs")
+    terminal.wait_for("queued: the docs")
+    (project / "go").touch()
+    assert terminal.wait_for_end() == 0
+    assert "sent on" not in terminal.text
+
+
 def test_commands_about_the_plan_are_obeyed_while_the_agent_works(start: Any, project: Path) -> None:
     terminal = start(*planned("Read"), turn(call("plan", done=[2])), turn(text="All done."))
     terminal.wait_for("ctrl+t hide plan")

@@ -112,6 +112,8 @@ def _rested(site: Site, said: Transcript, turn: Turn) -> Rested | None:
     if site.crew.busy:
         site.crew.await_one(site)
         return None
+    if not site.depth and site.desk.plan.open_items and site.is_spoken_to():
+        return Rested(site.agent, "waiting", "you have said more")
     standing = Standing(said=turn.text, agent=site.agent)
     sent = Sent("", "a sub-agent is not sent on") if site.depth else stopped(site.desk, standing)
     if not sent.text:

@@ -152,7 +152,7 @@ def worked(session: Session, prompt: str, obey: Callable[[str], bool] | None = N
         from .attend import Attendance
 
         front = Attendance(panel, session.stage, session.site.stop, asker(screen.show, session.site.stop), obey)
-        site = session.site._replace(ask=front.ask)
+        site = session.site._replace(ask=front.ask, is_spoken_to=lambda: bool(session.stage.queued))
         return front.attend(lambda: work(site, session.said, prompt))
 
 
