@@ -462,16 +462,6 @@ def test_a_call_that_failed_is_told_by_the_next_command_once(folder: Path) -> No
         assert "`todo_write` failed" not in run(*command, *own, stdin="[]").stdout
 
 
-def test_a_session_with_a_plan_has_a_budget_before_it_was_heard_of(folder: Path) -> None:
-    run("add", "Read")
-    assert "session" not in json.loads(run("show", "--json").stdout)
-    run("add", "Read", "--session", "s1")
-    spent = {"reminder_tokens": 0, "reminder_budget": 400, "pushes": 0, "push_limit": 20}
-    assert json.loads(run("show", "--json", "--session", "s1").stdout)["session"] == spent
-    assert "reminders" not in run("show", "--session", "s1").stdout
-    assert "session" not in json.loads(run("show", "--json", "--session", "s2").stdout)
-
-
 def test_the_user_sees_what_reminders_have_cost(folder: Path) -> None:
     run("call", "plan", "--session", "s1", stdin='{"add": ["Read"]}')
     Path("messages.json").write_text(json.dumps(conversation("native", "say*10")))

@@ -115,10 +115,10 @@ def _all(desk: Desk) -> Plan:
 
 
 def _spent(desk: Desk) -> dict[str, int]:
-    """What reminders and pushes have cost the session that works from the plan; nothing, if there is none."""
+    """What reminders and pushes have cost the session that works from the plan; nothing, if no hook was ever heard."""
     bound = [] if desk.session else desk.store.sessions(desk.plan.id)
     pace = desk.of(*bound[-1]).pace if bound else desk.pace
-    if pace == Pace() and not desk.session and not bound:
+    if pace == Pace():
         return {}
     from ..moments import limits_of
 
