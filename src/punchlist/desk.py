@@ -10,7 +10,7 @@ from . import settings as settings_of
 from .core.changes import Change, Record, apply, diff, noted, tell, undo
 from .core.errors import Refused, StaleRevision, StoreError
 from .core.model import MAIN, USER, Pace, Pause, Plan, Reader
-from .core.text import counted, cut, inline, plainly
+from .core.text import counted, cut, inline
 from .core.timeline import leading_to, redoable, undoable
 from .core.typed import TYPE_CHECKING, Any
 from .settings import Settings
@@ -191,16 +191,9 @@ class Desk:
 
     def import_plan(self, data: object, format: str = "json", *, by: str = USER) -> Plan:
         """Replace the plan, in one revision: parsed JSON of a format, or text for markdown and transcript."""
-        from .core.replace import replaced
-        from .dialects.formats import load
+        from .lineage import imported
 
-        module = load(format)
-        new: Plan = module.read(data)
-        if getattr(module, "OWN_IDS", False):
-            items = [item._replace(extra={"id": item.id, **item.extra}) for item in new.items]
-            new = new._replace(items=tuple(items)) if self.plan.last_id else new
-        own = self._own_ids if format == "json" else lambda now, new: set()
-        return self.change(lambda now: replaced(now, new, own(now, new)), by=by, kind="import")
+        return self.change(imported(self, data, format), by=by, kind="import")
 
     def export_plan(self, format: str = "json") -> Any:
         """The plan in another format."""
@@ -229,28 +222,17 @@ class Desk:
         self.store.bind(Home(self._home().place, session, agent), plan.id)
 
     def hand_over(self, session: str) -> None:
-        """Let another session go on with this plan: it knows what whoever worked from it before has heard. If nobody
-        has, it is taken to know the plan as it is, which it is told when it starts."""
-        plan = self.plan
-        bound = [one for one, agent in self.store.sessions(plan.id) if agent == MAIN]
-        self.bind(session)
-        if session in bound:
-            return
-        before = self.session or (bound[-1] if bound else "")
-        _, known = self.store.glance(plan.id, _reader_key(before, MAIN))
-        self.store.remember(plan.id, _reader_key(session, MAIN), known if known.seen else Reader(plan.revision))
+        """Let another session go on with this plan, with what was heard of it before."""
+        from .lineage import hand_over
+
+        hand_over(self, session)
 
     def carry(self, source: str, target: str) -> Plan:
         """Give a session a copy of the plan of another session's main agent, with its lineage."""
         from .core.replace import replaced
+        from .lineage import carried
 
-        if not source or not target or source == target:
-            raise Refused("carry needs two sessions.")
-        old, copy = self.of(source).plan, self.of(target)
-        if not old.items:
-            raise Refused(f"session {cut(inline(source), 40)!r} has nothing to carry.")
-        if copy.plan.id == old.id:
-            raise Refused(f"session {cut(inline(target), 40)!r} works from that plan already.")
+        copy, old = carried(self, source, target)
         copy._parent = old.id
         return copy.change(lambda now: replaced(now, old, set()), kind="import")
 
@@ -420,14 +402,6 @@ class Desk:
             return after._replace(items=items, removed=now.removed)  # what protects is judged anew
 
         return self.change(step, by=by, kind=kind)
-
-    def _own_ids(self, now: Plan, new: Plan) -> set[str]:
-        """The ids of a plan of ours that mean the same in this one, now or earlier, or that this one has not used."""
-        known = {(item.id, plainly(item.text)) for item in now.items}
-        for record in self.store.history(now.id) if now.id else ():
-            known.update((c.id, plainly(c.before.text)) for c in record.changes if c.kind in ("removed", "changed"))
-        items = [(item.id, plainly(item.text)) for item in new.items]
-        return {id for id, words in items if int(id) > now.last_id or (id, words) in known}
 
     def _glance(self) -> tuple[str, int, Reader]:
         """The plan's id and revision, and what this reader has heard. A session may be bound to another plan at any

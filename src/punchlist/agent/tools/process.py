@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from threading import Thread
 from typing import IO, NamedTuple
@@ -117,7 +117,16 @@ def _is_alive(group: int) -> bool:
         os.killpg(group, 0)
     except (ProcessLookupError, PermissionError):
         return False
-    return True
+    states = [state for state, of in _processes() if of == group]
+    return not states or any(state != b"Z" for state in states)  # what has ended may be counted out late
+
+
+def _processes() -> Iterator[tuple[bytes, int]]:
+    """The state and the group of every process, where the system lists them."""
+    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
+        with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+            state, _, group = file.read().rpartition(b")")[2].split()[:3]
+            yield state, int(group)
 
 
 def _read(pipe: IO[bytes] | None, kept: _Kept) -> None:

@@ -1,0 +1,60 @@
+"""Where a plan comes from: a file of another format, another session's plan, or the session that worked from it before.
+Loaded when that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .core.errors import Refused
+from .core.model import MAIN, Plan, Reader
+from .core.replace import replaced
+from .core.text import cut, inline, plainly
+from .core.typed import TYPE_CHECKING
+from .dialects.formats import load
+
+if TYPE_CHECKING:
+    from .desk import Desk
+
+
+def imported(desk: Desk, data: object, format: str) -> Callable[[Plan], Plan]:
+    """The edit that puts what a format holds in the place of a plan."""
+    module = load(format)
+    new: Plan = module.read(data)
+    if getattr(module, "OWN_IDS", False) and desk.plan.last_id:
+        items = [item._replace(extra={"id": item.id, **item.extra}) for item in new.items]
+        new = new._replace(items=tuple(items))
+    return lambda now: replaced(now, new, _own_ids(desk, now, new) if format == "json" else set())
+
+
+def carried(desk: Desk, source: str, target: str) -> tuple[Desk, Plan]:
+    """The desk that gets a copy, and the plan it is a copy of."""
+    if not source or not target or source == target:
+        raise Refused("carry needs two sessions.")
+    old, copy = desk.of(source).plan, desk.of(target)
+    if not old.items:
+        raise Refused(f"session {cut(inline(source), 40)!r} has nothing to carry.")
+    if copy.plan.id == old.id:
+        raise Refused(f"session {cut(inline(target), 40)!r} works from that plan already.")
+    return copy, old
+
+
+def hand_over(desk: Desk, session: str) -> None:
+    """Let another session go on with a desk's plan: it knows what whoever worked from it before has heard. If nobody
+    has, it is taken to know the plan as it is, which it is told when it starts."""
+    plan, store = desk.plan, desk.store
+    bound = [one for one, agent in store.sessions(plan.id) if agent == MAIN]
+    desk.bind(session)
+    if session in bound:
+        return
+    before = desk.session or (bound[-1] if bound else "")
+    _, known = store.glance(plan.id, desk.of(before).reader_key)
+    store.remember(plan.id, desk.of(session).reader_key, known if known.seen else Reader(plan.revision))
+
+
+def _own_ids(desk: Desk, now: Plan, new: Plan) -> set[str]:
+    """The ids of a plan of ours that mean the same in this one, now or earlier, or that this one has not used."""
+    known = {(item.id, plainly(item.text)) for item in now.items}
+    for record in desk.store.history(now.id) if now.id else ():
+        known.update((c.id, plainly(c.before.text)) for c in record.changes if c.kind in ("removed", "changed"))
+    items = [(item.id, plainly(item.text)) for item in new.items]
+    return {id for id, words in items if int(id) > now.last_id or (id, words) in known}
