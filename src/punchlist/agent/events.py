@@ -129,7 +129,7 @@ class Stop:
         self._at = 0.0
 
     def ask(self) -> None:
-        self._at = self._at if self._flag.is_set() else monotonic()
+        self._at = monotonic()
         self._flag.set()
 
     def forget(self) -> None:
@@ -140,7 +140,7 @@ class Stop:
         return self._flag.is_set()
 
     def is_recent(self, seconds: float) -> bool:
-        """Whether it was asked for within so many seconds."""
+        """Whether it was last asked for within so many seconds."""
         return self.asked and monotonic() - self._at < seconds
 
     def check(self) -> None:

@@ -116,7 +116,11 @@ def _take(session: Session, line: str) -> Rested | None:
 
 
 def _work(session: Session, prompt: str) -> Rested:
-    return worked(session, prompt, partial(_obeyed, session))
+    stop = session.site.stop
+    rested = worked(session, prompt, partial(_obeyed, session))
+    if stop.asked:  # a command may take a moment to end: the one for a second Ctrl+C begins now
+        stop.ask()
+    return rested
 
 
 def _obeyed(session: Session, line: str) -> bool:
