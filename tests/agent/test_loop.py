@@ -449,6 +449,10 @@ def test_a_sub_agent_in_the_background_works_while_its_parent_goes_on(tmp_path: 
 
 
 def test_waiting_for_a_sub_agent_is_neither_a_rest_nor_paid_with_a_push(tmp_path: Path) -> None:
+    def let_go(site: Site, event: Event) -> None:
+        if isinstance(event, Said) and "docs" in event.text:  # the last word of it
+            Path(site.folder, "go").touch()
+
     script = {
         "turns": [
             turn(call("plan", add=["Read"]), call("task", name="docs", prompt="Go.", background=True)),
@@ -456,9 +460,11 @@ def test_waiting_for_a_sub_agent_is_neither_a_rest_nor_paid_with_a_push(tmp_path
             turn(call("plan", done=[1]), expect=["The sub-agent docs is done"]),
             turn(text="Done."),
         ],
-        "workers": workers(docs=[turn(text="Mine is done.")]),
+        "workers": workers(
+            docs=[turn(call("shell", command="while [ ! -e go ]; do sleep 0.01; done")), turn(text="Mine is done.")]
+        ),
     }
-    made = agent(tmp_path, script)
+    made = agent(tmp_path, script, hear=let_go)
     assert made.work().why == "done"
     assert made.told(Pushed) == []
     assert made.site.desk.pace.pushes == 0
