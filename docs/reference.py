@@ -53,7 +53,7 @@ def settings() -> str:
             _default(name),
             _values(name),
             f"`PUNCHLIST_{name.upper()}`",
-            _in_project(about),
+            _in_project(name, about),
             about.text,
         )
         for name, about in ABOUT.items()
@@ -61,10 +61,12 @@ def settings() -> str:
     return _table(("setting", "default", "values", "environment", "in a project's file", "what it says"), rows)
 
 
-def _in_project(about: About) -> str:
+def _in_project(name: str, about: About) -> str:
     if about.tighter is None:
         return "yes" if about.project else "no"
-    return "only `true`" if about.tighter else "only less, or `false`"
+    if about.tighter:
+        return "only `true`"
+    return "only `false`" if isinstance(Settings._field_defaults[name], bool) else "only less"
 
 
 def dialects() -> str:

@@ -59,6 +59,7 @@ class About(NamedTuple):
     project: bool = True  # whether a project's file may set it
     least: int = 0  # for a number
     tighter: bool | None = None  # what a project may set against the user's word; of a number, whatever is less
+    unset: int = 0  # less than which that is, where the user has said nothing
 
 
 ABOUT = {
@@ -77,7 +78,7 @@ ABOUT = {
     "remind_after": About("turns without an update before a reminder; claude-code 7, gencode and ours 10"),
     "remind_again": About("turns between two reminders; claude-code 3, gencode 10, ours twice as many each time"),
     "reminder_budget": About(
-        "tokens of reminders in a session, then silence; ours 400, none in other dialects", tighter=False
+        "tokens of reminders in a session, then silence; ours 400, none in other dialects", tighter=False, unset=400
     ),
     "continuation": About("whether an agent that stops with something open is sent on", tighter=False),
     "idle_pushes": About("how often in a row it is sent on if that leads to nothing", tighter=False),
@@ -266,12 +267,16 @@ def _may_set(name: str, value: Any, before: Any, origin: str) -> None:
     """Whether a project may set this. A project is not always yours: it can bind agents tighter than you do, not
     looser."""
     tighter = ABOUT[name].tighter
-    if tighter is None or value in (tighter, before) or (type(value) is int and value < before):
+    if tighter is None or value in (tighter, before) or (type(value) is int and value < _bound(name, before)):
         return
     raise SettingsError(
         f"{origin}: {name!r} cannot be set to {shown(value)} by a project, only to "
         f"{'less' if type(value) is int else str(tighter).lower()}; set it in your own {FILE} or the environment."
     )
+
+
+def _bound(name: str, before: int) -> int:
+    return ABOUT[name].unset if before == DIALECTS else before
 
 
 def shown(value: Any) -> str:

@@ -568,3 +568,21 @@ def test_what_others_wrote_after_the_history_was_lost_is_not_lost_to_who_knew_it
     assert not running.call("plan", {"add": ["six"]}).is_error
     assert texts(desk_in(folder).plan) == ["one", "two", "three", "four", "five", "six"]
     assert [item.id for item in desk_in(folder).plan.items] == ["1", "2", "3", "4", "5", "6"]
+
+
+def test_many_pointers_that_cannot_be_read_are_made_anew_at_once(folder: Path) -> None:
+    plans = {session: add(desk_in(folder, session), session) for session in [f"s{number}" for number in range(150)]}
+    for path in (folder / ".punchlist" / "ids").iterdir():
+        path.write_bytes(b"")
+    again = open_store(f"json:{folder}")
+    assert {again.find(Home(session=session, agent="main")) for session in plans} == {p.id for p in plans.values()}
+    assert len(again.plans(1_000)) == 150
+    assert len(list((folder / ".punchlist" / "ids").glob("*.damaged-*"))) == 150
+
+
+def test_what_is_no_list_of_claude_code_s_does_not_hide_the_plans(folder: Path, tmp_path: Path) -> None:
+    plan = add(desk_in(folder), "first")
+    (tmp_path / "elsewhere.json").write_text("[]")
+    (folder / "q-agent-q.json").symlink_to(tmp_path / "elsewhere.json")
+    (folder / "r-agent-r.json").mkdir()
+    assert [listing.id for listing in open_store(f"json:{folder}").plans(9)] == [plan.id]

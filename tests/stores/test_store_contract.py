@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import stat
 import subprocess
@@ -788,7 +787,8 @@ def written(file: Path, *statements: str) -> None:
 @pytest.mark.parametrize("version", [0, 1, 99])
 def test_a_database_of_somebody_else_is_refused_and_left_alone(file: Path, version: int) -> None:
     file.parent.mkdir()
-    written(file, "CREATE TABLE bookmarks (address)", f"PRAGMA user_version={version}")
+    tables = ("bookmarks", "plans", "items", "history")[: 1 if version else 4]
+    written(file, *(f"CREATE TABLE {name} (address)" for name in tables), f"PRAGMA user_version={version}")
     content = file.read_bytes()
     assert refusal(file) == f"{file} is not a store of punchlist: it holds other tables; name another file."
     assert file.read_bytes() == content
@@ -800,24 +800,66 @@ def test_a_host_in_the_address_of_a_file_is_refused() -> None:
         open_store("sqlite://user:secret@host/plan.db")
 
 
-@pytest.mark.parametrize("gone", ["moved", "deleted", "replaced"])
-def test_nothing_is_written_to_a_file_that_has_lost_its_name(file: Path, gone: str, tmp_path: Path) -> None:
+def aside(file: Path, *, logs: bool) -> Path:
+    """Move a database away, with what belongs to it or alone; where it is now."""
+    away = file.parent / "away"
+    away.mkdir()
+    for path in file.parent.glob(f"{file.name}*" if logs else file.name):
+        path.rename(away / path.name)
+    return away / file.name
+
+
+def texts_in(file: Path) -> list[str]:
+    with closing(Desk(open_store(f"sqlite:{file}"), session="s", settings=SETTINGS)) as desk:
+        return [item.text for item in desk.plan.items]
+
+
+@pytest.mark.parametrize("logs", [True, False])
+def test_nothing_is_written_to_a_file_that_has_lost_its_name(file: Path, logs: bool) -> None:
+    running = Desk(open_store(f"sqlite:{file}"), session="s", settings=SETTINGS)
+    for text in ("one", "two", "three"):
+        running.call("plan", {"add": [text]})
+    away = aside(file, logs=logs)
+    for _ in range(2):
+        with pytest.raises(StoreError, match=f"{file} is gone: it was moved away or deleted"):
+            running.call("plan", {"add": ["lost?"]})
+    assert texts_in(away) == ["one", "two", "three"]
+    assert not file.exists()
+    for path in away.parent.iterdir():
+        path.rename(file.parent / path.name)
+    running.call("plan", {"add": ["four"]})
+    running.close()
+    assert texts_in(file) == ["one", "two", "three", "four"]
+
+
+@pytest.mark.parametrize("logs", [True, False])
+def test_a_file_that_was_put_in_the_place_of_another_is_worked_with(file: Path, logs: bool) -> None:
     running = Desk(open_store(f"sqlite:{file}"), session="s", settings=SETTINGS)
     running.call("plan", {"add": ["one"]})
-    away = tmp_path / "away"
-    away.mkdir()
-    for path in file.parent.glob(f"{file.name}*"):
-        path.rename(away / path.name)
-    if gone == "replaced":
-        with closing(Desk(open_store(f"sqlite:{file}"), session="s", settings=SETTINGS)) as other:
-            other.call("plan", {"add": ["theirs"]})
-    if gone == "deleted":
-        shutil.rmtree(away)
-    assert running.plan.items == () if gone != "replaced" else [item.text for item in running.plan.items] == ["theirs"]
+    other = file.parent / "other.db"
+    with closing(Desk(open_store(f"sqlite:{other}"), session="s", settings=SETTINGS)) as desk:
+        desk.call("plan", {"add": ["theirs"]})
     running.call("plan", {"add": ["two"]})
+    away = aside(file, logs=logs)
+    other.rename(file)
+    assert [item.text for item in running.plan.items] == ["theirs"]
+    running.call("plan", {"add": ["mine"]})
     running.close()
-    with closing(Desk(open_store(f"sqlite:{file}"), session="s", settings=SETTINGS)) as again:
-        assert [item.text for item in again.plan.items] == ["theirs"] * (gone == "replaced") + ["two"]
+    assert texts_in(file) == ["theirs", "mine"]
+    assert texts_in(away) == ["one", "two"]
+
+
+def test_a_file_that_could_not_be_opened_again_is_tried_anew(file: Path) -> None:
+    running = Desk(open_store(f"sqlite:{file}", patience="0"), session="s", settings=SETTINGS)
+    running.call("plan", {"add": ["one"]})
+    aside(file, logs=True)
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreError, match="locked by another process"):
+            running.call("plan", {"add": ["two"]})
+    running.call("plan", {"add": ["three"]})
+    running.close()
+    assert texts_in(file) == ["three"]
 
 
 def test_a_file_of_a_newer_version_is_refused_and_left_alone(file: Path) -> None:

@@ -136,3 +136,10 @@ def test_one_character_or_less_is_no_reason_to_fail(style: str) -> None:
         for height in range(0, 4):
             made = render(hostile_view(LONG), load(style), width, height)
             assert all(columns(line) <= width for line in plain(made).splitlines())
+
+
+@pytest.mark.parametrize("style", PATHS)
+@pytest.mark.parametrize("width", [1, 2, 3, 4])
+def test_what_is_typed_fits_on_a_screen_that_is_hardly_there(style: str, width: int) -> None:
+    lines = plain(render(View(Plan(), typed="wörter 字字"), load(style), width, 5)).splitlines()
+    assert max(map(columns, lines)) <= max(width, 2)

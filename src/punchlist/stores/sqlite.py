@@ -77,6 +77,7 @@ _EARLIEST = """
     CREATE TABLE places (place TEXT PRIMARY KEY, plan TEXT NOT NULL) WITHOUT ROWID;
     INSERT OR REPLACE INTO places SELECT place, id FROM plans WHERE agent = 'main' ORDER BY touched
     """
+_NOWHERE = (0, 0)  # of a file that is not there
 _T = TypeVar("_T")
 
 
@@ -94,10 +95,11 @@ class SqliteStore:
         self._open()
 
     def _open(self) -> None:
+        self._file = _NOWHERE
         try:
             _make_private(self.path)
+            file = _inode(self.path)
             self._db = sqlite3.connect(self.path, timeout=0, isolation_level=None, check_same_thread=False)
-            self._file = _inode(self.path)
         except (sqlite3.Error, OSError) as error:
             _fail(self.path, error)
         self._rows = Rows(self._db.execute, self._db.executemany)
@@ -107,6 +109,7 @@ class SqliteStore:
         except StoreError:
             self._db.close()
             raise
+        self._file = file
 
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
         return self._read(lambda: self._rows.glance(plan, reader))
@@ -172,10 +175,28 @@ class SqliteStore:
             return self._transacted(begin, work)
 
     def _stay(self) -> None:
-        """Be with the file of this name: if that was moved away or replaced, what we write would be lost with it."""
-        if self._file != _inode(self.path) and not self._is_closed:
-            self._db.close()
-            self._open()
+        """Be with the file of this name: what we write to one that was moved away or replaced would be lost with it.
+        That one gets what of it is still in the log, which would else be taken for the other's."""
+        file = _inode(self.path)
+        if file == self._file or self._is_closed:
+            return
+        is_done = self._put_down_log()
+        if file == _NOWHERE:
+            raise StoreError(
+                f"{self.path} is gone: it was moved away or deleted while in use; put it back, or start again."
+            )
+        if not is_done:
+            raise StoreError(f"{self.path} was replaced while others are at work with the old one; stop them first.")
+        self._db.close()
+        self._open()
+
+    def _put_down_log(self) -> bool:
+        """Write to the file what only its log holds; whether that could be done."""
+        try:
+            (is_busy, _, _) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.Error:  # there is no log any more, or it was closed before
+            return True
+        return not is_busy
 
     def _patient(self, look: Callable[..., _T], *values: str) -> _T:
         try:
@@ -204,7 +225,7 @@ class SqliteStore:
 
     def _prepare(self) -> None:
         version, tables = self._patient(self._identity)
-        if tables and not {"plans", "items", "history"} <= tables:
+        if tables and not (version and {"plans", "items", "history"} <= tables):
             raise StoreError(f"{self.path} is not a store of punchlist: it holds other tables; name another file.")
         if version > VERSION:
             raise StoreError(
@@ -285,7 +306,7 @@ def _inode(path: str) -> tuple[int, int]:
     try:
         found = os.stat(path)
     except OSError:
-        return 0, 0
+        return _NOWHERE
     return found.st_dev, found.st_ino
 
 

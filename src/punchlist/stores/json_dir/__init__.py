@@ -33,6 +33,7 @@ _GLANCES = 0.05  # seconds between looks, while waiting for a change
 _KNOWN = 100  # plans kept in memory
 _RECENT = 1_000  # plans looked into for a listing: of more, those whose history was written last
 _HERE = 5  # plans remembered for a place, should the last one be gone
+_POINTERS = ("ids", "places", "bound")  # what is pointed to: by its id, by its place, by session and agent
 _T = TypeVar("_T")
 
 
@@ -253,8 +254,14 @@ class JsonStore:
         names = set(files.newest(self.folder, LIST)[:_RECENT])
         for stem in names - set(files.newest(self.folder, HISTORY)):
             session, agent = session_of(stem)
-            if session and form.entries_of(files.read(files.inside(self.folder, stem + LIST))[0]) is not None:
+            if session and self._is_list(stem):
                 self.find(Home(session=session, agent=agent))
+
+    def _is_list(self, stem: str) -> bool:
+        try:
+            return form.entries_of(files.read(files.inside(self.folder, stem + LIST))[0]) is not None
+        except StoreError:  # a link that leads elsewhere, or no file at all
+            return False
 
     def _listing(self, pair: Pair) -> Listing:
         plan, home, progress = pair.plan, pair.home, pair.plan.progress
@@ -270,7 +277,7 @@ class JsonStore:
     # --- pointers --------------------------------------------------------------------------------------------------
 
     def _prepare(self) -> None:
-        folders = [files.inside(self._inner, kind) for kind in ("ids", "places", "bound")]
+        folders = [files.inside(self._inner, kind) for kind in _POINTERS]
         if not os.path.exists(os.path.join(self._inner, "ready")):
             for path in (self.folder, self._inner, *folders):
                 files.make_folder(path)
@@ -314,16 +321,22 @@ class JsonStore:
         except ValueError:
             if stamp == NOWHERE or kind == "paces":
                 return None
-            self._alone(partial(self._point_anew, path, data))
+            self._alone(self._point_anew)
             return self._pointed(kind, name)
 
-    def _point_anew(self, path: str, data: bytes) -> None:
-        files.set_aside(path, data)
-        files.remove(path)
+    def _point_anew(self) -> None:
+        """Put every pointer aside that cannot be read, and point again to the plans that are here."""
+        for folder in [os.path.join(self._inner, kind) for kind in _POINTERS]:
+            for path in [os.path.join(folder, name) for name in files.newest(folder, "") if files.ASIDE not in name]:
+                data = files.read(path)[0]
+                if form.is_unreadable(data):
+                    files.set_aside(path, data)
+                    files.remove(path)
         self._index()
 
     def _pointers(self) -> list[Any]:
-        found = [self._pointed("ids", name) for name in files.newest(os.path.join(self._inner, "ids"), "")]
+        names = files.newest(os.path.join(self._inner, "ids"), "")
+        found = [self._pointed("ids", name) for name in names if files.ASIDE not in name]
         return [pointer for pointer in found if pointer]
 
 

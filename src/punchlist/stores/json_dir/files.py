@@ -18,6 +18,7 @@ Stamp = tuple[int, int, int]  # size, time and inode: another one whenever a fil
 NOWHERE: Stamp = (-1, 0, 0)  # of a file that is not there
 
 PATIENCE = "10"  # seconds to wait for another process
+ASIDE = ".damaged-"  # what was damaged is called so, and when
 _CROWD = 6  # times that long, while others get through one after the other
 _OPEN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _CLOSED_TO_US = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -242,7 +243,7 @@ def remove(path: str) -> None:
 
 def set_aside(path: str, data: bytes) -> str:
     """Keep what a file held under a name that says what it is, and that nothing has yet."""
-    name = f"{path}.damaged-{strftime('%Y%m%dT%H%M%SZ', gmtime())}"
+    name = f"{path}{ASIDE}{strftime('%Y%m%dT%H%M%SZ', gmtime())}"
     for number in count(1):
         free = name if number == 1 else f"{name}-{number}"
         with _Naming(free):

@@ -89,6 +89,14 @@ def digest_of(*words: str) -> str:
     return digest(json.dumps(words).encode())
 
 
+def is_unreadable(data: bytes) -> bool:
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
 def _is_simple(name: str, letters: frozenset[str]) -> bool:
     return 0 < len(name) <= 80 and letters.issuperset(name) and name[0] != "." and "-agent-" not in f"-{name}-"
 

@@ -79,7 +79,7 @@ def typing(view: View, canvas: Canvas) -> Iterator[Row]:
     """What is being typed: its end, which is where one looks."""
     if view.typed:
         words = canvas.glyphs.said(view.typed[-canvas.width :])
-        while columns(words) > canvas.width - 2:
+        while words and columns(words) > canvas.width - 2:
             words = words[1:]
         yield row((Span("> ", "dim"), Span(words)), NOW, len(view.plan.items))
 
