@@ -75,7 +75,8 @@ _COURTESY = frozenset(["note", "see", "find", "keep", "remember", "be", "refer",
 
 def asks(text: str) -> bool:
     """Whether a message ends by asking the user something, or by waiting for an answer."""
-    lines = [line for line in map(_prose, without_code(text[-LONG:])) if line.strip()]
+    prose = "\n".join(without_code(text))[-LONG:]
+    lines = [line for line in map(_prose, prose.splitlines()) if line.strip()]
     options = _options(lines)
     lines = lines[-_TAIL - options :]
     if any(map(_ends_asking, lines)) or any(_is_asked(line[-_NEAR:]) for line in lines[-3:]):
@@ -88,15 +89,20 @@ def asks(text: str) -> bool:
 
 
 def without_code(text: str) -> list[str]:
-    """The lines of a message outside of its fenced code."""
-    lines: list[str] = []
-    fenced = False
-    for line in text.splitlines():
-        if line.lstrip().startswith(("```", "~~~")):
-            fenced = not fenced
-        elif not fenced:
-            lines.append(line)
-    return lines
+    """The lines of a message outside of its fenced code. A fence that is never closed opens nothing."""
+    lines = text.splitlines()
+    closable = _closable(lines)
+    kept: list[str] = []
+    opened = ""
+    for index, line in enumerate(lines):
+        fence = _fence(line)
+        if opened:
+            opened = "" if fence.startswith(opened) and _is_bare(line) else opened
+        elif fence and len(fence) <= closable[index][fence[0]]:
+            opened = fence
+        else:
+            kept.append(line.strip(" \t`~") if fence else line)
+    return kept
 
 
 def clauses(text: str) -> list[str]:
@@ -113,6 +119,30 @@ def plain(text: str) -> str:
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _fence(line: str) -> str:
+    """The fence that a line begins with; "```ls``` lists it" is none."""
+    line = line.strip()
+    fence = line[: len(line) - len(line.lstrip(line[:1]))] if line.startswith(("```", "~~~")) else ""
+    return "" if "`" in fence and "`" in line[len(fence) :] else fence
+
+
+def _is_bare(line: str) -> bool:
+    """Whether there is nothing behind the fence of a line: only such a one closes."""
+    return not line.strip().strip("`~")
+
+
+def _closable(lines: list[str]) -> list[dict[str, int]]:
+    """For each line the longest fences of both kinds below it that close one."""
+    longest = {"`": 0, "~": 0}
+    found: list[dict[str, int]] = []
+    for line in reversed(lines):
+        found.append(longest)
+        fence = _fence(line)
+        if fence and _is_bare(line):
+            longest = {**longest, fence[0]: max(longest[fence[0]], len(fence))}
+    return found[::-1]
 
 
 def _wants_something(clause: str) -> bool:

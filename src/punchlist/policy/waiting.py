@@ -102,8 +102,8 @@ _OWN = _words("i i'm i'll i've i'd we we're we'll my thanks thank sorry back")
 
 def says_wait(text: str) -> bool:
     """Whether the user tells the agent to wait or to stop."""
-    text = text if len(text) <= 2 * LONG else f"{text[:LONG]}\n{text[-LONG:]}"
-    prose = "\n".join(without_code(text)).casefold()
+    prose = "\n".join(without_code(text))
+    prose = (prose if len(prose) <= 2 * LONG else f"{prose[:LONG]}\n{prose[-LONG:]}").casefold()
     if prose.lstrip("/*\"' \n请").startswith(_UNSPACED):
         return True
     found = clauses(prose)
