@@ -14,6 +14,17 @@ from tests.core.plans import any_json, often
 BLANK = "[redacted]"
 KEY = "sk-" + "a1B2" * 8
 SLOW = ["://", "://a:", "://a:@", "-u ", "-u a:", "--user ", "mysql", "mysql ", "mysql -p", "sshpass "]
+SLOW_QUOTES = [
+    'password="',
+    "password=a'",
+    'token=\\"',
+    "-u 'a:",
+    "-su a:",
+    'mysql -p"',
+    "token=''",
+    "token='a\n",
+    "'\"",
+]
 
 
 @pytest.mark.parametrize("value", ["ls -la", "", "make test", 7, 1.5, True, None, ["a", 1], {"path": "/tmp/x", "n": 3}])
@@ -63,10 +74,59 @@ def test_the_form_of_a_value_stays() -> None:
         ("mysql -u root -phunter2 shop", f"mysql -u root -p{BLANK} shop"),
         ("mysqldump -p'hunter 2' shop > out", f"mysqldump -p{BLANK} shop > out"),
         ("sshpass -p hunter2 ssh me@host", f"sshpass -p {BLANK} ssh me@host"),
+        ('curl -u "me:correct horse battery" https://x', f'curl -u "me:{BLANK}" https://x'),
+        ("curl -u 'me:p&ss;w|rd' https://x", f"curl -u 'me:{BLANK}' https://x"),
+        ("curl -u \"me\":'correct horse' -s", f'curl -u "me":{BLANK} -s'),
+        ("curl -su me:hunter22", f"curl -su me:{BLANK}"),
+        ("curl -sSfLu me:hunter22", f"curl -sSfLu me:{BLANK}"),
+        ("curl -u 42:7secret", f"curl -u 42:{BLANK}"),
+        ('mysql -u root -pse"cr"et', f"mysql -u root -p{BLANK}"),
+        ("mysql -p'a b'c\"d e\" shop", f"mysql -p{BLANK} shop"),
+        ("sshpass -p 'a;b c' ssh me@host", f"sshpass -p {BLANK} ssh me@host"),
+        ("PASSWORD='correct horse' make", f"PASSWORD='{BLANK}' make"),
+        ("PASSWORD='correct'\" horse\" make", f"PASSWORD='{BLANK}' make"),
+        ("PASSWORD=cor'rect horse'battery make", f"PASSWORD={BLANK} make"),
+        (r"PASSWORD=correct\ horse make", f"PASSWORD={BLANK} make"),
+        (r'PASSWORD="correct \"horse\" battery" make', f'PASSWORD="{BLANK}" make'),
+        ('password="a&bcdef"', f'password="{BLANK}"'),
+        ("run --password 'correct horse' --fast", f"run --password '{BLANK}' --fast"),
+        ("password => 'correct horse', user => 1", f"password => '{BLANK}', user => 1"),
+        ("PRIVATE_KEY='-----BEGIN\nMII\n-----END' run", f"PRIVATE_KEY='{BLANK}' run"),
     ],
 )
 def test_a_secret_inside_a_text_is_blanked(text: str, wanted: str) -> None:
     assert redacted(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ('curl -H "Authorization: Bearer abc" -d "x y"', f'curl -H "Authorization: Bearer {BLANK}" -d "x y"'),
+        ("curl -d 'password=abc' -H 'a: b'", f"curl -d 'password={BLANK}' -H 'a: b'"),
+        ('bash -c "curl -u me:hunter2 x" && ls "a b"', f'bash -c "curl -u me:{BLANK} x" && ls "a b"'),
+        ("bash -c 'mysql -pse\"cr\"et' && ls 'a b'", f"bash -c 'mysql -p{BLANK}' && ls 'a b'"),
+        ("echo \"PASSWORD='correct horse'\" > x", f"echo \"PASSWORD='{BLANK}'\" > x"),
+        ('{"password":"abc def","user":"me"}', f'{{"password":"{BLANK}","user":"me"}}'),
+        (r'-d "{\"password\": \"a b\", \"n\": 1}" x', rf'-d "{{\"password\": \"{BLANK}\", \"n\": 1}}" x'),
+        ('open(password="abc", x=1)', f'open(password="{BLANK}", x=1)'),
+        ("I don't know PASSWORD='correct horse' yet", f"I don't know PASSWORD='{BLANK}' yet"),
+    ],
+)
+def test_what_stands_around_a_secret_in_quotes_stays(text: str, wanted: str) -> None:
+    assert redacted(text) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["PASSWORD='correct horse", '{"password":"correct horse', "mysql -p'correct horse", 'curl -u "me:correct horse'],
+)
+def test_a_secret_whose_closing_quote_is_missing_goes_to_the_end(text: str) -> None:
+    assert "correct" not in redacted(text)
+    assert "horse" not in redacted(text)
+
+
+def test_a_stray_quote_before_it_does_not_show_a_secret() -> None:
+    assert "hunter" not in redacted("the users ' password='hunter2")
 
 
 @pytest.mark.parametrize(
@@ -98,6 +158,11 @@ def test_what_only_looks_a_little_like_a_secret_stays(text: str) -> None:
         "serve -p 8080",
         "mkdir -p dir; cp -pr a b",
         "docker run -u 1000:1000 -p8080:80 mysql",
+        'docker run -u "1000:1000" mysql',
+        "docker run -itu 1000:1000 mysql",
+        "git push -fu origin main",
+        'curl -d "password=" https://x',
+        "password='' make",
         "mysql -u root -p shop",
         "mysql -P3306 --protocol=tcp",
         "mysql < dump.sql; mkdir -pv dir",
@@ -136,7 +201,9 @@ def test_any_value_keeps_its_form(value: object) -> None:
     assert shape(redacted(value)) == shape(value)
 
 
-@pytest.mark.parametrize("piece", [*"y-_:", "ab", "password", "--token", "password ", "sk-", "bearer ", *SLOW])
+@pytest.mark.parametrize(
+    "piece", [*"y-_:", "ab", "password", "--token", "password ", "sk-", "bearer ", *SLOW, *SLOW_QUOTES]
+)
 def test_a_long_text_takes_no_longer_than_its_beginning(piece: str) -> None:
     def seconds(text: str) -> float:
         begun = perf_counter()

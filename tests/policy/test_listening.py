@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -176,6 +177,24 @@ def test_a_stop_counts_however_much_is_said_after_it(length: int) -> None:
 
 def test_a_question_counts_however_much_is_said_before_it() -> None:
     assert asks("Read the file.\n" * 5_000 + "Which one?")
+
+
+CODE = "```python\n" + "x = 1  # a line of code here\n" * 900 + "```\n"
+
+
+def test_what_stands_behind_long_code_counts() -> None:
+    assert asks(f"Here it is:\n{CODE}\nShall I apply this?")
+    assert not asks(f"Shall I apply this?\n\nYes.\n\nSo I did.\n\n{CODE}\nIt is applied.\n" + "It is tested.\n" * 12)
+    assert says_wait("Here is what I have.\n" * 1200 + CODE * 2 + "Now stop and wait for me.")
+    assert not says_wait("Here is what I have.\n" * 1200 + CODE * 2 + "```\nstop\n```\nNow mend it.")
+
+
+@pytest.mark.parametrize("piece", ["```\n", "````a\n~~~\n", "~~~ x\n", "`", "```\n~~~~\n"])
+def test_many_fences_take_no_longer_than_prose(piece: str) -> None:
+    begun = perf_counter()
+    asks(piece * 20_000)
+    says_wait("".join("`" * (3 + length % 300) + " a\n" for length in range(3_000)))
+    assert perf_counter() - begun < 2
 
 
 @given(st.text(max_size=300))

@@ -24,6 +24,7 @@ _YOURS = (
 )
 _WANTED = "approval|permission|confirmation|clarification|guidance|a decision|instructions|further instructions"
 _ANSWERING = "confirm|approve|agree|decide|reply|answer|respond|say|tell me|let me know|review|choose|are|give|have"
+_NOT_ON = "|".join(each("continue|proceed|go on|go further|start|begin|finish", "without|until|unless"))
 _ANYWHERE = (
     *each("your", _YOURS),
     *each("awaiting|waiting for|waiting on|requesting|i need|we need", _WANTED),
@@ -38,6 +39,8 @@ _ANYWHERE = (
     *each("if that|if this", "works|sounds good|looks good|is ok|is okay|is fine"),
     *each("before i", "continue i need|proceed i need|go on i need|start i need|begin i need|go further i need"),
     *each("confirm and|approve and|agree and|say so and|say the word and", "i'll|i will|i can"),
+    *each("to continue|to proceed|to go on", "i need the|i need a|i need an|i need more|i'll need the|i will need the"),
+    *each("i cannot|i can't|i can not|we cannot|we can't|i'm unable to|i am unable to", _NOT_ON),
     *each("tell me", "which|whether|how|when|what|if|once|where"),
     *each("i'll|i will", "wait|pause here|pause until|hold here|hold off until"),
     *each("pausing|holding|waiting", "here"),
@@ -66,6 +69,20 @@ _AT_THE_END = (
     "standing by",
     "any preference",
 )
+# What says it at the beginning of a clause only: "can you share the log", not "only then can you share it".
+_AT_THE_START = (
+    *each("can|could|would|will", "you"),
+    *each("confirm and|approve and|agree and|say so and|say go and|say yes and", "i"),
+    "say the word",
+)
+_LEADING = frozenset(["and", "but", "so", "also", "then", "now", "first", "just", "however", "ok", "okay", "otherwise"])
+_NEEDING = each("i|we", "need|still need|will need|do need|would need|also need") + each(
+    "i'll|we'll|i'd", "need|also need"
+)
+_NEEDED = (
+    *each("to", "continue|proceed|go on|go further|move on|finish this"),
+    *("password", "passwords", "passphrase", "credentials", "api key", "api token", "access token", "access to"),
+)
 _SIGNS = ("yes/no", "yes / no", "y/n")
 _TYPING = ("type", "say", "press", "enter", "reply", "answer", "send", "hit", "respond")
 _TO = each("to", "continue|proceed|confirm|approve|go on|start|begin|accept")
@@ -75,12 +92,14 @@ _COURTESY = frozenset(["note", "see", "find", "keep", "remember", "be", "refer",
 
 def asks(text: str) -> bool:
     """Whether a message ends by asking the user something, or by waiting for an answer."""
-    lines = [line for line in map(_prose, without_code(text[-LONG:])) if line.strip()]
+    prose = "\n".join(without_code(text))[-LONG:]
+    lines = [line for line in map(_prose, prose.splitlines()) if line.strip()]
     options = _options(lines)
+    lead = _lead(lines)
     lines = lines[-_TAIL - options :]
-    if any(map(_ends_asking, lines)) or any(_is_asked(line[-_NEAR:]) for line in lines[-3:]):
+    if any(map(_ends_asking, lines)) or any(_is_asked(line[-_NEAR:]) for line in [*lead, *lines[-3:]]):
         return True
-    end = "\n".join(lines[-3 - options :])
+    end = "\n".join([*lead, *lines[-3 - options :]])
     words = plain(end)
     if any(f" {phrase} " in words for phrase in _ANYWHERE) or any(sign in end.casefold() for sign in _SIGNS):
         return True
@@ -88,15 +107,20 @@ def asks(text: str) -> bool:
 
 
 def without_code(text: str) -> list[str]:
-    """The lines of a message outside of its fenced code."""
-    lines: list[str] = []
-    fenced = False
-    for line in text.splitlines():
-        if line.lstrip().startswith(("```", "~~~")):
-            fenced = not fenced
-        elif not fenced:
-            lines.append(line)
-    return lines
+    """The lines of a message outside of its fenced code. A fence that is never closed opens nothing."""
+    lines = text.splitlines()
+    closable = _closable(lines)
+    kept: list[str] = []
+    opened = ""
+    for index, line in enumerate(lines):
+        fence = _fence(line)
+        if opened:
+            opened = "" if fence.startswith(opened) and _is_bare(line) else opened
+        elif fence and len(fence) <= closable[index][fence[0]]:
+            opened = fence
+        else:
+            kept.append(line.strip(" \t`~") if fence else line)
+    return kept
 
 
 def clauses(text: str) -> list[str]:
@@ -115,6 +139,30 @@ def plain(text: str) -> str:
 # --- inside ----------------------------------------------------------------------------------------------------------
 
 
+def _fence(line: str) -> str:
+    """The fence that a line begins with; "```ls``` lists it" is none."""
+    line = line.strip()
+    fence = line[: len(line) - len(line.lstrip(line[:1]))] if line.startswith(("```", "~~~")) else ""
+    return "" if "`" in fence and "`" in line[len(fence) :] else fence
+
+
+def _is_bare(line: str) -> bool:
+    """Whether there is nothing behind the fence of a line: only such a one closes."""
+    return not line.strip().strip("`~")
+
+
+def _closable(lines: list[str]) -> list[dict[str, int]]:
+    """For each line the longest fences of both kinds below it that close one."""
+    longest = {"`": 0, "~": 0}
+    found: list[dict[str, int]] = []
+    for line in reversed(lines):
+        found.append(longest)
+        fence = _fence(line)
+        if fence and _is_bare(line):
+            longest = {**longest, fence[0]: max(longest[fence[0]], len(fence))}
+    return found[::-1]
+
+
 def _wants_something(clause: str) -> bool:
     """Whether a clause asks the user to do something, or leaves it to them."""
     first, second = [*clause.split(maxsplit=2), "", ""][:2]
@@ -122,15 +170,49 @@ def _wants_something(clause: str) -> bool:
         return True
     if first in _TYPING and any(f" {phrase} " in clause for phrase in _TO):
         return True
+    bare = _led_off(clause)
+    if bare.startswith(tuple([f" {phrase} " for phrase in _AT_THE_START])) or _lacks_something(bare):
+        return True
     return clause.endswith(tuple([f" {phrase} " for phrase in _AT_THE_END]))
+
+
+def _led_off(clause: str) -> str:
+    """A clause without what leads over to it: "so", "but"."""
+    words = clause.split()
+    start = 0
+    while start < len(words) and words[start] in _LEADING:
+        start += 1
+    return f" {' '.join(words[start:])} "
+
+
+def _lacks_something(clause: str) -> bool:
+    """Whether it cannot go on without what only the user has: "I need the password", not "I need to read it"."""
+    for phrase in _NEEDING:
+        if clause.startswith(f" {phrase} "):
+            what = clause[len(phrase) + 1 :]
+            return not what.startswith((" to ", " no ")) and any(f" {thing} " in what for thing in _NEEDED)
+    return False
+
+
+def _lead(lines: list[str]) -> list[str]:
+    """The line above a list, where one or two lines of prose follow the list: a word on the options."""
+    below = 0
+    while below < len(lines) and below < 3 and not _is_option(lines[-1 - below]):
+        below += 1
+    above = lines[: len(lines) - below]
+    return above[: len(above) - _options(above)][-1:] if 0 < below < 3 else []
 
 
 def _options(lines: list[str]) -> int:
     """How many lines at the end are a list: what there is to choose from stands below a question."""
     count = 0
-    while count < len(lines) and (lines[-1 - count].lstrip()[:1] in tuple("-*+•") or _is_numbered(lines[-1 - count])):
+    while count < len(lines) and _is_option(lines[-1 - count]):
         count += 1
     return count
+
+
+def _is_option(line: str) -> bool:
+    return line.lstrip()[:1] in tuple("-*+•") or _is_numbered(line)
 
 
 def _is_numbered(line: str) -> bool:

@@ -95,21 +95,31 @@ _ADDRESSED = _words("you we i let's lets please")
 _FORBIDDING = _words("""
     write start begin code implement change edit do touch make modify build any anything coding writing
     implementing working changes edits files it on with implementation to work that this yet the
+    more further anymore
 """)  # verbs and things of no kind in particular: "don't write any code yet", not "don't start the server yet"
+# The same, if nothing else is asked for: "don't commit anything yet", not "mend it, and don't commit anything yet".
+_FORBIDDING_REST = _FORBIDDING | _words("""
+    run execute commit push merge deploy install delete add remove create else other
+""")
+_MORE = _words("more further anymore else other")
+_PROMISED = each("until|till|before", "i|i'm|i've|we|my")  # "until I confirm", not "until the tests pass"
+_PRAISE = _words(
+    "great perfect good nice fine cool excellent lgtm looks job work works it this that all very well done"
+)
 _COUNTED = _words("items item steps step tasks task of")
 _OWN = _words("i i'm i'll i've i'd we we're we'll my thanks thank sorry back")
 
 
 def says_wait(text: str) -> bool:
     """Whether the user tells the agent to wait or to stop."""
-    text = text if len(text) <= 2 * LONG else f"{text[:LONG]}\n{text[-LONG:]}"
-    prose = "\n".join(without_code(text)).casefold()
+    prose = "\n".join(without_code(text))
+    prose = (prose if len(prose) <= 2 * LONG else f"{prose[:LONG]}\n{prose[-LONG:]}").casefold()
     if prose.lstrip("/*\"' \n请").startswith(_UNSPACED):
         return True
     found = clauses(prose)
     if any(_is_halt(clause, first=not index) for index, clause in enumerate(found)):
         return True
-    return any(map(_is_alone, _ending(found)))
+    return any(map(_is_alone, _ending(found))) or _forbids_the_rest(found)
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
@@ -192,8 +202,42 @@ def _is_meant(clause: str, phrase: str) -> bool:
 
 def _forbids_all(clause: str) -> bool:
     """Whether nothing at all is to be done, or not yet: "don't write any code yet", "do not touch anything"."""
-    words = clause.replace(" do not ", " don't ").replace(" dont ", " don't ").split()
-    if "don't" not in words:
+    _, found, what = _contracted(clause).partition(" don't ")
+    return bool(found) and _is_everything(f" {what}", _FORBIDDING)
+
+
+def _forbids_the_rest(found: list[str]) -> bool:
+    """Whether nothing is said but what not to do: "don't touch anything else", not "mend it, don't touch anything
+    else"."""
+    said = [clause for clause in found if not (_is_own(clause) or _is_alone(clause) or _is_praise(clause))]
+    bare = [_contracted(_bare(clause)) for clause in said]
+    return bool(bare) and all(
+        clause.startswith(" don't ") and _is_everything(clause.removeprefix(" don't"), _FORBIDDING_REST)
+        for clause in bare
+    )
+
+
+def _is_praise(clause: str) -> bool:
+    return _PRAISE.issuperset(clause.split())
+
+
+def _contracted(clause: str) -> str:
+    return clause.replace(" do not ", " don't ").replace(" dont ", " don't ")
+
+
+def _is_everything(what: str, kinds: frozenset[str]) -> bool:
+    """Whether what is forbidden is everything, or everything that is left, at least until the user says more."""
+    for phrase in _PROMISED:
+        head, found, _ = what.partition(f" {phrase} ")
+        if found:
+            return bool(head) and kinds.issuperset(head.split())
+    words = _unpolite(what).split()
+    if not words or not kinds.issuperset(words):
         return False
-    what = words[words.index("don't") + 1 :]
-    return bool(what) and what[-1] in ("yet", "anything") and _FORBIDDING.issuperset(what)
+    return words[-1] in ("yet", "anything") or not _MORE.isdisjoint(words)
+
+
+def _unpolite(what: str) -> str:
+    """Words without what is said for politeness behind them."""
+    ends = [f" {polite} " for polite in _POLITE]
+    return next((what.removesuffix(end) for end in ends if what.endswith(end)), what)
