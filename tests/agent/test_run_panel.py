@@ -198,6 +198,7 @@ def test_who_has_said_more_is_heard_before_the_agent_is_sent_on(start: Any, proj
 
 def test_commands_about_the_plan_are_obeyed_while_the_agent_works(start: Any, project: Path) -> None:
     terminal = start(*planned("Read"), turn(call("plan", done=[2])), turn(text="All done."))
+    terminal.wait_for("→ shell")
     terminal.wait_for("ctrl+t hide plan")
     terminal.enter("/todo append Write")
     terminal.wait_for('added 2 "Write".')

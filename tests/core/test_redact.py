@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+from punchlist.core import secrets
 from punchlist.core.redact import blanked, redacted
 from tests.core.plans import any_json, often
 
@@ -213,3 +215,30 @@ def test_a_long_text_takes_no_longer_than_its_beginning(piece: str) -> None:
 
     seconds(piece)
     assert seconds(piece * 100_000) < 2  # it took minutes once
+
+
+_PIECES = ("-", "--", "u", "su", "user", "me", ":", "=", " ", '"', "'", "\\", "\n", "mysql", "p", "pass", "word", "tok")
+_MORE = (
+    "en",
+    "://",
+    "@",
+    "a",
+    "1",
+    "sk",
+    "_",
+    "key",
+    "api",
+    "eyJ",
+    "x" * 12,
+    "Bearer",
+    "private",
+    "AKIA",
+    "ghp",
+    "glpat",
+)
+
+
+@often(300)
+@given(st.lists(st.sampled_from(_PIECES + _MORE), max_size=25).map("".join))
+def test_a_text_without_a_hint_holds_nothing_that_would_be_found(text: str) -> None:
+    assert blanked(text) == secrets.blanked(text)
