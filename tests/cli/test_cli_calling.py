@@ -308,6 +308,21 @@ def test_the_prompt_of_a_dialect_names_its_tool_and_leaves_no_blank(dialect: str
     assert json.loads(run("prompt", "--dialect", dialect, "--json").stdout)["text"] == text.rstrip("\n")
 
 
+def test_a_store_that_cannot_be_opened_keeps_nobody_from_the_prompt() -> None:
+    Path("broken.db").write_text("this is no database, and long enough that one can tell")
+    done = run("prompt", "--dialect", "claude-code", "--store", "sqlite:broken.db")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == run("prompt", "--dialect", "claude-code").stdout
+
+
+def test_a_setting_that_cannot_be_used_is_named_once_also_where_the_store_fails() -> None:
+    Path("broken.db").write_text("this is no database, and long enough that one can tell")
+    Path("punchlist.toml").write_text("frob = 1")
+    done = run("call", "plan", "--store", "sqlite:broken.db", stdin=b'{"add": ["x"]}')
+    assert done.returncode == 3
+    assert done.stderr.count(b"'frob' is not a setting") == 1
+
+
 def test_the_prompt_names_the_shell_as_the_agent_does() -> None:
     assert "`run_command`" in run("prompt", "--dialect", "claude-code", "--shell", "run_command").stdout.decode()
 

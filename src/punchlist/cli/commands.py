@@ -14,13 +14,13 @@ from ..core.model import MAIN, Pace, Plan
 from ..core.text import counted, quoted
 from ..core.typed import TYPE_CHECKING
 from ..desk import Desk, desk_for
-from ..settings import ABOUT, DIALECTS, Settings, load, place
+from ..settings import ABOUT, DIALECTS, Settings, load
 from ..stores import masked
 from . import screen
 from .parser import Handler, misuse, named, parser, plan_named
 
 if TYPE_CHECKING:
-    from ..dialects import Tool
+    pass
 
 
 def run(argv: list[str]) -> int:
@@ -137,7 +137,7 @@ def _line(args: Namespace) -> int:
     if args.host:
         from .status import join
 
-        return join(args, lambda: _unless_off(args))
+        return join(args, lambda: _in_one_line(args, unless_off=True)[1])
     plan, text = _in_one_line(args)
     if getattr(args, "json", False):
         progress = plan.progress
@@ -147,17 +147,10 @@ def _line(args: Namespace) -> int:
     return 0
 
 
-def _unless_off(args: Namespace) -> str:
-    """In an agent's status line nothing is shown where the user has turned us off."""
+def _in_one_line(args: Namespace, *, unless_off: bool = False) -> tuple[Plan, str]:
+    """The plan, and that in a line; in an agent's status line nothing is shown where the user has turned us off."""
     with _desk(args) as desk:
-        if desk.is_off:
-            return ""
-    return _in_one_line(args)[1]
-
-
-def _in_one_line(args: Namespace) -> tuple[Plan, str]:
-    with _desk(args) as desk:
-        plan = desk.plan
+        plan = Plan() if unless_off and desk.is_off else desk.plan
     return plan, render.line(plan, screen.glyphs(desk.settings), min(screen.width(), 60))
 
 
@@ -330,79 +323,17 @@ def _export(args: Namespace) -> int:
 # --- as a model would ------------------------------------------------------------------------------------------------
 
 
-def _call(args: Namespace) -> int:
-    from ..calls import faulted
-    from .files import stdin_json
+def _calling(name: str) -> Handler:
+    """A call, or what a model is shown."""
 
-    plan = Plan()
-    try:
-        desk = _desk(args)
-    except StoreError as error:
-        from ..stores.memory import MemoryStore
+    def handler(args: Namespace) -> int:
+        from . import calling
 
-        text = faulted(Desk(MemoryStore(), dialect=_settings(args).dialect), args.tool, error).text
-        screen.say_json({"text": text, "display": "", "is_error": True, "details": {}, "plan": to_json(plan)})
-        return 3
-    with desk:
-        try:
-            reply = desk.call(args.tool, stdin_json(), interactive=args.interactive, continuing=args.continuing)
-            plan = desk.plan
-        except Refused as refusal:
-            reply, code, plan = desk.decline(args.tool, str(refusal)), 1, desk.plan
-        except StoreError as error:
-            reply, code = faulted(desk, args.tool, error), 3
-        else:
-            code = 1 if reply.is_error else 0
-    said = {"text": reply.text, "display": reply.display, "is_error": reply.is_error, "details": dict(reply.details)}
-    screen.say_json({**said, "plan": to_json(plan)})
-    return code
+        settings = _settings(args)
+        commands = {"call": calling.call, "tools": calling.tools, "prompt": calling.prompt}
+        return commands[name](args, settings, lambda: _desk(args, settings))
 
-
-def _tools(args: Namespace) -> int:
-    from ..dialects.wire import WRITERS
-
-    settings = _settings(args)
-    screen.say_json([WRITERS[args.format](tool) for tool in _offered(args, settings, continuing=args.continuing)])
-    return 0
-
-
-def _prompt(args: Namespace) -> int:
-    settings = _settings(args)
-    tools = _offered(args, settings, continuing=False)
-    text = _about(args, settings, [tool.name for tool in tools]) if tools else ""
-    if getattr(args, "json", False):
-        screen.say_json({"dialect": settings.dialect, "text": text})
-    else:
-        screen.say(text)
-    return 0
-
-
-def _about(args: Namespace, settings: Settings, tools: list[str]) -> str:
-    """What goes with the tools into the system prompt; in a quiet context, that they are not to be used."""
-    from ..dialects import load as load_dialect
-    from ..prompts import say
-
-    with _desk(args, settings) as desk:
-        if desk.plan.mode == "quiet":
-            return say("quiet", tools=", ".join(f"`{tool}`" for tool in tools))
-    return say(load_dialect(settings.dialect).system, tool=tools[0], shell=args.shell)
-
-
-def _offered(args: Namespace, settings: Settings, *, continuing: bool) -> list[Tool]:
-    """The tools that the agent is shown."""
-    from ..dialects import load as load_dialect
-    from ..dialects import offered
-
-    if _is_off(args, settings):
-        return []
-    return offered(load_dialect(settings.dialect), continuing=continuing, agent=named(args, "agent") or MAIN)
-
-
-def _is_off(args: Namespace, settings: Settings) -> bool:
-    """Whether agents are left alone here: then there is no tool, and no word about one."""
-    from ..switch import is_off
-
-    return settings.off or is_off(place(), named(args, "session"))
+    return handler
 
 
 # --- the rest --------------------------------------------------------------------------------------------------------
@@ -491,9 +422,7 @@ _HANDLERS: dict[str, Handler] = {
     **{name: _plans(name) for name in ("plans", "bind", "carry")},
     "import": _import,
     "export": _export,
-    "call": _call,
-    "tools": _tools,
-    "prompt": _prompt,
+    **{name: _calling(name) for name in ("call", "tools", "prompt")},
     "settings": _show_settings,
     "run": _run_agent,
     **{name: _attaching(name) for name in ("install", "uninstall")},
