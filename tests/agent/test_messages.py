@@ -26,7 +26,7 @@ from punchlist.agent.messages import (
 from punchlist.core.errors import Refused
 
 JSON: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
+    st.none() | st.booleans() | st.integers(-(2**99), 2**99) | st.text(),  # beyond that a number is refused
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=5,
 )
