@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from threading import Event
 
@@ -14,6 +15,7 @@ from punchlist.agent.events import Interrupted, Stop
 from punchlist.agent.messages import Assistant, Attachment, Call, Result, Usage, User
 from punchlist.agent.models import ModelError, Offer, TooLong, Turn, open_model
 from punchlist.agent.providers import Provider
+from punchlist.agent.providers import _let_go as let_go
 from punchlist.core.errors import Refused
 from tests.agent.servers import Says, Server, serving
 
@@ -170,6 +172,28 @@ def test_the_user_can_stop_while_the_model_is_silent(kind: str) -> None:
             ask(server, on_text)
     finally:
         hold.set()
+
+
+def test_an_answer_that_was_broken_off_is_closed_before_its_loop_ends() -> None:
+    ended: list[str] = []
+
+    async def answer(name: str) -> AsyncIterator[str]:
+        try:
+            yield "first"
+            yield "never"
+        finally:
+            await asyncio.sleep(0)
+            ended.append(name)
+
+    async def leave() -> None:
+        held, dropped = answer("held"), answer("dropped")
+        assert [await anext(held), await anext(dropped)] == ["first", "first"]
+        del dropped
+        await let_go(object())  # type: ignore[arg-type]
+        assert sorted(ended) == ["dropped", "held"]
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(leave())
 
 
 def test_requests_of_several_agents_run_at_the_same_time(kind: str) -> None:

@@ -211,13 +211,22 @@ async def _stream(
 
 
 async def _let_go(model: TheirModel) -> None:
+    """End what still runs, then its connections, then the generators it left half read; none may outlive the loop."""
+    running = _others()
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
     client: Any = getattr(model, "client", None)
     if client is not None:
         await client.close()
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.get_running_loop().shutdown_asyncgens()
+    await asyncio.sleep(0)  # what was dropped meanwhile gets its closing task here
+    while closing := _others():
+        await asyncio.gather(*closing, return_exceptions=True)
+
+
+def _others() -> set[asyncio.Task[Any]]:
+    return asyncio.all_tasks() - {asyncio.current_task()}
 
 
 def _settings(kind: str) -> Any:
