@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from punchlist import ties
 from punchlist.ties import Process, Who, of_process, of_tool_use, tie, tied
+from tests.core.plans import often
 
 WHO = Who("s1", "helper", "claude-code")
 DAY = 86_400.0
@@ -51,7 +52,7 @@ def test_a_tie_is_for_this_user_only(own_home: Path) -> None:
     assert Path(ties.home()).is_relative_to(own_home)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None)
+@settings(often(200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=300), st.text(min_size=1, max_size=100), st.text(max_size=50))
 def test_any_id_is_only_data(id: str, session: str, agent: str) -> None:
     who = Who(session, agent, "host")

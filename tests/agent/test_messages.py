@@ -24,6 +24,7 @@ from punchlist.agent.messages import (
     turns,
 )
 from punchlist.core.errors import Refused
+from tests.core.plans import often
 
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**99), 2**99) | st.text(),  # beyond that a number is refused
@@ -48,6 +49,7 @@ MESSAGES: st.SearchStrategy[Message] = st.one_of(
 )
 
 
+@often(100)
 @given(MESSAGES)
 def test_a_message_comes_back_from_its_json_as_it_was(message: Message) -> None:
     assert from_json(json.loads(json.dumps(to_json(message)))) == message

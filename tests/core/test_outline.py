@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from punchlist import Plan, ops
 from punchlist.core.outline import entries
 from punchlist.core.rules import faults
-from tests.core.plans import HOSTILE
+from tests.core.plans import HOSTILE, often
 
 
 def found(text: str) -> list[tuple[str, str]]:
@@ -115,6 +115,7 @@ def test_text_is_data_here_too(text: str) -> None:
         assert (entry.phase + entry.text).isprintable() or "\u200d" in text
 
 
+@often(100)
 @given(st.text(alphabet="-*+[] x1.)#`~\na_:", max_size=80))
 def test_whatever_is_found_makes_a_sound_plan(text: str) -> None:
     made = [{"text": e.text, "phase": e.phase, "status": e.status} for e in entries(text)]

@@ -206,6 +206,7 @@ def test_a_text_is_broken_between_words() -> None:
     assert wrapped("", 14) == [""]
 
 
+@often(100)
 @given(st.text(alphabet="ab \u65e5\u0301", max_size=60), st.integers(2, 20))
 def test_rows_hold_all_words_and_are_no_wider_than_the_screen(text: str, width: int) -> None:
     rows = wrapped(text, width)

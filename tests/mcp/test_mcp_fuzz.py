@@ -16,6 +16,7 @@ from punchlist.mcp.lines import Lines, TooLong
 from punchlist.mcp.server import Server
 from punchlist.mcp.who import Callers, Given
 from punchlist.settings import load
+from tests.core.plans import often
 from tests.mcp.raw import ENVELOPE, ON_LINUX, Raw, kilobytes
 
 METHODS = [
@@ -71,7 +72,7 @@ MESSAGES = st.fixed_dictionaries(
         "error": VALUES,
     },
 )
-often = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+fuzzed = settings(often(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @cache
@@ -101,7 +102,7 @@ def check_reply(reply: Any, message: Any) -> None:
         assert "a fault of punchlist itself" not in reply["error"]["message"]
 
 
-@often
+@fuzzed
 @given(MESSAGES | VALUES.filter(lambda value: not isinstance(value, list)))
 def test_every_message_is_answered_once_or_not_at_all(tmp_path_factory: Any, message: Any) -> None:
     said = server(str(tmp_path_factory.getbasetemp())).answer(json.dumps(message).encode())
@@ -111,7 +112,7 @@ def test_every_message_is_answered_once_or_not_at_all(tmp_path_factory: Any, mes
         check_reply(reply, message)
 
 
-@often
+@fuzzed
 @given(st.lists(MESSAGES | ATOMS, min_size=1, max_size=5))
 def test_a_batch_of_anything_is_answered_by_as_many_as_want_it(tmp_path_factory: Any, batch: list[Any]) -> None:
     said = server(str(tmp_path_factory.getbasetemp())).answer(json.dumps(batch).encode())
@@ -122,7 +123,7 @@ def test_a_batch_of_anything_is_answered_by_as_many_as_want_it(tmp_path_factory:
         check_reply(reply, message)
 
 
-@often
+@fuzzed
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_line(tmp_path_factory: Any, line: bytes) -> None:
     for reply in server(str(tmp_path_factory.getbasetemp())).answer(line):
@@ -132,7 +133,7 @@ def test_any_bytes_are_a_line(tmp_path_factory: Any, line: bytes) -> None:
 # --- lines -----------------------------------------------------------------------------------------------------------
 
 
-@often
+@fuzzed
 @given(st.lists(st.binary(max_size=40), max_size=8), st.lists(st.integers(1, 30), min_size=1, max_size=60))
 def test_lines_are_the_same_however_they_arrive(lines: list[bytes], sizes: list[int]) -> None:
     data = b"\n".join(lines)
@@ -157,6 +158,7 @@ def test_lines_are_the_same_however_they_arrive(lines: list[bytes], sizes: list[
     assert found == [line if len(line) <= 20 else len(line) for line in wanted if line.strip() or len(line) > 20]
 
 
+@often(100)
 @given(st.integers(0, 10**9), st.binary(max_size=2000).filter(lambda data: b"\n" not in data), st.booleans())
 def test_the_edges_of_a_line_that_is_too_long_are_kept(id: int, filling: bytes, first: bool) -> None:
     text = json.dumps("x" * 3000)

@@ -21,7 +21,7 @@ from punchlist.policy.limits import OURS, Limits
 from punchlist.policy.resume import go_on, next_item, noticed, prompted
 from punchlist.settings import load
 from punchlist.stores import Home
-from tests.core.plans import plan_of
+from tests.core.plans import often, plan_of
 
 STOPS = 10_000
 TALK = "So far so good."
@@ -257,6 +257,7 @@ def test_a_clock_that_went_back_lets_nobody_run_for_ever() -> None:
     assert pushes <= 20
 
 
+@often(100)
 @given(
     idle=st.integers(0, 30),
     pushes=st.integers(0, 30),

@@ -16,6 +16,7 @@ from punchlist.policy.limits import OF_DIALECT
 from punchlist.policy.listen import Tally, tally
 from punchlist.policy.remind import is_due
 from punchlist.policy.waiting import says_wait
+from tests.core.plans import often
 from tests.policy.talk import conversation, result, say, tools, use, user
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "policy"
@@ -57,6 +58,7 @@ def _backwards(said: list[str]) -> tuple[int, int]:
     return since_write, since_reminder
 
 
+@often(100)
 @given(_SAID)
 def test_counting_forwards_gives_what_the_document_counts_backwards(said: list[str]) -> None:
     found = heard(*said)
@@ -77,6 +79,7 @@ _JSON: Any = st.recursive(
 )
 
 
+@often(100)
 @given(st.lists(_JSON, max_size=6))
 def test_no_entry_whatever_its_form_breaks_the_count(entries: list[Any]) -> None:
     found = tally([*entries, *conversation("claude-code", "write", "say")], ["TodoWrite"])
@@ -197,6 +200,7 @@ def test_many_fences_take_no_longer_than_prose(piece: str) -> None:
     assert perf_counter() - begun < 2
 
 
+@often(100)
 @given(st.text(max_size=300))
 def test_any_text_is_understood_somehow(text: str) -> None:
     assert isinstance(asks(text), bool)
