@@ -176,7 +176,7 @@ def test_a_damaged_store_is_a_fault(own_home: Path) -> None:
     path = store(own_home)
     path.write_bytes(b"this was never a database" * 100)
     state, mend = found("store", f"{path} cannot be read: ")
-    assert (state, mend.endswith(f"mv {path} {path}.damaged")) == ("fault", True)
+    assert (state, mend.endswith(f"punchlist repair --store sqlite:{path}")) == ("fault", True)
 
 
 def test_a_store_that_is_damaged_inside_is_a_fault(own_home: Path) -> None:

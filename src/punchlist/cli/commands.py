@@ -12,15 +12,11 @@ from ..core.codec import to_json
 from ..core.errors import PunchlistError, Refused, SettingsError, StoreError
 from ..core.model import MAIN, Pace, Plan
 from ..core.text import counted, quoted
-from ..core.typed import TYPE_CHECKING
 from ..desk import Desk, desk_for
 from ..settings import ABOUT, DIALECTS, Settings, load
 from ..stores import masked
 from . import screen
 from .parser import Handler, misuse, named, parser, plan_named
-
-if TYPE_CHECKING:
-    pass
 
 
 def run(argv: list[str]) -> int:
@@ -378,6 +374,12 @@ def _doctor(args: Namespace) -> int:
     return examine(args, load({"store": getattr(args, "store", None)}))
 
 
+def _repair(args: Namespace) -> int:
+    from .repair import repair
+
+    return repair(args, _settings(args))
+
+
 def _demo(args: Namespace) -> int:
     from .demo import play
 
@@ -426,6 +428,7 @@ _HANDLERS: dict[str, Handler] = {
     "settings": _show_settings,
     "run": _run_agent,
     **{name: _attaching(name) for name in ("install", "uninstall")},
+    "repair": _repair,
     "doctor": _doctor,
     "demo": _demo,
     "hook": _hook,

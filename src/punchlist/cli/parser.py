@@ -90,6 +90,7 @@ COMMANDS = {
     "settings": "every setting, its value and where it comes from",
     "install": "attach to an agent: install HOST [--scope user, project] [--dry-run]",
     "uninstall": "detach from an agent: uninstall HOST",
+    "repair": "save what can be read of a damaged SQLite file: repair [--dry-run]",
     "doctor": "check everything, and say how to mend what is wrong",
     "run": "let the agent work: run PROMPT; without one, talk with it",
     "demo": "the agent at work, played by a script: no key, no network",
@@ -236,6 +237,10 @@ def _attach(to: argparse.ArgumentParser) -> None:
 def _remind(to: argparse.ArgumentParser) -> None:
     _dialect(to)
     to.add_argument("--messages", required=True, metavar="FILE", help="a JSON array, or a line of JSON each")
+
+
+def _repair(to: argparse.ArgumentParser) -> None:
+    to.add_argument("--dry-run", action="store_true", help="say what could be saved, and change nothing")
 
 
 def _hook(to: argparse.ArgumentParser) -> None:
@@ -401,6 +406,7 @@ _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "on": _everywhere,
     "attach": _attach,
     "remind": _remind,
+    "repair": _repair,
     "hook": _hook,
     "edit": _edit,
     "log": _log,

@@ -242,7 +242,7 @@ class Rows:
         values: tuple[Any, ...] = (after.revision, record.at, author, after.id, old, *seat)
         seated = _SEATED if seat else ""
         if before is None or _head(before) != _head(after):
-            changed = self._execute(_UPDATE_ALL + seated, (_head_text(after), *values))
+            changed = self._execute(_UPDATE_ALL + seated, (head_text(after), *values))
         else:
             changed = self._execute(_UPDATE + seated, values)
         if changed.rowcount != 1:
@@ -346,7 +346,7 @@ def _head(plan: Plan) -> tuple[Any, ...]:
     return (plan.title, plan.mode, plan.paused, plan.phases, plan.last_id, plan.removed)
 
 
-def _head_text(plan: Plan) -> str:
+def head_text(plan: Plan) -> str:
     title, mode, paused, phases, last_id, removed = _head(plan)
     return json.dumps((title, mode, paused_to_json(paused), phases, last_id, removed))
 

@@ -101,7 +101,7 @@ class SqliteStore:
             file = _inode(self.path)
             self._db = sqlite3.connect(self.path, timeout=0, isolation_level=None, check_same_thread=False)
         except (sqlite3.Error, OSError) as error:
-            _fail(self.path, error)
+            fail(self.path, error)
         self._rows = Rows(self._db.execute, self._db.executemany)
         try:
             self._patient(self._db.execute, f"PRAGMA synchronous={self._level}")
@@ -202,7 +202,7 @@ class SqliteStore:
         try:
             return _patiently(self._patience, look, *values)
         except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
-            _fail(self.path, error)
+            fail(self.path, error)
 
     def _transacted(self, begin: str, work: Callable[[], _T]) -> _T:
         try:
@@ -211,7 +211,7 @@ class SqliteStore:
             _patiently(self._patience, self._db.execute, "COMMIT")
             return result
         except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
-            _fail(self.path, error)
+            fail(self.path, error)
         finally:
             self._let_go()
 
@@ -225,12 +225,7 @@ class SqliteStore:
 
     def _prepare(self) -> None:
         version, tables = self._patient(self._identity)
-        if tables and not (version and {"plans", "items", "history"} <= tables):
-            raise StoreError(f"{self.path} is not a store of punchlist: it holds other tables; name another file.")
-        if version > VERSION:
-            raise StoreError(
-                f"{self.path} was written by a newer punchlist; upgrade this one: pip install -U punchlist"
-            )
+        check_ours(self.path, version, tables)
         if version < VERSION:
             self._patient(self._db.execute, "PRAGMA journal_mode=WAL")
             self._transacted("BEGIN IMMEDIATE", self._migrate)
@@ -247,10 +242,8 @@ class SqliteStore:
         copy = self._back_up(version) if 0 < version < VERSION else ""
         try:
             earliest = version == 1 and not self._db.execute("PRAGMA table_info(places)").fetchone()
-            for script in (_EARLIEST,) * earliest + _MIGRATIONS[version:]:
-                for statement in script.split(";"):
-                    self._db.execute(statement)
-            self._db.execute(f"PRAGMA user_version={VERSION}")
+            for statement in _EARLIEST.split(";") * earliest + statements(version, VERSION):
+                self._db.execute(statement)
         except (sqlite3.Error, OSError):  # the file stays as it was, and needs no copy
             if copy:
                 os.unlink(copy)
@@ -269,6 +262,20 @@ class SqliteStore:
             os.unlink(path)
             raise
         return path
+
+
+def check_ours(path: str, version: int, tables: set[str]) -> None:
+    """Refuse a file of somebody else, or of a program to come. No tables mean that there is nothing to be told by."""
+    if tables and not (version and {"plans", "items", "history"} <= tables):
+        raise StoreError(f"{path} is not a store of punchlist: it holds other tables; name another file.")
+    if version > VERSION:
+        raise StoreError(f"{path} was written by a newer punchlist; upgrade this one: pip install -U punchlist")
+
+
+def statements(old: int, new: int) -> list[str]:
+    """What leads from one version of the file to another; from version 0, a file with nothing in it."""
+    made = [statement for script in _MIGRATIONS[old:new] for statement in script.split(";")]
+    return [*made, f"PRAGMA user_version={new}"]
 
 
 def _copy(old: str, new: str) -> None:
@@ -311,11 +318,16 @@ def _inode(path: str) -> tuple[int, int]:
 
 
 def open(rest: str, **options: str) -> SqliteStore:
+    return SqliteStore(path_of(rest), **options)
+
+
+def path_of(rest: str) -> str:
+    """The file that is meant by what stands behind `sqlite:`."""
     if not rest:
         raise StoreError("sqlite: needs a path, as in sqlite:plan.db")
     if rest.startswith("//") and not rest.startswith("///"):
         raise StoreError("sqlite: takes a path, not a host; an absolute one is written sqlite:/path/to/plan.db")
-    return SqliteStore(os.path.abspath(os.path.expanduser(rest)), **options)
+    return os.path.abspath(os.path.expanduser(rest))
 
 
 def _make_private(path: str) -> None:
@@ -332,7 +344,7 @@ def _name(error: BaseException) -> str:
     return getattr(error, "sqlite_errorname", "") or ""
 
 
-def _fail(path: str, error: Exception) -> NoReturn:
+def fail(path: str, error: Exception) -> NoReturn:
     words, name = str(error), _name(error)
     if isinstance(error, PermissionError) or name.startswith(("SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")):
         raise StoreError(
@@ -347,11 +359,15 @@ def _fail(path: str, error: Exception) -> NoReturn:
             f"{path} has been locked by another process for too long; find who holds it: fuser {quote(path)}"
         ) from None
     if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
-        raise StoreError(
-            f"{path} is damaged ({words}); nothing was written. Move it aside, and restore a backup or start anew."
-        ) from None
+        raise StoreError(f"{path} is damaged ({words}); nothing was written. {_remedy(path)}") from None
     if name == "SQLITE_ERROR":  # our statements do not fit its tables
         raise StoreError(f"{path} is not a store of punchlist ({words}); name another file.") from None
     if not isinstance(error, sqlite3.Error | OSError):
-        raise StoreError(f"{path} cannot be read: what it holds makes no sense ({words}); restore a backup.") from None
+        raise StoreError(f"{path} cannot be read: what it holds makes no sense ({words}). {_remedy(path)}") from None
     raise StoreError(f"{path}: {words}") from None
+
+
+def _remedy(path: str) -> str:
+    from shlex import quote
+
+    return f"Set it aside, and save what can be read of it: punchlist repair --store {quote(f'sqlite:{path}')}"

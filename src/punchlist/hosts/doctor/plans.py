@@ -63,6 +63,7 @@ def _contents(path: str) -> Iterator[Check]:
     """The file is looked at without being changed."""
     from ...stores.sqlite import VERSION
 
+    mend = f"set it aside, and save what can be read: punchlist repair --store {shlex.quote(f'sqlite:{path}')}"
     try:
         db = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, timeout=2)
         try:
@@ -71,15 +72,13 @@ def _contents(path: str) -> Iterator[Check]:
         finally:
             db.close()
     except sqlite3.Error as error:
-        move = shlex.join(["mv", path, f"{path}.damaged"])
-        mend = f"move it aside, and restore a backup or start anew: {move}"
         yield Check(STORE, FAULT, f"{path} cannot be read: {error}", mend)
         return
     if version > VERSION:
         mend = f"{sys.executable} -m pip install -U punchlist"
         yield Check(STORE, FAULT, f"{path} was written by a newer punchlist (form {version}, not {VERSION})", mend)
     elif state != "ok":
-        yield Check(STORE, FAULT, f"{path} is damaged: {inline(str(state))}", "restore a backup, or start anew")
+        yield Check(STORE, FAULT, f"{path} is damaged: {inline(str(state))}", mend)
     else:
         later = "" if version == VERSION else "; it is brought up to date when it is next written"
         yield Check(STORE, WELL, f"{path}: form {version}, {_size(os.path.getsize(path))}, whole{later}")
