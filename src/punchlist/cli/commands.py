@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from ..core import ops, render
-from ..core.changes import describe, diff
+from ..core.changes import difference
 from ..core.codec import to_json
 from ..core.errors import PunchlistError, Refused, SettingsError, StoreError
 from ..core.model import MAIN, Pace, Plan
@@ -135,12 +135,8 @@ def _line(args: Namespace) -> int:
 
         return join(args, lambda: _in_one_line(args, unless_off=True)[1])
     plan, text = _in_one_line(args)
-    if getattr(args, "json", False):
-        progress = plan.progress
-        screen.say_json({"line": text, "completed": progress.completed, "total": progress.total})
-    else:
-        screen.say(text.replace("#", "##") if args.tmux else text)
-    return 0
+    data = {"line": text, "completed": plan.progress.completed, "total": plan.progress.total}
+    return screen.answer(args, data, text.replace("#", "##") if args.tmux else text)
 
 
 def _in_one_line(args: Namespace, *, unless_off: bool = False) -> tuple[Plan, str]:
@@ -179,17 +175,12 @@ def _apply(desk: Desk, args: Namespace, edit: Callable[[Plan], Plan]) -> int:
         return edit(plan)
 
     after = desk.change(noting)
-    if getattr(args, "json", False):
-        screen.say_json(to_json(after))
-        return 0
-    changes = diff(seen[-1], after)
-    if args.command == "move" and changes:
-        moved = ops.find(after, ops.resolve(seen[-1], args.id))
-        screen.say(f"moved {moved.id} {quoted(moved.text)}.")
-        return 0
-    for line in describe(changes, after) or ["nothing changed."]:
-        screen.say(line)
-    return 0
+    before = seen[-1]
+    told = difference(before, after)
+    if args.command == "move" and before != after:
+        moved = ops.find(after, ops.resolve(before, args.id))
+        told = [f"moved {moved.id} {quoted(moved.text)}."]
+    return screen.answer(args, to_json(after), *told)
 
 
 def _ids(plan: Plan, args: Namespace) -> list[str]:
@@ -299,11 +290,8 @@ def _import(args: Namespace) -> int:
     data = read(args.file, args.format)
     with _desk(args) as desk:
         plan = desk.import_plan(data, args.format)
-    if getattr(args, "json", False):
-        screen.say_json({"plan": plan.id, "items": len(plan.items)})
-    else:
-        screen.say(f"plan {plan.id} now holds {counted(len(plan.items), 'item')}.")
-    return 0
+    words = f"plan {plan.id} now holds {counted(len(plan.items), 'item')}."
+    return screen.answer(args, {"plan": plan.id, "items": len(plan.items)}, words)
 
 
 def _export(args: Namespace) -> int:

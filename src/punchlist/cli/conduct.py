@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from .. import attachments, events, planning, switch
-from ..core.changes import describe, diff
+from ..core.changes import difference
 from ..core.codec import to_json
 from ..core.errors import Refused
 from ..core.model import USER, Plan
@@ -30,14 +30,8 @@ def mode(desk: Desk, args: Namespace) -> int:
     else:
         after = planning.switched(desk, args.mode)
     file = planning.prepared(after) if after.mode == "plan" else ""
-    if getattr(args, "json", False):
-        screen.say_json({**to_json(after), **({"session": {"plan_file": file}} if file else {})})
-        return 0
-    for line in describe(diff(before, after), after) or ["nothing changed."]:
-        screen.say(line)
-    for line in _about_mode(file, args, before, after):
-        screen.say(line)
-    return 0
+    data = {**to_json(after), **({"session": {"plan_file": file}} if file else {})}
+    return screen.answer(args, data, *difference(before, after), *_about_mode(file, args, before, after))
 
 
 def _about_mode(file: str, args: Namespace, before: Plan, after: Plan) -> list[str]:
@@ -61,11 +55,8 @@ def stop(desk: Desk, args: Namespace) -> int:
     for one in sessions:
         one.paced(lambda pace: pace._replace(stopped=True))
         one.note("stop", by=USER)
-    if getattr(args, "json", False):
-        screen.say_json({"stopped": [one.session for one in sessions]})
-    else:
-        screen.say("the agent is not sent on any more in this session.")
-    return 0
+    stopped = [one.session for one in sessions]
+    return screen.answer(args, {"stopped": stopped}, "the agent is not sent on any more in this session.")
 
 
 def turn(args: Namespace) -> int:
@@ -78,13 +69,9 @@ def turn(args: Namespace) -> int:
         events.switched(args.command, at=Desk.now(), session=session, place=here, before="on" if off else "off")
     where = f"session {cut(inline(session), 40)}" if session else inline(here) or "every project"
     still = [] if off else _still_off(session)
-    if getattr(args, "json", False):
-        screen.say_json({"off": off, "where": where, "changed": changed, **({"still_off": still} if still else {})})
-        return 0
-    screen.say(f"punchlist is {args.command}{'' if changed else ' already'} for {where}.")
-    for line in still:
-        screen.say(f"but {line}.")
-    return 0
+    data = {"off": off, "where": where, "changed": changed, **({"still_off": still} if still else {})}
+    words = f"punchlist is {args.command}{'' if changed else ' already'} for {where}."
+    return screen.answer(args, data, words, *(f"but {line}." for line in still))
 
 
 def _still_off(session: str) -> list[str]:
@@ -102,11 +89,8 @@ def _still_off(session: str) -> list[str]:
 def attach(desk: Desk, args: Namespace) -> int:
     """What the model is told in a moment, or nothing."""
     found = attachments.attached(desk, args.context)
-    if getattr(args, "json", False):
-        screen.say_json([attachments.to_json(one, desk.now()) for one in found])
-    else:
-        screen.say("\n".join(one.text for one in found))
-    return 0
+    data = [attachments.to_json(one, desk.now()) for one in found]
+    return screen.answer(args, data, *(one.text for one in found))
 
 
 def remind(desk: Desk, args: Namespace) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from ..core.changes import CALLS, Record, describe, diff
+from ..core.changes import CALLS, Record, describe, diff, difference
 from ..core.codec import to_json
 from ..core.model import DROPPED, USER, Item, Plan
 from ..core.ops import grouped
@@ -21,12 +21,13 @@ def step(desk: Desk, args: Namespace, which: str) -> int:
     """Undo or redo."""
     before = desk.plan
     after = desk.undo() if which == "undo" else desk.redo()
-    return _report(before, after, args)
+    return screen.answer(args, to_json(after), *difference(before, after))
 
 
 def restore(desk: Desk, args: Namespace) -> int:
     before = desk.plan
-    return _report(before, desk.restore(args.revision), args)
+    after = desk.restore(args.revision)
+    return screen.answer(args, to_json(after), *difference(before, after))
 
 
 def log(desk: Desk, args: Namespace) -> int:
@@ -112,30 +113,13 @@ def compare(desk: Desk, args: Namespace) -> int:
     old = desk.at(args.revision)
     new = desk.plan if args.other is None else desk.at(args.other)
     told = describe(diff(old, new), new)
-    if getattr(args, "json", False):
-        screen.say_json({"from": old.revision, "to": new.revision, "changes": told})
-    else:
-        for line in told or ["nothing differs."]:
-            screen.say(line)
-    return 0
+    data = {"from": old.revision, "to": new.revision, "changes": told}
+    return screen.answer(args, data, *(told or ["nothing differs."]))
 
 
 def trim(desk: Desk, args: Namespace) -> int:
     gone = desk.store.trim(ago(args.older_than))
-    if getattr(args, "json", False):
-        screen.say_json({"trimmed": gone})
-    else:
-        screen.say(f"{counted(gone, 'change')} forgotten; every plan is as it was.")
-    return 0
-
-
-def _report(before: Plan, after: Plan, args: Namespace) -> int:
-    if getattr(args, "json", False):
-        screen.say_json(to_json(after))
-        return 0
-    for line in describe(diff(before, after), after) or ["nothing changed."]:
-        screen.say(line)
-    return 0
+    return screen.answer(args, {"trimmed": gone}, f"{counted(gone, 'change')} forgotten; every plan is as it was.")
 
 
 def _told(record: Record, plan: Plan) -> list[str]:

@@ -29,22 +29,14 @@ def bind(desk: Desk, args: Namespace) -> int:
     """Let a session work from a plan."""
     desk.bind(desk.session, desk.agent)
     words = f"session {inline(desk.session)} works from plan {desk.plan.id}."
-    return _said(args, words, {"session": desk.session, "plan": desk.plan.id})
+    return screen.answer(args, {"session": desk.session, "plan": desk.plan.id}, words)
 
 
 def carry(desk: Desk, args: Namespace) -> int:
     """Give a session a copy of another session's plan."""
     plan = desk.carry(args.source, args.target)
     words = f"session {inline(args.target)} has a copy of {inline(args.source)}'s plan: {plan.id}."
-    return _said(args, words, {"plan": plan.id, "items": len(plan.items)})
-
-
-def _said(args: Namespace, words: str, data: dict[str, object]) -> int:
-    if getattr(args, "json", False):
-        screen.say_json(data)
-    else:
-        screen.say(words)
-    return 0
+    return screen.answer(args, {"plan": plan.id, "items": len(plan.items)}, words)
 
 
 def _lineage(plan: str, parents: Mapping[str, str]) -> list[str]:

@@ -20,12 +20,8 @@ def repair(args: Namespace, settings: Settings) -> int:
     if scheme != "sqlite":
         raise Refused(f"only a SQLite file can be repaired, not {inline(masked(settings.store))}.")
     found = salvage(path_of(rest), dry_run=args.dry_run)
-    if getattr(args, "json", False):
-        screen.say_json({**found._asdict(), "fault": found.fault or None, "aside": found.aside or None})
-    else:
-        for line in _lines(found):
-            screen.say(line)
-    return 0
+    data = {**found._asdict(), "fault": found.fault or None, "aside": found.aside or None}
+    return screen.answer(args, data, *_lines(found))
 
 
 def _lines(found: Salvage) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Iterable
 
 from ..core.render import ASCII, UNICODE, Glyphs, Line, painted, plain
@@ -35,6 +36,16 @@ def say_json(data: Any) -> None:
     except UnicodeEncodeError:
         harmless = False
     sys.stdout.write((text if harmless else json.dumps(data, indent=2)) + "\n")
+
+
+def answer(args: Namespace, data: Any, *lines: str) -> int:
+    """Say how a command went: as JSON if that was asked for, else in words. The exit code of one that went well."""
+    if getattr(args, "json", False):
+        say_json(data)
+    else:
+        for line in lines:
+            say(line)
+    return 0
 
 
 def complain(text: str) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from .. import planning
 from ..core import ops, render
-from ..core.changes import describe, diff
+from ..core.changes import difference
 from ..core.errors import Refused
 from ..core.model import ACTIVE, DONE, DROPPED, Plan
 from ..core.render import Glyphs, Line, Span
@@ -96,7 +96,7 @@ def _todo(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
 def _plan(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
     before = desk.plan
     after = planning.switched(desk, "act" if before.mode == "plan" else "plan")
-    said = describe(diff(before, after), after)
+    said = difference(before, after)
     if after.mode == "plan":
         said.append(f"the plan goes to {planning.prepared(after)}; /plan again approves it.")
     return _said(*said)
@@ -113,7 +113,7 @@ def _resume(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
 def _undo(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
     before = desk.plan
     after = desk.undo()
-    return _said(*describe(diff(before, after), after))
+    return _said(*difference(before, after))
 
 
 def _help(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
@@ -245,7 +245,7 @@ def _meant(plan: Plan, words: str, *, closed: bool = False) -> list[str]:
 def _changed(desk: Desk, edit: Callable[[Plan], Plan]) -> list[Line]:
     before = desk.plan
     after = desk.change(edit)
-    return _said(*(describe(diff(before, after), after) or ["nothing changed."]))
+    return _said(*difference(before, after))
 
 
 def _said(*lines: str) -> list[Line]:

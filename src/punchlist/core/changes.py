@@ -126,6 +126,11 @@ def tell(changes: Iterable[Change], who: str, plan: Plan, *, ids: bool = True) -
     return [f"{name} {words}." for change in changes for words in _sentences(change, voice, plan)]
 
 
+def difference(before: Plan, after: Plan) -> list[str]:
+    """For people, what has become of a plan, a sentence each."""
+    return describe(diff(before, after), after) or ["nothing changed."]
+
+
 def describe(changes: Iterable[Change], plan: Plan) -> list[str]:
     """One sentence for each change, as a person should read it."""
     return [f"{words}." for change in changes for words in _sentences(change, _FOR_PEOPLE, plan)]
