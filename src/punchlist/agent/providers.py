@@ -88,11 +88,13 @@ class Provider:
             loop, self._loop = self._loop, None
         if loop is None or self._thread is None:
             return
-        with suppress(TimeoutError):
-            asyncio.run_coroutine_threadsafe(_let_go(self._model), loop).result(_GRACE)
-        loop.call_soon_threadsafe(loop.stop)
-        self._thread.join(_GRACE)
-        loop.close()
+        try:
+            with suppress(TimeoutError):
+                asyncio.run_coroutine_threadsafe(_let_go(self._model), loop).result(_GRACE)
+        finally:
+            loop.call_soon_threadsafe(loop.stop)
+            self._thread.join(_GRACE)
+            loop.close()
 
     def _ask(
         self, system: str, messages: Sequence[Message], tools: Sequence[Offer], on_text: Callable[[str], None]

@@ -9,28 +9,31 @@ from ..core.errors import Refused
 from ..core.text import counted, inline
 from ..settings import Settings
 from ..stores import masked
-from ..stores.salvage import Salvage
-from ..stores.salvage import repair as salvage
+from ..stores.repair import Repair
+from ..stores.repair import repair as repaired
 from ..stores.sqlite import path_of
 from . import screen
 
 
 def repair(args: Namespace, settings: Settings) -> int:
     scheme, _, rest = settings.store.partition(":")
+    if "\0" in rest:
+        raise Refused("the address of a store cannot hold a NUL character.")
     if scheme != "sqlite":
         raise Refused(f"only a SQLite file can be repaired, not {inline(masked(settings.store))}.")
-    found = salvage(path_of(rest), dry_run=args.dry_run)
-    data = {**found._asdict(), "fault": found.fault or None, "aside": found.aside or None}
-    return screen.answer(args, data, *_lines(found))
+    done = repaired(path_of(rest), dry_run=args.dry_run)
+    data = {"path": done.path, "fault": done.fault or None, **done.found._asdict(), "aside": done.aside or None}
+    return screen.answer(args, data, *_lines(done))
 
 
-def _lines(found: Salvage) -> Iterator[str]:
-    if not found.fault:
-        yield f"{found.path} is sound: {counted(len(found.saved), 'plan')}. Nothing was changed."
+def _lines(done: Repair) -> Iterator[str]:
+    found = done.found
+    if not done.fault:
+        yield f"{done.path} is sound: {counted(len(found.saved), 'plan')}. Nothing was changed."
         return
-    yield f"{found.path} is damaged: {inline(found.fault)}."
-    yield f"It is kept as {found.aside}." if found.aside else "Nothing was changed."
-    yield f"{'Saved' if found.aside else 'Could be saved'}: {counted(len(found.saved), 'plan')}."
+    yield f"{done.path} is damaged: {inline(done.fault)}."
+    yield f"It is kept as {done.aside}." if done.aside else "Nothing was changed."
+    yield f"{'Saved' if done.aside else 'Could be saved'}: {counted(len(found.saved), 'plan')}."
     yield from _named("Made anew from their history", found.remade)
     yield from _named("Without their older history", found.cut)
     yield from _named("Lost", found.lost)

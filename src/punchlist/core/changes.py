@@ -53,14 +53,21 @@ def apply(plan: Plan, changes: Iterable[Change]) -> Plan:
     new = {id: change.after for id, change in kinds["changed"].items()}
     gone = kinds["removed"]
     kept = [new.get(item.id, item) for item in plan.items if item.id not in gone]
-    if len(kept) + len(gone) != len(plan.items) or not new.keys() <= {item.id for item in kept}:
-        raise Disagreement("the history does not lead to the plan: one of them was damaged, or put back from a backup.")
-    items = _woven(kept, {change.at: change.after for change in kinds["added"].values()})
+    added = {change.at: change.after for change in kinds["added"].values()}
+    _agree(len(kept) + len(gone) == len(plan.items) and new.keys() <= {item.id for item in kept})
+    _agree(all(0 <= at < len(kept) + len(added) for at in added) and len(added) == len(kinds["added"]))
+    items = _woven(kept, added)
     for change in kinds["moved"].values():
         rank = {id: index for index, id in enumerate(change.after)}
+        _agree(all(item.id in rank for item in items))
         items.sort(key=lambda item: rank[item.id])
     head = {id: change.after for id, change in kinds["plan"].items()}
     return plan._replace(items=tuple(items), **head)
+
+
+def _agree(is_so: bool) -> None:
+    if not is_so:
+        raise Disagreement("the history does not lead to the plan: one of them was damaged, or put back from a backup.")
 
 
 def undo(plan: Plan, changes: Sequence[Change]) -> Plan:

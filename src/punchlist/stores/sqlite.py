@@ -105,11 +105,16 @@ class SqliteStore:
         self._rows = Rows(self._db.execute, self._db.executemany)
         try:
             self._patient(self._db.execute, f"PRAGMA synchronous={self._level}")
-            self._prepare()
+            version, tables = self._patient(self._identity)
+            if _inode(self.path) == file:
+                self._prepare(version, tables)
+                self._file = file
         except StoreError:
             self._db.close()
             raise
-        self._file = file
+        if self._file == _NOWHERE:  # it was replaced while we waited for it, and the log that we see is the other's
+            self._db.close()
+            self._open()
 
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
         return self._read(lambda: self._rows.glance(plan, reader))
@@ -223,8 +228,7 @@ class SqliteStore:
         except sqlite3.ProgrammingError:
             pass
 
-    def _prepare(self) -> None:
-        version, tables = self._patient(self._identity)
+    def _prepare(self, version: int, tables: set[str]) -> None:
         check_ours(self.path, version, tables)
         if version < VERSION:
             self._patient(self._db.execute, "PRAGMA journal_mode=WAL")
@@ -362,7 +366,7 @@ def fail(path: str, error: Exception) -> NoReturn:
         raise StoreError(f"{path} is damaged ({words}); nothing was written. {_remedy(path)}") from None
     if name == "SQLITE_ERROR":  # our statements do not fit its tables
         raise StoreError(f"{path} is not a store of punchlist ({words}); name another file.") from None
-    if not isinstance(error, sqlite3.Error | OSError):
+    if not isinstance(error, sqlite3.Error | OSError) or "decode" in words:
         raise StoreError(f"{path} cannot be read: what it holds makes no sense ({words}). {_remedy(path)}") from None
     raise StoreError(f"{path}: {words}") from None
 

@@ -72,7 +72,8 @@ def _contents(path: str) -> Iterator[Check]:
         finally:
             db.close()
     except sqlite3.Error as error:
-        yield Check(STORE, FAULT, f"{path} cannot be read: {error}", mend)
+        is_damaged = getattr(error, "sqlite_errorname", "").startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT"))
+        yield Check(STORE, FAULT, f"{path} cannot be read: {error}", mend if is_damaged else "")
         return
     if version > VERSION:
         mend = f"{sys.executable} -m pip install -U punchlist"

@@ -20,7 +20,8 @@ from punchlist.cli.commands import run
 from punchlist.core.errors import StoreError
 from punchlist.core.model import Plan
 from punchlist.stores import open_store
-from punchlist.stores.salvage import repair
+from punchlist.stores.repair import repair
+from punchlist.stores.salvage import Found
 
 SESSIONS = 30
 
@@ -77,9 +78,9 @@ def names(file: Path) -> list[str]:
 
 
 def test_a_sound_file_is_left_as_it_is(file: Path, whole: bytes) -> None:
-    found = repair(str(file))
-    assert (found.fault, found.cut, found.lost, found.aside) == ("", (), (), "")
-    assert len(found.saved) == SESSIONS
+    done = repair(str(file))
+    assert (done.fault, done.found, done.aside) == ("", Found(done.found.saved), "")
+    assert len(done.found.saved) == SESSIONS
     assert file.read_bytes() == whole
     assert names(file) == ["plans.db"]
 
@@ -90,9 +91,9 @@ def test_plans_whose_rows_are_gone_are_made_anew_from_their_history(file: Path, 
     damaged = overwritten(file, root_of(file, table), os.urandom(4096))
     with pytest.raises(StoreError, match=r"is damaged .*punchlist repair --store sqlite:.*plans\.db"):
         plan_of_session(file, "s3")
-    found = repair(str(file))
-    assert (len(found.saved), found.saved, found.lost) == (SESSIONS, found.remade, ())
-    assert Path(found.aside).read_bytes() == damaged
+    done = repair(str(file))
+    assert (len(done.found.saved), done.found.saved, done.found.lost) == (SESSIONS, done.found.remade, ())
+    assert Path(done.aside).read_bytes() == damaged
     assert {session: plan_of_session(file, session) for session in before} == before
     assert repair(str(file)).fault == ""
 
@@ -101,8 +102,8 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(file: Path) -> None:
     lost, kept = plan_of_session(file, "s1"), plan_of_session(file, "s2")
     written(file, f"DELETE FROM history WHERE plan = '{lost.id}' AND revision < 4", "PRAGMA user_version=3")
     written(file, f"UPDATE items SET data = '{{' WHERE plan = '{lost.id}' AND id = '2'")
-    found = repair(str(file))
-    assert (found.fault, found.lost) == ("what it holds makes no sense", (lost.id,))
+    done = repair(str(file))
+    assert (done.fault, done.found.lost) == ("what it holds makes no sense", (lost.id,))
     assert plan_of_session(file, "s2") == kept
     assert plan_of_session(file, "s1") == Plan()
     with punchlist.open(f"sqlite:{file}", session="s2") as desk:
@@ -113,7 +114,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(file: Path) -> None:
 def test_a_history_is_kept_up_to_what_makes_no_sense(file: Path) -> None:
     plan = plan_of_session(file, "s1")
     written(file, f"UPDATE history SET changes = 'null' WHERE plan = '{plan.id}' AND revision = 4")
-    found = repair(str(file))
+    found = repair(str(file)).found
     assert (found.cut, found.lost) == ((plan.id,), ())
     with punchlist.open(f"sqlite:{file}", session="s1") as desk:
         assert [record.revision for record in desk.history()] == [5, 6, 7]
@@ -123,18 +124,84 @@ def test_a_history_is_kept_up_to_what_makes_no_sense(file: Path) -> None:
 @pytest.mark.parametrize("content", [b"no database at all " * 300, b"\0" * 9000, b"SQLite format 3\0" + b"\xff" * 9000])
 def test_a_file_of_noise_is_set_aside_and_a_new_one_begins(file: Path, content: bytes) -> None:
     file.write_bytes(content)
-    found = repair(str(file))
-    assert (found.saved, found.lost) == ((), ())
-    assert Path(found.aside).read_bytes() == content
-    assert ".damaged-" in found.aside
+    file.chmod(0o600)
+    done = repair(str(file))
+    assert (done.found.saved, done.found.lost) == ((), ())
+    assert Path(done.aside).read_bytes() == content
+    assert ".damaged-" in done.aside
     assert stat.S_IMODE(os.stat(file).st_mode) == 0o600
     assert plan_of_session(file, "s1") == Plan()
     assert len(names(file)) == 2
 
 
+def test_an_item_that_is_missing_is_brought_back_from_history(file: Path) -> None:
+    plan = plan_of_session(file, "s1")
+    written(file, f"DELETE FROM items WHERE plan = '{plan.id}' AND id = '4'")
+    assert repair(str(file)).found.remade == (plan.id,)
+    assert plan_of_session(file, "s1") == plan
+
+
+def test_a_plan_that_lacks_an_item_and_a_part_of_its_history_is_lost(file: Path) -> None:
+    plan = plan_of_session(file, "s1")
+    written(file, f"DELETE FROM history WHERE plan = '{plan.id}' AND revision < 4")
+    written(file, f"DELETE FROM items WHERE plan = '{plan.id}' AND id = '5'")
+    assert repair(str(file)).found.lost == (plan.id,)
+
+
+def test_sessions_are_found_again_by_an_index(file: Path) -> None:
+    before = plan_of_session(file, "s1")
+    overwritten(file, root_of(file, "bindings"), b"\xff" * 4096)
+    assert repair(str(file)).fault
+    assert plan_of_session(file, "s1") == before
+
+
+def test_an_empty_file_with_a_log_is_set_aside_with_it(file: Path) -> None:
+    subprocess.run([sys.executable, "-c", _LEAVES_A_LOG, str(file)], check=True)
+    log = Path(f"{file}-wal").read_bytes()
+    file.write_bytes(b"")
+    done = repair(str(file))
+    assert done.fault == "it is empty, and its log is not"
+    assert Path(f"{done.aside}-wal").read_bytes() == log
+    assert plan_of_session(file, "s1") == Plan()
+
+
+def test_a_new_file_belongs_to_whom_the_old_one_did(file: Path) -> None:
+    file.write_bytes(b"noise " * 1000)
+    file.chmod(0o640)
+    repair(str(file))
+    assert stat.S_IMODE(os.stat(file).st_mode) == 0o640
+
+
+def test_of_two_repairs_at_once_one_is_made(file: Path) -> None:
+    for _ in range(5):
+        file.write_bytes(noise := os.urandom(9000))
+        command = [sys.executable, "-m", "punchlist", "repair", "--store", f"sqlite:{file}"]
+        both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+        said = ["".join(process.communicate()) for process in both]
+        assert [path.read_bytes() for path in file.parent.glob("*.damaged-*")] == [noise], said
+        assert plan_of_session(file, "s1") == Plan()
+        for path in file.parent.glob("plans.db*"):
+            path.unlink()
+
+
+_CRAMPED = """
+import resource, sys
+from punchlist.stores.repair import repair
+resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+repair(sys.argv[1])
+"""
+
+
+def test_without_room_nothing_is_changed(file: Path) -> None:
+    damaged = overwritten(file, root_of(file, "items"), b"\xff" * 4096)
+    done = subprocess.run([sys.executable, "-c", _CRAMPED, str(file)], capture_output=True, text=True, check=False)
+    assert "StoreError" in done.stderr
+    assert (file.read_bytes(), sorted(os.listdir(file.parent))) == (damaged, ["home", "plans.db"])
+
+
 def test_of_a_file_that_was_cut_short_the_rest_is_saved(file: Path, whole: bytes) -> None:
     file.write_bytes(whole[: len(whole) * 9 // 10])
-    assert len(repair(str(file)).saved) > SESSIONS // 2
+    assert len(repair(str(file)).found.saved) > SESSIONS // 2
 
 
 def test_nothing_that_was_set_aside_is_overwritten(file: Path) -> None:
@@ -160,10 +227,10 @@ def test_what_stands_only_in_the_log_is_saved_too(file: Path) -> None:
     assert log.stat().st_size > 0
     overwritten(file, root_of_untouched(file, "readers"), b"\xff" * 4096)
     kept = log.read_bytes()
-    found = repair(str(file))
-    assert len(found.saved) == SESSIONS + 1
+    done = repair(str(file))
+    assert len(done.found.saved) == SESSIONS + 1
     assert [item.text for item in plan_of_session(file, "late").items] == ["in the log only"]
-    assert Path(f"{found.aside}-wal").read_bytes() == kept
+    assert Path(f"{done.aside}-wal").read_bytes() == kept
 
 
 def root_of_untouched(file: Path, table: str) -> int:
@@ -176,22 +243,36 @@ def root_of_untouched(file: Path, table: str) -> int:
         copy.unlink()
 
 
+_USES = """
+import sys, punchlist
+with punchlist.open(f"sqlite:{sys.argv[1]}", session="s1") as desk:
+    print(desk.plan.revision, flush=True)
+    sys.stdin.read()
+"""
+
+
 def test_a_file_that_is_in_use_is_not_touched(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("punchlist.stores.salvage._PATIENCE", 0.1)
-    with closing(open_store(f"sqlite:{file}")) as store:
-        store.plans(1)
+    monkeypatch.setattr("punchlist.stores.repair._PATIENCE", 0.1)
+    command = [sys.executable, "-c", _USES, str(file)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as user:
+        assert user.stdout
+        assert user.stdout.readline() == b"7\n"
         before = names(file)
         with pytest.raises(StoreError, match=r"plans\.db is in use; let the agents and screens that use it end"):
             repair(str(file))
         assert names(file) == before
+        user.communicate()
+    assert repair(str(file)).fault == ""
 
 
 def test_a_dry_run_changes_nothing(file: Path) -> None:
     damaged = overwritten(file, root_of(file, "items"), b"\xff" * 4096)
-    found = repair(str(file), dry_run=True)
-    assert (bool(found.fault), len(found.saved), found.aside) == (True, SESSIONS, "")
-    assert file.read_bytes() == damaged
-    assert names(file) == ["plans.db"]
+    subprocess.run([sys.executable, "-c", _LEAVES_A_LOG, str(file)], check=False, capture_output=True)
+    before = {name: (file.parent / name).read_bytes() for name in names(file)}
+    done = repair(str(file), dry_run=True)
+    assert (bool(done.fault), len(done.found.saved), done.aside) == (True, SESSIONS, "")
+    assert {name: (file.parent / name).read_bytes() for name in names(file)} == before
+    assert before["plans.db"] == damaged
 
 
 def test_what_is_not_ours_to_repair_is_refused(file: Path, tmp_path: Path) -> None:
@@ -226,12 +307,17 @@ def test_whatever_the_damage_a_sound_store_comes_of_it(file: Path, whole: bytes)
             data[at : at + size] = chance.randbytes(min(size, len(data) - at))
         file.write_bytes(data[: chance.choice([len(data), chance.randrange(1, len(data))])])
         damaged = file.read_bytes()
-        found = repair(str(file))
-        assert not found.aside or Path(found.aside).read_bytes() == damaged
-        assert repair(str(file)) == found._replace(fault="", remade=(), cut=(), lost=(), aside="")
+        done = repair(str(file))
+        assert not done.aside or Path(done.aside).read_bytes() == damaged
+        assert repair(str(file)) == done._replace(fault="", found=Found(done.found.saved), aside="")
         with closing(open_store(f"sqlite:{file}")) as store:
-            assert {listing.id for listing in store.plans(1000)} == set(found.saved)
-            assert all(store.history(id) is not None for id in found.saved)
+            assert {listing.id for listing in store.plans(1000)} == set(done.found.saved)
+            for id in done.found.saved:
+                plan = store.load(id)
+                assert plan is not None
+                assert [item.id for item in plan.items] == list("123456")[: len(plan.items)]
+                revisions = [record.revision for record in store.history(id)]
+                assert revisions == [*range(plan.revision + 1 - len(revisions), plan.revision + 1)]
 
 
 # --- the command -----------------------------------------------------------------------------------------------------
