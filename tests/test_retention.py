@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import sleep
+
 from punchlist import Desk, MemoryStore, ops
 from punchlist.settings import ago, load
 
@@ -51,3 +53,12 @@ def test_a_very_long_age_trims_nothing() -> None:
     desk.change(lambda plan: ops.add(plan, "Run the tests"))
     store.trim(ago("500000d"))
     assert len(desk.history()) == 1
+
+
+def test_what_happened_a_moment_ago_is_older_than_no_time() -> None:
+    store = MemoryStore()
+    desk = Desk(store, session="s")
+    desk.change(lambda plan: ops.add(plan, "Run the tests"))
+    sleep(0.002)
+    store.trim(ago("0d"))
+    assert desk.history() == []

@@ -239,7 +239,7 @@ def _our_reminder(desk: Desk, plan: Plan, heard: Tally) -> tuple[str, Any]:
     item = next_item(plan, desk.agent)
     if item is None:
         return "", None
-    tool = desk.dialect.tools[0].name
+    tool = desk.dialect.writer or desk.dialect.tools[0].name
     text = brief.reminder(plan, item, heard.since_write, tool, ids=desk.dialect.rules.shows_ids)
     return wrapped(text, desk.dialect.name), None
 

@@ -172,7 +172,7 @@ def _carry_out(
         seen, current = desk.uncleared(seen), desk.uncleared(now)
     else:
         current = now
-    worked = worked_out(dialect, call, seen, current, closed_is_final=desk.settings.user_closed_is_final)
+    worked = _worked(desk, call, seen, current)
     after, changes = noted(now, _with_attempts(desk, now, worked.plan), desk.agent, call.at)
     if worked.cleared:
         changes = parted(changes, worked.cleared, desk.agent, call.at)
@@ -188,6 +188,17 @@ def _carry_out(
     news = desk.told(now, unheard, ids=dialect.rules.shows_ids) if unheard else []
     reply = dialect.reply(Turn(call, now, after, changes, worked.errors, news))
     return _with(reply, [*news, *worked.kept], notes)
+
+
+def _worked(desk: Desk, call: Call, seen: Plan, now: Plan) -> Worked:
+    """What comes of a call. One that names all it changes may mean what its author has not seen; if that cannot be, it
+    goes by what was seen, as any other."""
+    is_final = desk.settings.user_closed_is_final
+    if seen != now and desk.dialect.names_all(call):
+        worked = worked_out(desk.dialect, call, now, now, closed_is_final=is_final)
+        if not worked.errors:
+            return worked
+    return worked_out(desk.dialect, call, seen, now, closed_is_final=is_final)
 
 
 def _with_attempts(desk: Desk, now: Plan, plan: Plan) -> Plan:

@@ -178,7 +178,7 @@ def ago(age: str) -> str:
             moment = datetime.fromisoformat(age).astimezone(UTC)
     except (ValueError, OverflowError):
         raise Refused(f"{shown(age)} is no age: say 30d, 12h, 8w, or a date such as 2026-01-31.") from None
-    return moment.isoformat(timespec="seconds")[:19]
+    return moment.isoformat(timespec="milliseconds")[:23]
 
 
 def _here() -> str:

@@ -329,3 +329,8 @@ def test_the_prompt_names_the_shell_as_the_agent_does() -> None:
 
 def test_braces_in_a_name_mean_nothing() -> None:
     assert "`{tool}`" in run("prompt", "--dialect", "claude-code", "--shell", "{tool}").stdout.decode()
+
+
+@pytest.mark.parametrize("words", [["--dialect", "klingon"], ["--plan", "nothing"]], ids=" ".join)
+def test_what_is_not_there_is_one_object_too(words: list[str]) -> None:
+    assert words[1] in refused("plan", {"add": ["x"]}, *words)

@@ -57,6 +57,14 @@ def test_bind_to_a_plan_that_is_not_there_is_refused() -> None:
     assert "no plan 'nothing'" in done.stderr
 
 
+def test_more_plans_than_are_listed_are_hinted_at() -> None:
+    for session in ("one", "two", "three"):
+        begun(session, "a")
+    assert run("plans", "--most", "2").stdout.splitlines()[2:] == ["and more: punchlist plans --most 4"]
+    assert run("plans", "--most", "3").stdout.count("\n") == 3
+    assert len(answer("plans", "--most", "2")) == 2
+
+
 def test_bind_lets_a_session_work_from_a_plan() -> None:
     plan = begun("monday", "a")
     assert run("bind", "--session", "tuesday", "--plan", plan).stdout == f"session tuesday works from plan {plan}.\n"

@@ -37,6 +37,12 @@ def all_of() -> list[tuple[str, str]]:
     return [(item["text"], item["status"]) for item in items]
 
 
+def test_what_was_left_out_stands_where_it_was() -> None:
+    wrote(("a", "pending"), ("b", "pending"), ("c", "pending"))
+    wrote(("a", "pending"), ("c", "pending"))
+    assert [text for text, _ in all_of()] == ["a", "b", "c"]
+
+
 def test_asking_whether_a_reminder_is_due_leaves_the_news_to_be_told() -> None:
     run("call", "plan", "--session", "s1", stdin={"add": ["Read", "Fix"]})
     run("done", "2", "--session", "s1")

@@ -363,6 +363,33 @@ def test_tasks_that_are_grouped_anew_keep_their_ids() -> None:
     assert [(item.id, item.text) for item in desk.plan.items] == [("1", "one"), ("3", "three"), ("2", "two")]
 
 
+def test_a_task_that_the_user_added_can_be_named_before_it_was_heard_of() -> None:
+    desk = desk_of("oh-my-pi", MemoryStore())
+    desk.change(lambda plan: ops.extend(plan, [{"text": text, "phase": "Build"} for text in ("one", "two")]))
+    reply = desk.call("todo_write", {"ops": [{"op": "note", "task": "one", "text": "mind the gap"}]})
+    assert not reply.details["errors"]
+    assert [(item.status, item.notes) for item in desk.plan.items] == [
+        ("in_progress", ("mind the gap",)),
+        ("pending", ()),
+    ]
+
+
+def test_a_task_that_the_user_renamed_can_be_named_as_it_was() -> None:
+    desk = desk_of("oh-my-pi", MemoryStore())
+    desk.call("todo_write", {"ops": [{"op": "init", "list": [{"phase": "Build", "items": ["one", "two"]}]}]})
+    desk.change(lambda plan: ops.rename(plan, "1", "uno"))
+    desk.call("todo_write", {"ops": [{"op": "done", "task": "one"}]})
+    assert [(item.text, item.status) for item in desk.plan.items] == [("uno", "completed"), ("two", "in_progress")]
+
+
+def test_a_whole_phase_is_what_was_seen_of_it() -> None:
+    desk = desk_of("oh-my-pi", MemoryStore())
+    desk.call("todo_write", {"ops": [{"op": "init", "list": [{"phase": "Build", "items": ["one", "two"]}]}]})
+    desk.change(lambda plan: ops.add(plan, "three", phase="Build"))
+    desk.call("todo_write", {"ops": [{"op": "done", "phase": "Build"}]})
+    assert [item.status for item in desk.plan.items] == ["completed", "completed", "pending"]
+
+
 # --- far too much --------------------------------------------------------------------------------------------------
 
 MANY = 100_000

@@ -14,7 +14,7 @@ from punchlist.mcp.who import Callers, Given
 from punchlist.settings import load
 
 
-def moody(dialect: Dialect, desk: Callable[[], Desk]) -> tuple[Tool, ...]:
+def moody(dialect: Dialect, session: str, desk: Callable[[], Desk]) -> tuple[Tool, ...]:
     plan = desk().plan
     return () if plan.paused else tuple(offered(dialect, continuing=bool(plan.open_items)))
 

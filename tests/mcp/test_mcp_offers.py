@@ -10,6 +10,7 @@ import pytest
 
 import punchlist
 from punchlist import ops
+from punchlist.switch import turn
 from tests.mcp.raw import ENVELOPE, Raw
 
 MOODY = [sys.executable, str(Path(__file__).parent / "moody.py")]
@@ -101,6 +102,14 @@ def test_a_subscription_tells_of_a_change_that_others_make(moody: Raw) -> None:
     assert moody.read() == told
 
 
+def test_nothing_is_offered_to_a_session_that_is_off(own_home: Path) -> None:
+    turn(True, session="s")
+    for session, offered in (("s", []), ("other", ["plan"])):
+        with Raw("--session", session) as client:
+            client.greet()
+            assert names(client) == offered
+
+
 def test_a_fault_in_what_decides_of_tools_leaves_the_usual_ones() -> None:
     program = (
         "import sys\n"
@@ -108,7 +117,7 @@ def test_a_fault_in_what_decides_of_tools_leaves_the_usual_ones() -> None:
         "from punchlist.mcp.server import Server\n"
         "from punchlist.mcp.who import Callers, Given\n"
         "from punchlist.settings import load\n"
-        "def broken(dialect, desk): raise KeyError('oh')\n"
+        "def broken(dialect, session, desk): raise KeyError('oh')\n"
         "sys.exit(serve(Server(load(), Callers(Given(), {}), offer=broken)))\n"
     )
     with Raw(command=[sys.executable, "-c", program]) as client:

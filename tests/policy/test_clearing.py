@@ -281,7 +281,7 @@ def test_the_commands_show_and_bring_back_what_a_rewrite_left_out(folder: Path) 
         sent = json.dumps({"todos": entries(*((name, "pending") for name in names))})
         run("call", "TodoWrite", "--dialect", "claude-code", stdin=sent)
     assert shown() == [("Read", "pending")]
-    assert shown("--all") == [("Write", "abandoned"), ("Read", "pending")]
+    assert shown("--all") == [("Read", "pending"), ("Write", "abandoned")]
     assert "left out by the agent" in run("show", "--all", "--markdown")
     assert 'removed 2 "Write".' in run("log")
     run("restore", "1")

@@ -212,6 +212,11 @@ def test_ours_names_the_item_and_asks_for_nothing_else() -> None:
         assert word not in text
 
 
+def test_ours_names_the_tool_that_tells_of_progress() -> None:
+    (text,) = texts(planned("claude-tasks"), "say*10")
+    assert "`TaskUpdate`" in text
+
+
 @pytest.mark.parametrize("dialect", ["native", "claude-code", "gencode"])
 def test_a_reminder_that_stands_in_the_conversation_as_a_message_is_counted(dialect: str) -> None:
     at = planned(dialect)

@@ -307,7 +307,13 @@ def test_whatever_the_damage_a_sound_store_comes_of_it(file: Path, whole: bytes)
             data[at : at + size] = chance.randbytes(min(size, len(data) - at))
         file.write_bytes(data[: chance.choice([len(data), chance.randrange(1, len(data))])])
         damaged = file.read_bytes()
-        done = repair(str(file))
+        try:
+            done = repair(str(file))
+        except StoreError as error:  # nothing is left of the names of its tables
+            if "is not a store of punchlist" not in str(error):
+                raise
+            assert file.read_bytes() == damaged
+            continue
         assert not done.aside or Path(done.aside).read_bytes() == damaged
         assert repair(str(file)) == done._replace(fault="", found=Found(done.found.saved), aside="")
         with closing(open_store(f"sqlite:{file}")) as store:
@@ -315,7 +321,7 @@ def test_whatever_the_damage_a_sound_store_comes_of_it(file: Path, whole: bytes)
             for id in done.found.saved:
                 plan = store.load(id)
                 assert plan is not None
-                assert [item.id for item in plan.items] == list("123456")[: len(plan.items)]
+                assert id in done.found.cut or [item.id for item in plan.items] == list("123456")[: len(plan.items)]
                 revisions = [record.revision for record in store.history(id)]
                 assert revisions == [*range(plan.revision + 1 - len(revisions), plan.revision + 1)]
 

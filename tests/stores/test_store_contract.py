@@ -58,6 +58,21 @@ def test_a_plan_that_was_never_saved_is_not_there(store: Store) -> None:
     assert store.history("nothing") == []
 
 
+def test_an_empty_list_that_is_imported_is_a_plan(store: Store) -> None:
+    desk = Desk(store, session="s", settings=SETTINGS)
+    plan = desk.import_plan([], "claude-code")
+    assert plan.id
+    assert store.load(plan.id) == plan
+    assert [record.kind for record in store.history(plan.id)] == ["import"]
+    assert desk.import_plan([], "claude-code") == plan
+
+
+def test_a_session_with_two_agents_on_one_plan_is_listed_once(store: Store) -> None:
+    plan = saved(store, None, plan_of("a"), home=Home(session="s", agent="main"))
+    store.bind(Home(session="s", agent="helper"), plan.id)
+    assert [listing.sessions for listing in store.plans(1)] == [("s",)]
+
+
 def test_a_plan_comes_back_as_it_was_saved(store: Store) -> None:
     @often(40)
     @given(plans())

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import sys
 
-VALUED = ("--store", "--plan", "--session", "--agent")  # options that stand before a value
+# Options that stand before a value, of any command.
+VALUED = {
+    *("--store", "--plan", "--session", "--agent", "--dialect", "--format", "--phase", "--after", "--before", "--why"),
+    *("--seed", "--context", "--messages", "--host", "--scope", "--without", "--hooks", "--style", "--file", "--most"),
+    *("--older-than", "--shell", "--model", "--base-url", "--resume"),
+}
+_SERVED = ("--store", "--plan", "--session", "--agent", "--dialect")  # those that the MCP server knows
 
 
 def main() -> int:
@@ -34,13 +40,23 @@ def hooked(fields: object) -> str:
 
 def command_of(argv: list[str]) -> str:
     """The command that was typed: the first word that is neither an option nor an option's value."""
-    words = iter(argv)
-    for word in words:
-        if word in VALUED:
-            next(words, None)
-        elif not word.startswith("-"):
-            return word
-    return ""
+    place = _command_in(argv)
+    return argv[place] if place < len(argv) else ""
+
+
+def ordered(argv: list[str]) -> list[str]:
+    """What was typed, with the command first: options may stand before it. Without a command, the plan is shown."""
+    place = _command_in(argv)
+    if place < len(argv):
+        return [argv[place], *argv[:place], *argv[place + 1 :]]
+    return argv if {"-h", "--help", "--version"} & set(argv) else ["show", *argv]
+
+
+def _command_in(argv: list[str]) -> int:
+    place = 0
+    while place < len(argv) and argv[place].startswith("-"):
+        place += 2 if argv[place] in VALUED else 1
+    return place
 
 
 def flags_of(argv: list[str], command: str) -> dict[str, str] | None:
@@ -50,7 +66,7 @@ def flags_of(argv: list[str], command: str) -> dict[str, str] | None:
     words = iter(argv)
     for word in words:
         option, equals, value = word.partition("=")
-        if option in (*VALUED, "--dialect"):
+        if option in _SERVED:
             flags[option[2:]] = value if equals else next(words, "")
         else:
             named.append(word)

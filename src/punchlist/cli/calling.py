@@ -10,7 +10,7 @@ from ..core.codec import to_json
 from ..core.errors import Refused, StoreError
 from ..core.model import MAIN, Plan
 from ..desk import Desk
-from ..dialects import Tool, offered
+from ..dialects import Reply, Tool, offered
 from ..dialects import load as load_dialect
 from ..prompts import say
 from ..settings import Settings, place
@@ -21,28 +21,33 @@ from .parser import named
 
 
 def call(args: Namespace, settings: Settings, open_desk: Callable[[], Desk]) -> int:
+    """One object, whatever happens."""
     plan = Plan()
     try:
-        desk = open_desk()
+        with open_desk() as desk:
+            reply, code, plan = _called(args, desk)
     except StoreError as error:
-        from ..stores.memory import MemoryStore
-
-        text = faulted(Desk(MemoryStore(), dialect=settings.dialect, settings=settings), args.tool, error).text
-        screen.say_json({"text": text, "display": "", "is_error": True, "details": {}, "plan": to_json(plan)})
-        return 3
-    with desk:
-        try:
-            reply = desk.call(args.tool, stdin_json(), interactive=args.interactive, continuing=args.continuing)
-            plan = desk.plan
-        except Refused as refusal:
-            reply, code, plan = desk.decline(args.tool, str(refusal)), 1, desk.plan
-        except StoreError as error:
-            reply, code = faulted(desk, args.tool, error), 3
-        else:
-            code = 1 if reply.is_error else 0
+        reply, code = _faulted(args, settings, error), 3
+    except Refused as refusal:  # there is no such dialect or plan
+        reply, code = Reply(str(refusal), is_error=True), 1
     said = {"text": reply.text, "display": reply.display, "is_error": reply.is_error, "details": dict(reply.details)}
     screen.say_json({**said, "plan": to_json(plan)})
     return code
+
+
+def _called(args: Namespace, desk: Desk) -> tuple[Reply, int, Plan]:
+    try:
+        reply = desk.call(args.tool, stdin_json(), interactive=args.interactive, continuing=args.continuing)
+    except Refused as refusal:
+        reply = desk.decline(args.tool, str(refusal))
+    return reply, 1 if reply.is_error else 0, desk.plan
+
+
+def _faulted(args: Namespace, settings: Settings, error: StoreError) -> Reply:
+    """What the dialect says when the store fails."""
+    from ..stores.memory import MemoryStore
+
+    return faulted(Desk(MemoryStore(), dialect=settings.dialect, settings=settings), args.tool, error)
 
 
 def tools(args: Namespace, settings: Settings, open_desk: Callable[[], Desk]) -> int:

@@ -15,7 +15,7 @@ from ..core.text import counted, quoted
 from ..desk import Desk, desk_for
 from ..settings import ABOUT, DIALECTS, Settings, load
 from ..stores import masked
-from . import screen
+from . import ordered, screen
 from .parser import Handler, misuse, named, parser, plan_named
 
 
@@ -38,7 +38,7 @@ def run(argv: list[str]) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    args = Namespace()
+    args, argv = Namespace(), ordered(argv)
     try:
         parser(_HANDLERS, argv).parse_args(argv, args)
         return int(args.handler(args))

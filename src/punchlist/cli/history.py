@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 
 from ..core.changes import CALLS, Record, describe, diff, difference
 from ..core.codec import to_json
@@ -66,7 +67,16 @@ def with_departed(desk: Desk) -> Plan:
                 gone.pop(change.id, None)
     left = [_departed(item) for id, item in gone.items() if id not in here]
     phases = dict.fromkeys((*plan.phases, *(item.phase for item in left if item.phase)))
-    return grouped(plan._replace(items=(*left, *plan.items), phases=tuple(phases)))
+    return grouped(plan._replace(items=tuple(_among(plan.items, left)), phases=tuple(phases)))
+
+
+def _among(items: Sequence[Item], left: Sequence[Item]) -> list[Item]:
+    """What has left the list before the first item that came later."""
+    found = list(items)
+    for item in left:
+        later = (index for index, other in enumerate(found) if int(other.id) > int(item.id))
+        found.insert(next(later, len(found)), item)
+    return found
 
 
 def _departed(item: Item) -> Item:

@@ -164,7 +164,6 @@ def parser(handlers: dict[str, Handler], argv: list[str]) -> argparse.ArgumentPa
         if name in _ARGUMENTS:
             _ARGUMENTS[name](sub)
         sub.set_defaults(handler=handlers[name])
-    page.set_defaults(handler=handlers["show"], markdown=False, all=False)
     return page
 
 

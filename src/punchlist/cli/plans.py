@@ -13,7 +13,8 @@ from . import screen
 
 def show(desk: Desk, args: Namespace) -> int:
     """The plans there are, the last touched first."""
-    found = desk.store.plans(args.most)
+    found = desk.store.plans(args.most + 1)
+    is_cut, found = len(found) > args.most, found[: args.most]
     if getattr(args, "json", False):
         screen.say_json([{**listing._asdict(), "sessions": list(listing.sessions)} for listing in found])
         return 0
@@ -22,6 +23,8 @@ def show(desk: Desk, args: Namespace) -> int:
         screen.say(_line(listing, _lineage(listing.id, parents)))
     if not found:
         screen.say("no plans yet.")
+    if is_cut:
+        screen.say(f"and more: punchlist plans --most {2 * args.most}")
     return 0
 
 

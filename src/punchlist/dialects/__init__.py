@@ -158,11 +158,13 @@ class Dialect(NamedTuple):
     reply: Callable[[Turn], Reply]
     rules: Rules = Rules()
     judge: Callable[[Call], str] = judged
+    names_all: Callable[[Call], bool] = lambda call: False  # whether a call names each item it changes
     refuse: Callable[[Call, Plan, str], Reply] = refused
     fault: Callable[[Call, StoreError], str] = lambda call, error: str(error)  # what to say when the store fails
     tolerant: bool = False
     system: str = ""  # the name of its text for the system prompt
     content: Callable[[Plan], Any] | None = None  # the list as its system hands it over in an attachment
+    writer: str = ""  # the tool that tells of progress, if that is not the first
     failed: str = ""  # the name of the text that its model gets after a call that failed, if there is one
 
 

@@ -212,6 +212,7 @@ DIALECT = Dialect(
     rules=Rules(shows_ids=True),
     tolerant=True,
     system="claude-tasks.system",
+    writer=UPDATE.name,
 )
 MIRROR = DIALECT._replace(
     tools=(CREATED, UPDATE),

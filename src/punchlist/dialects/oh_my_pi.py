@@ -278,6 +278,11 @@ def _listed(item: Item) -> dict[str, Any]:
     return {**task, "notes": list(item.notes)} if item.notes else task
 
 
+def _names_all(call: Call) -> bool:
+    """Not with a new list, a whole phase, or everything there is: who says that means what it has seen."""
+    return all(op["op"] == "append" or (op["op"] != "init" and op.get("task")) for op in call.args["ops"])
+
+
 DIALECT = Dialect(
     name="oh-my-pi",
     tools=(WRITE,),
@@ -285,6 +290,7 @@ DIALECT = Dialect(
     reply=_reply,
     rules=Rules(one_active=True, promote=True, speaks_of="seen", clears=True),
     judge=_judge,
+    names_all=_names_all,
     system="oh-my-pi.system",
     content=lambda plan: _summary(plan, ()),
     failed="oh-my-pi.failed",

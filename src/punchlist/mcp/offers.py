@@ -10,13 +10,14 @@ from ..dialects import Dialect, Tool, offered
 from ..settings import place
 from ..switch import is_off
 
-Offer = Callable[[Dialect, Callable[[], Desk]], tuple[Tool, ...]]
+Offer = Callable[[Dialect, str, Callable[[], Desk]], tuple[Tool, ...]]
 
 
-def offered_now(dialect: Dialect, desk: Callable[[], Desk]) -> tuple[Tool, ...]:
-    """The tools of a dialect that can be called now: none while punchlist is off. `desk` opens the plan of whoever
-    called last: it is asked only where that matters, because a list of tools should not wait for a store."""
-    if is_off(_place()):
+def offered_now(dialect: Dialect, session: str, desk: Callable[[], Desk]) -> tuple[Tool, ...]:
+    """The tools of a dialect that can be called now: none while punchlist is off, here or for the session that the
+    server was started for. `desk` opens the plan of whoever called last: it is asked only where that matters, because
+    a list of tools should not wait for a store."""
+    if is_off(_place(), session):
         return ()
     may_pause = any(tool.only_continuing for tool in dialect.tools)
     return tuple(offered(dialect, continuing=may_pause and _goes_on(desk())))

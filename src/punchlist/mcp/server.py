@@ -47,6 +47,7 @@ class Server:
         self._offer = offer
         self._hook = hook
         self._is_off = settings.off
+        self._session = callers.session
         self._client = ""
         self._greeted = False  # by a handshake
         self._subscriptions: list[Id] = []
@@ -226,7 +227,7 @@ class Server:
 
     def _decided(self) -> tuple[Tool, ...] | None:
         try:
-            return () if self._is_off else self._offer(self._dialect, self._desk)
+            return () if self._is_off else self._offer(self._dialect, self._session, self._desk)
         except Exception:  # a store that is out of reach, or a fault of ours
             return None
 

@@ -52,6 +52,11 @@ class Callers:
         self._nameless = ""
 
     @property
+    def session(self) -> str:
+        """The session that the server was started for, if one was named."""
+        return self._given.session
+
+    @property
     def nameless(self) -> str:
         """The session of an agent that names none."""
         if not self._nameless:

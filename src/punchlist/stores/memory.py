@@ -152,7 +152,7 @@ class MemoryStore:
 
     def _listing(self, plan: Plan) -> Listing:
         home = self._homes.get(plan.id, Home())
-        sessions = tuple(session for (session, agent), id in self._bound.items() if id == plan.id)
+        sessions = tuple(dict.fromkeys(session for (session, agent), id in self._bound.items() if id == plan.id))
         touched = self._touched[plan.id]
         progress = plan.progress
         return Listing(

@@ -20,7 +20,7 @@ from .sqlite import VERSION, check_ours, fail, statements
 
 _PATIENCE = 3.0  # seconds to wait for whoever is at work with the file
 _SHARED = (510, 0x40000002)  # how many bytes everybody at work with a database holds, and from where on
-_TABLES = {"plans", "items", "history", "readers", "bindings", "places", "paces"}
+_TABLES = {"plans", "history", "readers", "bindings", "places", "paces"}  # any of which makes it ours
 
 
 class Repair(NamedTuple):
@@ -88,7 +88,7 @@ def _check(path: str, db: sqlite3.Connection, fault: str) -> None:
         tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     except sqlite3.DatabaseError:
         return
-    if not fault or len(tables & _TABLES) < 2 or version > VERSION:
+    if not fault or not tables & _TABLES or version > VERSION:
         check_ours(path, version, tables)
 
 

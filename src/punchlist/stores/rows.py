@@ -147,7 +147,7 @@ class Rows:
         rows = self._execute("SELECT data FROM items WHERE plan = ?", (id,)).fetchall()
         statuses = [json.loads(data)["status"] for (data,) in rows]
         total = len(statuses) - statuses.count(DROPPED)
-        sessions = tuple(untext(session) for (session,) in bound)
+        sessions = tuple(dict.fromkeys(untext(session) for (session,) in bound))
         title = json.loads(head)[0]
         where = (untext(place), untext(agent), sessions, parent, touched)
         return Listing(id, title, revision, *where, statuses.count(DONE), total)

@@ -1,7 +1,7 @@
 """What can be read of a damaged database of any version, as rows of a new one.
 
-A plan is saved whole or not at all: as it stands there if its history leads to it, else as its history makes it.
-Of the history the newest part is kept, up to the first record that cannot be read."""
+A plan is saved as it stands there if what can be read of its history leads to it, else as its history makes it, else
+not at all. Of the history the newest part is kept, up to the first record that cannot be read."""
 
 from __future__ import annotations
 
