@@ -19,7 +19,7 @@ from .policy.waiting import says_wait
 from .prompts import say
 from .settings import DIALECTS, Settings
 
-_LATER = ("resume", "compact", "clear")  # starts that find a plan
+_LATER = ("resume", "compact", "clear", "fork")  # starts that find a plan
 _OWN_TOOL = "plan"  # whose model knows items by their ids
 
 

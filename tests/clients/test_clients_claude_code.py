@@ -33,6 +33,22 @@ def ask(process: subprocess.Popen[str], prompt: str) -> None:
     raise AssertionError("it ended before it had answered")
 
 
+def test_a_fork_of_a_session_has_a_copy_of_its_plan(stage: Stage) -> None:
+    stage.run("Mend the parser.", does(plan(add=["Read it", "Mend it"])), says("Which way do you want it?"))
+    first = stage.plan
+    stage.run(
+        "Try the other way.",
+        does(plan(done=[1])),
+        says("Which one do you want now?"),
+        resume=True,
+        setup=Setup(args=("--fork-session",)),
+    )
+    assert "- now 1 Read it\n- 2 Mend it\n" in stage.requests[-2].heard
+    assert "now 2 Mend it (1/2)" in stage.requests[-1].heard
+    plans = json.loads(stage.punchlist("plans", "--json"))
+    assert [(one["parent"], one["completed"]) for one in plans] == [(first["id"], 1), ("", 0)]
+
+
 def test_after_clear_the_running_server_still_reaches_the_plan(stage: Stage) -> None:
     """Its environment names the session that was: it knows better from the hooks."""
     steps = [

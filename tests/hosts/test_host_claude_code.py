@@ -7,7 +7,9 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -420,6 +422,55 @@ def test_after_clear_an_edit_that_was_not_told_yet_is_told_once() -> None:
         'the user renamed "Write" to "Write it well".',
     ]
     assert hook("UserPromptSubmit", prompt="go on", session_id="another") is None
+
+
+def logged(folder: Path, session: str, seconds_ago: float) -> str:
+    """The log of a session whose last answer was so long ago; its path."""
+    at = datetime.fromtimestamp(time.time() - seconds_ago, UTC).isoformat(timespec="milliseconds")
+    entries: list[Any] = [
+        {"type": "user", "timestamp": "2026-01-01T00:00:00.000Z"},
+        {"type": "assistant", "timestamp": at.replace("+00:00", "Z"), "message": {}},
+        {"type": "assistant"},
+        ["no entry"],
+        {"type": "cost-state", "note": "assistant"},
+    ]
+    path = folder / f"{session}.jsonl"
+    path.write_text("\n".join(map(json.dumps, entries)) + '\n{"type": "assistant", "times', encoding="utf-8")
+    return str(path)
+
+
+def test_a_fork_has_a_copy_of_the_plan_of_the_session_that_was_answered_then(tmp_path: Path) -> None:
+    for number, session in enumerate(("older", SESSION, "newer")):
+        logged(tmp_path, session, 1000 - 100 * number)
+        with punchlist.open(session=session) as desk:
+            desk.call("plan", {"add": [f"Read {session}", "Write"]})
+    hook("PostToolUse", tool_name="mcp__punchlist__plan", tool_input={}, tool_response="ok")
+    mine = {"session_id": "fork", "transcript_path": str(tmp_path / "fork.jsonl")}
+    later = hook("SessionStart", source="fork", seconds_since_last_response=900, **mine)
+    assert told(later)[:3] == ["Your plan; what is open:", f"- now 1 Read {SESSION}", "- 2 Write"]
+    assert len(told(later)) == 4, "what is told is no news"
+    with punchlist.open(session="fork") as desk:
+        assert desk.call("plan", {"done": [1]}).text == "now 2 Write (1/2)"
+        assert {listing.id: listing.parent for listing in desk.store.plans(9)}[desk.plan.id] == plan().id
+    assert [item.status for item in plan().items] == ["in_progress", "pending"]
+
+
+@pytest.mark.parametrize("idle", [500, -1, "soon", None])
+def test_a_fork_of_a_session_that_cannot_be_told_begins_anew(tmp_path: Path, idle: object) -> None:
+    logged(tmp_path, SESSION, 900)
+    wrote(("Read", "in_progress"))
+    mine = {"session_id": "fork", "transcript_path": str(tmp_path / "fork.jsonl")}
+    assert hook("SessionStart", source="fork", seconds_since_last_response=idle, **mine) is None
+    assert plan("fork") == Plan()
+
+
+def test_a_fork_within_one_agent_has_a_copy_of_the_plan_it_had() -> None:
+    hook("SessionStart", source="startup")
+    wrote(("Read", "in_progress"), ("Write", "pending"))
+    assert told(hook("SessionStart", source="fork", session_id="fork"))[1:3] == ["- now Read", "- Write"]
+    assert plan("fork").id != plan().id
+    assert hook("SessionStart", source="fork", session_id="fork") is not None
+    assert len(plan("fork").items) == 2
 
 
 def test_a_report_of_work_in_the_background_is_not_the_user_s_word() -> None:

@@ -67,6 +67,7 @@ def read(event: dict[str, Any]) -> Event:
         agent=text(event, "agent_id") or MAIN,
         cwd=text(event, "cwd"),
         source=text(event, "source"),
+        idle=_seconds(event.get("seconds_since_last_response")),
         prompt=prompt,
         tool=tool,
         args=args,
@@ -80,6 +81,10 @@ def read(event: dict[str, Any]) -> Event:
         planning=event.get("permission_mode") == "plan",
         log=log if isinstance(log, str) else "",
     )
+
+
+def _seconds(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else -1.0
 
 
 def _log() -> Log:

@@ -26,7 +26,8 @@ class Event(NamedTuple):
     session: str
     agent: str = MAIN
     cwd: str = ""
-    source: str = ""  # of a start: startup, resume, compact, clear
+    source: str = ""  # of a start: startup, resume, compact, clear, fork
+    idle: float = -1.0  # of a start: seconds since the last answer, where that is told
     prompt: str = ""
     raw: str = ""  # the prompt with what the agent put before it
     tool: str = ""  # as the agent calls it
@@ -125,6 +126,8 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
     if event.moment == START:
         if event.source == "clear" and before not in ("", event.session):
             _taken_over(desk, before)
+        elif event.source == "fork" and not desk.plan.id:
+            _forked(desk, event, before)
         return [] if host.deaf else [*_again(desk, event, host), *moments.started(desk, event.source)]
     if event.moment == PROMPT:
         return [*_again(desk, event, host), *moments.was_prompted(desk, event.prompt, deaf=host.deaf)]
@@ -154,8 +157,23 @@ def _taken_over(desk: Desk, old: str) -> None:
     before = desk.of(old)
     if not desk.plan.id and before.plan.id:
         before.hand_over(desk.session)
-        tool = before.pace.tool  # and so do the names that the model knows items by
-        desk.paced(lambda pace: pace._replace(tool=tool))
+        _keep_names(desk, before)
+
+
+def _forked(desk: Desk, event: Event, before: str) -> None:
+    """A session that goes on from a copy of a conversation has a copy of its plan."""
+    from .forks import forked_from
+
+    old = desk.of(before if before not in ("", event.session) else forked_from(event.log, event.idle))
+    if old.session and old.plan.items:
+        desk.carry(old.session, desk.session)
+        _keep_names(desk, old)
+
+
+def _keep_names(desk: Desk, before: Desk) -> None:
+    """Where a conversation goes on, the model knows items by the names that it knew them by."""
+    tool = before.pace.tool
+    desk.paced(lambda pace: pace._replace(tool=tool))
 
 
 def _approved(desk: Desk, plan: str) -> None:
