@@ -219,7 +219,7 @@ def _failed(desk: Desk, context: str, heard: Tally) -> Attachment | None:
 
 
 def _planned(desk: Desk, context: str, heard: Tally) -> Attachment | None:
-    text = planning(desk, desk.plan, at_once=context != TURN)
+    text = planning(desk, desk.plan, at_once=context not in (TURN, "changed"))
     return Attachment("plan_mode", wrapped(text, desk.dialect.name), context) if text else None
 
 

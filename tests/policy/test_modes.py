@@ -130,7 +130,13 @@ def test_prompts_and_attachments_count_as_turns_too() -> None:
     assert [one.type for one in attached(at, TURN)] == ["plan_mode"]
 
 
-@pytest.mark.parametrize("context", ["start", "changed", "compact", "resume"])
+def test_a_list_that_has_changed_is_a_turn_like_any_other() -> None:
+    at = in_mode("plan")
+    told = [number for number in range(12) if "plan_mode" in [one.type for one in attached(at, "changed")]]
+    assert told == [0, 5, 10]
+
+
+@pytest.mark.parametrize("context", ["start", "compact", "resume"])
 def test_a_model_that_may_have_lost_it_is_told_again_at_once(context: str) -> None:
     at = in_mode("plan")
     worked(at, Work("a"))
