@@ -19,7 +19,6 @@ MADE := $(VENV)/made-by-$(TAG)
 RUN := $(VENV)/ready-to-run
 DEV := $(VENV)/ready-to-test
 BENCH := $(VENV)/ready-to-bench
-SOURCES := $(shell find src -type f ! -name '*.pyc' 2>/dev/null)
 
 # Without .pyc files an interpreter starts up to three times slower, and no timing is honest.
 unexport PYTHONDONTWRITEBYTECODE
@@ -95,9 +94,24 @@ $(MADE):
 		echo "$(PYTHON) cannot make a virtual environment; on Debian: apt-get install python3-venv" >&2; exit 1; }
 	@touch $@
 
-# A venv set up for tests holds the package already, and always as it is in src.
-$(RUN): $(MADE) pyproject.toml README.md $(SOURCES)
-	@if test -e $(DEV); then $(MAKE) --no-print-directory $(DEV); else $(PIP) install .; fi
+# A command for people, and a shell for paths with blanks in them.
+define COMMAND
+#!/bin/sh
+'''exec' '$(abspath $(BIN))/python' "$$0" "$$@"
+' '''
+import sys
+from punchlist.cli import main
+sys.exit(main())
+endef
+export COMMAND
+
+# The package as it is in src: no network, and nothing to build. A venv set up for tests has it already.
+$(RUN): $(MADE)
+	@test -e $(DEV) || { \
+		packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
+		echo '$(abspath src)' > "$$packages/punchlist-src.pth" && \
+		printf '%s\n' "$$COMMAND" > $(BIN)/punchlist && chmod +x $(BIN)/punchlist && \
+		$(BIN)/python -m compileall -q src; }
 	@touch $@
 
 $(DEV): $(MADE) pyproject.toml requirements-dev.txt

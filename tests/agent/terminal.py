@@ -48,6 +48,10 @@ class Terminal:
     def cursor_is_hidden(self) -> bool:
         return bool(self._screen.cursor.hidden)
 
+    @property
+    def cursor_row(self) -> int:
+        return int(self._screen.cursor.y)
+
     def wait_for(self, words: str, seconds: float = 30) -> str:
         """Read until the screen shows this."""
         end = time.monotonic() + seconds

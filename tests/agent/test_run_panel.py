@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,18 @@ def test_an_interrupt_gives_the_terminal_back_as_it_was(start: Any) -> None:
     terminal.wait_for("stopped. Say how to go on.")
     assert terminal.wait_for_end() == 130
     assert not terminal.cursor_is_hidden
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_ends_it_leaves_the_panel_once_and_the_cursor_below_it(start: Any, number: int) -> None:
+    terminal = start(*planned("Read the code", "Write the test"))
+    terminal.wait_for("→ shell")
+    terminal.wait_for("○ 2 Write the test")
+    terminal.process.kill(number)
+    terminal.wait_for_end()
+    assert terminal.text.count("○ 2 Write the test") == 1
+    assert not terminal.cursor_is_hidden
+    assert not any(row.strip() for row in terminal.rows[terminal.cursor_row :])
 
 
 def test_a_provider_that_is_busy_is_seen_to_be_waited_for_and_an_error_is_told_whole(tmp_path: Path) -> None:

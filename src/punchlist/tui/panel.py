@@ -60,6 +60,8 @@ class Panel:
         self._unfinished = ("", "")  # the line of text that has no end yet, and its style
         self._is_new = False  # whether something has yet to be drawn
         self._changed_at = self._redrawn_at = -_LONG
+        self._is_aside = False  # whether the terminal is somebody else's for a while
+        self._was_left = False  # whether it was given back: then it has to be taken before a panel is drawn again
         terminal.on_leave = self._below
 
     # --- what others call --------------------------------------------------------------------------------------------
@@ -137,9 +139,11 @@ class Panel:
     def aside(self) -> Iterator[None]:
         """Give the terminal to somebody else for a while: an editor, a question."""
         self.close(keep=False)
+        self._is_aside = True
         try:
             yield
         finally:
+            self._is_aside = False
             self._terminal.enter()
             self._is_new = True
             self.flush()
@@ -178,6 +182,11 @@ class Panel:
         return self._redrawn_at + _TURN - now if turns else _LONG
 
     def _redraw(self, now: float, *, keys: bool = True) -> None:
+        if self._is_aside:
+            return
+        if self._was_left and not self._terminal.is_taken:
+            self._terminal.write(self._last_words)
+            return
         self._redrawn_at = now
         if self._is_new:
             self._changed_at = now
@@ -196,6 +205,11 @@ class Panel:
             return repainted(old, rows)
         above = "".join(f"{line}{_LINE}" for line in said)
         return f"{_BEGIN}{_ERASE}{above}{repainted([], rows)}{_END}"
+
+    def _last_words(self) -> str:
+        """What is said after the end: as it comes, without a panel."""
+        said, self._said, self._is_new = self._said, [], False
+        return "".join(f"{line}{_LINE}" for line in said)
 
     def _rows(self, now: float, keys: bool) -> list[str]:
         width, height = self._size
@@ -228,6 +242,7 @@ class Panel:
 
     def _below(self) -> str:
         """From where the panel begins to the line below it."""
+        self._was_left = True
         rows, self._shown = len(self._shown), []
         return (f"\x1b[{rows - 1}B" if rows > 1 else "") + "\r\n" if rows else ""
 
