@@ -30,8 +30,17 @@ class Terminal:
     def enter(self, text: str) -> None:
         self.type(text + "\r")
 
-    def interrupt(self) -> None:
+    def interrupt(self, until: str = "") -> None:
+        """Ctrl+C; at a prompt, again until this is shown: Python's line editor misses one that comes right before it
+        begins to wait."""
         self.type("\x03")
+        for _ in range(10 if until else 0):
+            end = time.monotonic() + 3
+            while until not in self.text and time.monotonic() < end:
+                self._read(0.2)
+            if until in self.text:
+                return
+            self.type("\x03")
 
     @property
     def text(self) -> str:

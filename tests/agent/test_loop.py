@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from punchlist import ops
+from punchlist import Desk, ops
 from punchlist.agent.events import (
     Answered,
     Attached,
@@ -32,6 +34,7 @@ from punchlist.agent.sessions import reopened
 from punchlist.agent.site import Bounds, Site
 from punchlist.core.model import ACTIVE, DONE
 from punchlist.dialects import PATHS
+from punchlist.stores import open_store
 from tests.agent.sites import Agent, agent, call, turn
 
 
@@ -376,6 +379,21 @@ def test_a_sub_agent_has_its_own_plan_and_conversation_and_its_last_words_are_th
         ("Running", 0), ("Running", 0), ("Running", 2), ("Completed", 2),
     ]  # fmt: skip
     assert (tmp_path / "state" / "sessions" / "s1.docs.jsonl").exists()
+    made.close()
+
+
+def test_whoever_types_punchlist_in_an_agent_s_shell_is_that_agent(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m punchlist --store sqlite:{tmp_path}/plans.db add Own"
+    script = {
+        "turns": [turn(call("task", name="docs", prompt="Go.")), turn(call("shell", command=command)), turn()],
+        "workers": workers(docs=[turn(call("shell", command=command)), turn(text="Done.")]),
+    }
+    made = agent(tmp_path, script)
+    made.work()
+    with closing(open_store(f"sqlite:{tmp_path}/plans.db")) as store:
+        for name in ("main", "docs"):
+            (record,) = Desk(store, session="s1", agent=name).history()
+            assert (record.by, [change.id for change in record.changes]) == (name, ["1"])
     made.close()
 
 

@@ -155,8 +155,7 @@ def test_ctrl_c_at_a_question_stops_the_turn(talk: Any) -> None:
     )
     terminal.enter("paint it")
     terminal.wait_for("Which colour?\n?")
-    terminal.interrupt()
-    terminal.wait_for("stopped. Say how to go on.")
+    terminal.interrupt(until="stopped. Say how to go on.")
     assert not Path("a.txt").exists()
     terminal.enter("leave it")
     terminal.wait_for("As you wish.")
@@ -231,7 +230,7 @@ def test_ctrl_c_right_after_the_one_that_stopped_the_agent_leaves(talk: Any) -> 
     terminal.wait_for("→ shell sleep 300")
     terminal.interrupt()
     terminal.wait_for("stopped. Say how to go on.")
-    terminal.interrupt()
+    terminal.interrupt(until="to come back: punchlist run --resume")
     text = terminal.wait_for("to come back: punchlist run --resume")
     assert terminal.wait_for_end() == 0
     assert "Ctrl+C again leaves" not in text
@@ -287,10 +286,8 @@ def test_a_command_to_leave_waits_until_the_agent_rests(talk: Any) -> None:
 
 def test_ctrl_c_twice_at_the_prompt_leaves(talk: Any) -> None:
     terminal = talk(turn(text="x"))
-    terminal.interrupt()
-    terminal.wait_for("Ctrl+C again leaves, and so does /quit.\n>")
-    terminal.interrupt()
-    terminal.wait_for("\nto come back: punchlist run --resume")
+    terminal.interrupt(until="Ctrl+C again leaves, and so does /quit.\n>")
+    terminal.interrupt(until="\nto come back: punchlist run --resume")
     assert terminal.wait_for_end() == 0
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import punchlist
 from punchlist.cli.parser import COMMANDS
+from punchlist.dialects import PATHS
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
 _NAMES = (
@@ -146,12 +147,17 @@ def test_an_unknown_form_of_tools_is_answered_with_the_known_ones() -> None:
     assert all(name in said for name in ("mcp", "anthropic", "openai"))
 
 
-@pytest.mark.parametrize("words", [["tools"], ["prompt"], ["call", "plan"]], ids=" ".join)
-def test_an_unknown_dialect_is_refused_with_the_known_ones(words: list[str]) -> None:
-    done = run(*words, "--dialect", "klingon")
-    assert done.returncode == 1
-    said = done.stderr + done.stdout
-    assert "no dialect 'klingon'; the dialects are native, claude-code, gencode, oh-my-pi, llxprt" in said
+@pytest.mark.parametrize("words", [["tools"], ["prompt"], ["mcp"], ["attach", "--context", "start"]], ids=" ".join)
+def test_an_unknown_dialect_is_misuse_and_the_known_ones_are_named(words: list[str]) -> None:
+    said = misused(*words, "--dialect", "klingon")
+    assert "klingon" in said
+    assert all(name in said for name in PATHS)
+
+
+def test_the_dialect_of_a_call_is_answered_for() -> None:
+    done = run("call", "plan", "--dialect", "klingon")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "no dialect 'klingon'; the dialects are native, claude-code, gencode, oh-my-pi, llxprt" in done.stdout
 
 
 # --- the store -----------------------------------------------------------------------------------------------------
@@ -217,7 +223,7 @@ def test_with_json_the_reason_is_in_the_json() -> None:
     for words, code in (
         (["--store", "sqlite:plan.db", "show"], 3),
         (["done", "7"], 1),
-        (["tools", "--dialect", "x"], 1),
+        (["diff", "7"], 1),
     ):
         done = run(*words, "--json")
         assert (done.returncode, done.stderr) == (code, "")

@@ -11,7 +11,7 @@ import pytest
 from tests.clients.agents import OTHERS
 from tests.clients.model import our_tool
 from tests.clients.script import Step, does, plan, says, shell
-from tests.clients.stage import Stage, built
+from tests.clients.stage import Stage, attached, built
 
 PUSH = "The plan is not finished:"
 AGAIN = "Your plan (1/2 done); what is open:\n- now 2 Mend it\n"
@@ -49,6 +49,13 @@ def test_a_plan_of_two_steps_is_made_and_finished(other: Stage) -> None:
     assert other.items == [("Read it", "completed"), ("Mend it", "completed")]
     assert [call["outcome"] for call in other.plan["items"][0]["calls"]] == ["ok"]
     assert (other.events, other.faults) == (["rest"], [])
+
+
+def test_opencode_tells_that_a_command_has_failed(tmp_path: Path) -> None:
+    with attached("opencode", tmp_path) as stage:
+        steps = [does(plan(add=["Read it"])), does(shell("echo fine")), does(shell("exit 3"))]
+        stage.run("Mend the parser.", *steps, says("Which way do you want it?"))
+        assert [call["outcome"] for call in stage.plan["items"][0]["calls"]] == ["ok", "failed"]
 
 
 def test_an_edit_is_heard_once_and_an_early_stop_is_not_the_end(other: Stage) -> None:

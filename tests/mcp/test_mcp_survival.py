@@ -273,7 +273,7 @@ def test_a_dialect_that_does_not_exist_is_said_before_anything_is_served() -> No
     done = subprocess.run(
         [SCRIPT, "mcp", "--dialect", "klingon"], input="", capture_output=True, encoding="utf-8", check=False
     )
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("punchlist: no dialect 'klingon'; the dialects are native,")
 
 

@@ -16,6 +16,7 @@ from ..tui.panel import Panel
 from ..tui.view import View, Worker
 from .stage import Stage
 
+_TIP = "/todo append TEXT puts more on it"
 _LOOK = 0.5  # seconds between looks at whether there is something to ask
 _T = TypeVar("_T")
 
@@ -78,6 +79,7 @@ class Attendance:
                 status="" if stage.plan.active else stage.doing or "Thinking",
                 workers=tuple(map(_worker, stage.workers.values())),
                 typed=stage.draft,
+                tip=_TIP,
             )
         )
 

@@ -16,7 +16,7 @@ from ..desk import Desk, desk_for
 from ..settings import ABOUT, DIALECTS, Settings, load
 from ..stores import masked
 from . import ordered, screen
-from .parser import Handler, misuse, named, parser, plan_named
+from .parser import Handler, author, misuse, named, parser, plan_named
 
 
 def run(argv: list[str]) -> int:
@@ -174,7 +174,7 @@ def _apply(desk: Desk, args: Namespace, edit: Callable[[Plan], Plan]) -> int:
         seen.append(plan)
         return edit(plan)
 
-    after = desk.change(noting)
+    after = desk.change(noting, by=author())
     before = seen[-1]
     told = difference(before, after)
     if args.command == "move" and before != after:
@@ -289,7 +289,7 @@ def _import(args: Namespace) -> int:
 
     data = read(args.file, args.format)
     with _desk(args) as desk:
-        plan = desk.import_plan(data, args.format)
+        plan = desk.import_plan(data, args.format, by=author())
     words = f"plan {plan.id} now holds {counted(len(plan.items), 'item')}."
     return screen.answer(args, {"plan": plan.id, "items": len(plan.items)}, words)
 

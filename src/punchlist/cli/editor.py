@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 
@@ -72,7 +73,10 @@ def _draft(text: str) -> str:
 
 
 def _open(path: str) -> None:
-    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ("vi" if sys.stdin.isatty() else "")
+    if not command:
+        os.unlink(path)
+        raise Refused("there is no terminal for an editor; set EDITOR, or name a text: punchlist edit --file FILE")
     try:
         done = subprocess.run([*shlex.split(command), path], check=False)
     except (OSError, ValueError) as error:

@@ -13,6 +13,7 @@ from ..core.text import counted, cut, inline
 from ..desk import Desk
 from ..settings import ago
 from . import screen
+from .parser import author
 
 _KNOWN = ("kind", "at", "plan", "session", "agent")
 _SENTENCES = ("reason", "changes", "message")
@@ -21,13 +22,13 @@ _SENTENCES = ("reason", "changes", "message")
 def step(desk: Desk, args: Namespace, which: str) -> int:
     """Undo or redo."""
     before = desk.plan
-    after = desk.undo() if which == "undo" else desk.redo()
+    after = desk.undo(by=author()) if which == "undo" else desk.redo(by=author())
     return screen.answer(args, to_json(after), *difference(before, after))
 
 
 def restore(desk: Desk, args: Namespace) -> int:
     before = desk.plan
-    after = desk.restore(args.revision)
+    after = desk.restore(args.revision, by=author())
     return screen.answer(args, to_json(after), *difference(before, after))
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 
 from .. import __version__
-from ..core.model import MODES
+from ..core.model import MODES, USER
 from ..core.text import cut, inline
 from ..core.typed import Any, NoReturn
 from ..settings import ABOUT
@@ -128,6 +128,11 @@ class _Parser(argparse.ArgumentParser):
 def named(args: argparse.Namespace, name: str) -> str:
     """What an option says, or else the environment."""
     return getattr(args, name, None) or os.environ.get(f"PUNCHLIST_{name.upper()}", "")
+
+
+def author() -> str:
+    """Who types: the user, but for the shell of an agent of ours."""
+    return os.environ.get("PUNCHLIST_BY") or USER
 
 
 def plan_named(args: argparse.Namespace) -> str:
@@ -342,15 +347,15 @@ def _export(to: argparse.ArgumentParser) -> None:
     to.add_argument("--format", default="json", choices=known, metavar="F", help=", ".join(known))
 
 
-def _dialect(to: argparse.ArgumentParser) -> None:
+def _dialect(to: argparse.ArgumentParser, *, any_word: bool = False) -> None:
     from ..dialects import PATHS
 
-    to.add_argument("--dialect", metavar="D", help=", ".join(PATHS))
+    to.add_argument("--dialect", metavar="D", choices=None if any_word else list(PATHS), help=", ".join(PATHS))
 
 
 def _call(to: argparse.ArgumentParser) -> None:
     to.add_argument("tool", metavar="TOOL")
-    _dialect(to)
+    _dialect(to, any_word=True)  # one that is not there is an answer, too
     to.add_argument("--interactive", action="store_true", default=None, help="llxprt's quiet mode")
     to.add_argument("--continuing", action="store_true", help="a continuation is running")
 

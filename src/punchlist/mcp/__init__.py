@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from ..core.errors import PunchlistError, SettingsError
+from ..core.errors import PunchlistError, StoreError
 from ..core.typed import Any, NoReturn
 from ..settings import load
 from .lines import Line, Lines, write
@@ -25,7 +25,7 @@ def run(flags: dict[str, str], hook: Callable[[Any], str] | None = None) -> int:
         server = Server(settings, Callers(given, os.environ), plan=given.plan, hook=hook)
     except PunchlistError as error:
         sys.stderr.write(f"punchlist: {error}\n")
-        return 2 if isinstance(error, SettingsError) else 1
+        return 3 if isinstance(error, StoreError) else 2
     for fault in settings.faults:
         sys.stderr.write(f"punchlist: {fault}\n")
     if os.isatty(0):

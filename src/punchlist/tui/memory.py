@@ -24,7 +24,7 @@ def remember(face: str, expanded: bool, environ: Mapping[str, str] | None = None
     try:
         make_folder(os.path.dirname(path))
         draft = f"{path}.{os.getpid()}"
-        with open(draft, "w", encoding="utf-8") as file:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
             json.dump({**_all(path), face: expanded}, file)
         os.replace(draft, path)
     except OSError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ..core import ops
-from ..core.model import ACTIVE, CLOSED, DONE, PENDING, Item, Plan
+from ..core.model import ACTIVE, CLOSED, DONE, DROPPED, PENDING, Item, Plan
 from ..core.render import Glyphs, Line, Span, columns, fit
 from ..core.typed import NamedTuple
 
@@ -138,11 +138,11 @@ def chosen(rows: list[Row], room: int | None, more: Callable[[str], Line], cut: 
 
 
 def left_out(items: Sequence[Item], cut: str) -> str:
-    """How many items are not shown: `… 3 done, 12 more`."""
-    done = sum(item.status in CLOSED for item in items)
-    said = [f"{done} done"] if done else []
-    if len(items) > done:
-        said.append(f"{len(items) - done} more")
+    """How many items are not shown: `… 3 done, 1 dropped, 12 more`."""
+    done = sum(item.status == DONE for item in items)
+    dropped = sum(item.status == DROPPED for item in items)
+    more = len(items) - done - dropped
+    said = [f"{count} {word}" for count, word in ((done, "done"), (dropped, "dropped"), (more, "more")) if count]
     return f"{cut} {', '.join(said)}"
 
 
@@ -184,7 +184,7 @@ def spent(view: View, canvas: Canvas) -> str:
     """Time and tokens, as in `1m 05s · 3.4k tokens`."""
     said = [] if view.seconds is None else [duration(view.seconds)]
     if view.tokens:
-        said.append(f"{amount(view.tokens)} tokens")
+        said.append(f"{amount(view.tokens)} token{'s' if view.tokens != 1 else ''}")
     return canvas.dot.join(said)
 
 

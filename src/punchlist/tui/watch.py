@@ -16,6 +16,7 @@ _LEAVING = ("q", "Q", "ctrl+c", "ctrl+d")
 _LOOKS = 1.0  # seconds between looks at the time
 _SILENT = 3.0  # seconds without an answer of the store until that is said
 _NO_ANSWER = "the store does not answer; still trying."
+_TIP = "punchlist add TEXT puts more on it"
 _WAITING = "No plan here yet, waiting for one"
 
 
@@ -57,6 +58,7 @@ def shown(seen: Seen) -> View:
         status=_WAITING if is_waiting else "",
         alert=seen.trouble,
         hint="q quit",
+        tip=_TIP,
     )
 
 

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import Thread
 from typing import IO, NamedTuple
@@ -58,12 +58,22 @@ class _Kept:
         return (head + middle + tail[over:]).decode("utf-8", "replace")
 
 
-def run(command: Sequence[str], *, folder: str, stop: Stop, seconds: float, most: int, given: bytes = b"") -> Ran:
+def run(
+    command: Sequence[str],
+    *,
+    folder: str,
+    stop: Stop,
+    seconds: float,
+    most: int,
+    given: bytes = b"",
+    env: Mapping[str, str] | None = None,
+) -> Ran:
     """Run a command to its end, until its time is over, or until the user stops it. Nothing it started is left, and
     what it had printed is kept."""
     child = subprocess.Popen(
         command,
         cwd=folder,
+        env=env,
         stdin=subprocess.PIPE if given else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

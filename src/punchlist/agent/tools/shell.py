@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,9 +28,22 @@ def _shell(site: Site, args: Mapping[str, Any]) -> Answer:
     if site.confirm_shell and site.ask(Question("allow", "run this command?", ("yes", "no"), command)) != "yes":
         return Answer("the user did not allow this command.", True)
     seconds = min(args.get("seconds", site.bounds.seconds), _LONGEST)
-    ran = run(["/bin/sh", "-c", command], folder=site.folder, stop=site.stop, seconds=seconds, most=site.bounds.output)
+    ran = run(
+        ["/bin/sh", "-c", command],
+        folder=site.folder,
+        stop=site.stop,
+        seconds=seconds,
+        most=site.bounds.output,
+        env=_environ(site),
+    )
     output, end = ran.output.rstrip("\n"), _end(ran, seconds)
     return Answer(f"{output}\n({end})" if output else f"({end})", ran.late or ran.stopped or ran.code != 0)
+
+
+def _environ(site: Site) -> dict[str, str]:
+    """Whoever types `punchlist` in this shell is the agent, and works from its own plan."""
+    own = {"PUNCHLIST_SESSION": site.desk.session, "PUNCHLIST_AGENT": site.agent, "PUNCHLIST_BY": site.agent}
+    return {**{name: value for name, value in os.environ.items() if name != "PUNCHLIST_PLAN"}, **own}
 
 
 def _end(ran: Ran, seconds: int) -> str:

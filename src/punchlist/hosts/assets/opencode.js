@@ -85,7 +85,8 @@ export const Punchlist = async ({ client, directory }) => {
     },
     "tool.execute.after": async (input, output) => {
       const result = typeof output.output === "string" ? output.output : textOf(output.content)
-      const more = { tool: input.tool, use: input.callID, args: input.args, result: result.slice(0, 2000) }
+      const failed = Boolean(output.metadata?.exit) // the exit code of a command
+      const more = { tool: input.tool, use: input.callID, args: input.args, result: result.slice(0, 2000), failed }
       const { context } = await tell("after", input.sessionID, more)
       if (!context) return
       if (typeof output.output === "string") output.output += `\n\n${context}`

@@ -15,6 +15,12 @@ from . import FAULT, NOTE, STORE, WELL, Check
 from .places import ELSEWHERE, hindrance
 
 _LARGE = 200 * 1024 * 1024
+_SERVER = "see that the server runs, and takes this user at this address; or name another store: PUNCHLIST_STORE=..."
+_MENDS = {
+    "json": "see that you may write there, or name another directory: PUNCHLIST_STORE=json:DIR",
+    "postgresql": _SERVER,
+    "postgres": _SERVER,
+}
 _REMOTE = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "glusterfs", "fuse.sshfs", "davfs", "webdav")
 
 
@@ -36,7 +42,8 @@ def _opened(url: str) -> Iterator[Check]:
         store.plans(1)
         store.close()
     except StoreError as error:
-        yield Check(STORE, FAULT, inline(str(error)))
+        mend = _MENDS.get(url.partition(":")[0], "name a store that there is: PUNCHLIST_STORE=sqlite:PATH")
+        yield Check(STORE, FAULT, inline(str(error)), mend)
     else:
         yield Check(STORE, WELL, f"{inline(masked(url))} opens")
 
