@@ -347,9 +347,21 @@ def test_what_an_older_version_installed_is_told() -> None:
     installing.attach("claude-code", where)
     path = Path.home() / ".claude" / "settings.json"
     said = json.loads(path.read_text())
-    del said["hooks"]["Stop"]
+    said["hooks"]["Stop"][0]["matcher"] = "odd"
     path.write_text(json.dumps(said))
     assert found("claude-code", "it is not as this version installs it for you")[0] == "note"
+
+
+def test_a_hook_that_is_missing_among_others_is_a_fault() -> None:
+    where = installing.here("user", SCRIPT)
+    installing.attach("claude-code", where)
+    path = Path.home() / ".claude" / "settings.json"
+    said = json.loads(path.read_text())
+    del said["hooks"]["Stop"]
+    said["hooks"]["PreToolUse"][0]["hooks"][0]["command"] = "true"
+    path.write_text(json.dumps(said))
+    state, mend = found("claude-code", "hooks are missing for you: PreToolUse, Stop")
+    assert (state, mend) == ("fault", "punchlist install claude-code")
 
 
 def test_settings_that_cannot_be_read_are_a_fault() -> None:

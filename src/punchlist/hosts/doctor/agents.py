@@ -10,8 +10,8 @@ from typing import Any
 from ...core.errors import Refused
 from ...core.text import inline
 from ..install import PATHS, PROJECT, SCOPES, USER, Host, Part, Where, here, host_of, is_own, located, outlook, seen
-from ..install.apply import look
-from ..install.parts import command_of, handlers, script_of
+from ..install.apply import is_answered, look
+from ..install.parts import command_of, handlers, script_of, within
 from ..install.script import is_ours
 from . import FAULT, NOTE, WELL, Check
 
@@ -64,7 +64,10 @@ def _scope(name: str, host: Host, where: Where, again: str) -> Iterator[Check]:
     scripts = {path for part, text in there for path in _scripts(text, part, name)}
     mend = again if any(edit.is_change for edit in edits) else "name another where it is set: it is your own"
     yield from _leading(name, scripts, where.script, mend)
-    if scripts <= {where.script} and any(edit.is_change for edit in edits):
+    gone = [event for part, text in there if part.kind == "hooks" for event in _gone(text, part, name)]
+    if gone:
+        yield Check(name, FAULT, f"hooks are missing {_ABOUT[where.scope]}: {', '.join(gone)}", again)
+    elif scripts <= {where.script} and any(edit.is_change for edit in edits):
         yield Check(name, NOTE, f"it is not as this version installs it {_ABOUT[where.scope]}", again)
     values = {part.name: look(text, part) for part, text in there if part.kind != "file"}
     yield from (Check(name, FAULT, words, mend) for words, mend in host.worries(where, values))
@@ -86,6 +89,17 @@ def _leading(name: str, scripts: set[str], script: str, again: str) -> Iterator[
             yield Check(
                 name, NOTE, f"it runs the punchlist of another environment, {shown}", f"to use this one: {again}"
             )
+
+
+def _gone(text: str, part: Part, name: str) -> list[str]:
+    """The events that a hook of ours should answer, and none does."""
+    there = look(text, part)
+    ours = {event for event, _, _ in handlers(there, name)}
+    return [
+        event
+        for event, wanted in part.value.items()
+        if event not in ours and not is_answered(within(there, event), wanted, name)
+    ]
 
 
 def _scripts(text: str, part: Part, name: str) -> Iterator[str]:

@@ -152,7 +152,7 @@ def _add_hooks(text: str, part: Part, host: str, script: str, before: str | None
     now = _hooks(text, part)
     ours = _ours(now, host)
     for event, wanted in part.value.items():
-        if _is_answered(now.get(event), wanted, host):
+        if is_answered(now.get(event), wanted, host):
             continue
         if [_is_same(now[event][group], wanted) for group in ours.get(event, {})] != [True]:
             text = edit_json.append(_without_event(text, part, host, event), (*part.path, event), wanted)
@@ -161,7 +161,7 @@ def _add_hooks(text: str, part: Part, host: str, script: str, before: str | None
     return text
 
 
-def _is_answered(groups: Any, wanted: dict[str, Any], host: str) -> bool:
+def is_answered(groups: Any, wanted: dict[str, Any], host: str) -> bool:
     """Whether somebody's own hook runs ours at all that we would hear of."""
     matchers = ("", "*", None, wanted.get("matcher"))
     mine = [entry for entry in _groups(groups) if entry.get("matcher") in matchers]
