@@ -96,7 +96,10 @@ ABOUT = {
     "turns": About("how often `run` asks the model before it waits for your next word", least=1),
     "confirm_shell": About("whether `run` asks you before every shell command", project=False),
     "style": About("how a plan looks on a terminal", ("punchlist", "claude-code", "gencode", "oh-my-pi")),
-    "expanded": About("whether the panel begins with the list in sight; what Ctrl+T was last counts more"),
+    "expanded": About(
+        "whether the panel begins with the list in sight: `run` and `watch` do unless this is set;"
+        " what Ctrl+T was last counts more"
+    ),
     "plain": About("whether changes are told line by line, without moving the cursor: for screen readers"),
     "unicode": About("whether signs beyond ASCII are used on a screen that has them"),
 }

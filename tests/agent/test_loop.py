@@ -121,7 +121,8 @@ def test_tool_calls_are_kept_with_the_item_that_was_active_and_without_secrets(t
     assert [(kept["name"], kept["parameters"]) for kept in first.calls] == [
         ("shell", {"command": "echo PASSWORD=[redacted]; true"})
     ]
-    assert [kept["name"] for kept in second.calls] == ["read", "glob"]
+    assert (first.calls[0]["outcome"], first.calls[0]["text"]) == ("ok", "PASSWORD=[redacted]\n(exit code 0)")
+    assert [(kept["name"], kept["outcome"]) for kept in second.calls] == [("read", "failed"), ("glob", "ok")]
     made.close()
 
 

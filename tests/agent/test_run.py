@@ -245,7 +245,7 @@ def test_two_interrupts_leave_at_once_and_nothing_is_lost(tmp_path: Path, projec
 # --- commands from outside -------------------------------------------------------------------------------------------
 
 
-def test_the_commands_of_a_session_are_text_from_outside(tmp_path: Path) -> None:
+def test_the_commands_of_a_session_are_text_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert punchlist("run", "/todos").stdout == "No todos currently tracked\n"
     model = script(tmp_path, turn(call("plan", add=["Read", "Write", "Test"])), turn(text="Which?"))
     punchlist("run", "--model", model, "go")
@@ -255,6 +255,10 @@ def test_the_commands_of_a_session_are_text_from_outside(tmp_path: Path) -> None
     assert punchlist("run", "/todo frob").stderr == (
         "punchlist: /todo knows no 'frob'; it knows edit, copy, export, import, append, start, done, drop, rm, help.\n"
     )
+    assert punchlist("run", "/frob").stderr == "punchlist: no command '/frob'; /help lists them.\n"
+    for name in ("EDITOR", "VISUAL"):
+        monkeypatch.delenv(name, raising=False)
+    assert punchlist("run", "/todo edit").stderr.startswith("punchlist: there is no terminal for an editor; set EDITOR")
     assert transcripts(tmp_path / "home") == transcripts(tmp_path / "home")[:1]
 
 

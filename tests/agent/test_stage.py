@@ -61,6 +61,13 @@ def test_lines_that_are_left_out_of_an_answer_are_counted() -> None:
     assert answered(*map(str, range(1, 42))) == "[→ shell make][  1][  … 38 more lines][  40][  41]"
 
 
+def test_why_it_rests_is_told_whole() -> None:
+    words = " ".join(f"reason{number}" for number in range(30))
+    rows = shown(Rested("main", "waiting", words)).strip("[]").split("][")
+    assert len(rows) > 1
+    assert " ".join(row[2:] for row in rows) == f"the agent rests: {words}"
+
+
 def test_what_went_wrong_is_told_whole() -> None:
     words = " ".join(f"word{number}" for number in range(40))
     found = shown(Rested("main", "failed", words))

@@ -12,22 +12,24 @@ from ..core.ops import called
 from ..core.redact import redacted
 from ..desk import Desk
 from ..policy.resume import noticed
-from .messages import Call
+from .messages import Call, Result
+
+_TEXT = 200  # characters of an answer that are kept
 
 
-def write_down(desk: Desk, calls: Sequence[Call]) -> None:
+def write_down(desk: Desk, calls: Sequence[tuple[Call, Result]]) -> None:
     """Keep calls with the item that was active while they were made. The same call again is no progress."""
     before = desk.plan
     if not calls or not before.id:
         return
     item = _busy_with(before, desk.agent)
-    kept = tuple(_kept(call, desk.settings.redact_calls) for call in calls)
+    kept = tuple(_kept(call, result, desk.settings.redact_calls) for call, result in calls)
     plan = desk.change(lambda plan: called(plan, item.id, kept), by=desk.agent, kind=CALLS) if item else before
 
     def step(pace: Pace) -> Pace:
         if pace.revision == before.revision:  # that a call was noted is no change of the plan
             pace = pace._replace(revision=plan.revision)
-        for call in calls:
+        for call, _ in calls:
             pace = noticed(pace, _digest(call))
         return pace
 
@@ -40,8 +42,13 @@ def _busy_with(plan: Plan, agent: str) -> Item | None:
     return next((item for owner in (mine, "") for item in plan.busy if item.owner == owner), None)
 
 
-def _kept(call: Call, redact: bool) -> dict[str, object]:
-    return {"id": call.id, "name": call.tool, "parameters": redacted(call.args) if redact else call.args}
+def _kept(call: Call, result: Result, redact: bool) -> dict[str, object]:
+    """A call as it is kept: short, and without secrets."""
+    args, text = call.args, result.text[: 10 * _TEXT]
+    if redact:
+        args, text = redacted(args), redacted(text)
+    outcome = "failed" if result.is_error else "ok"
+    return {"id": call.id, "name": call.tool, "parameters": args, "outcome": outcome, "text": text[:_TEXT]}
 
 
 def _digest(call: Call) -> str:

@@ -64,7 +64,8 @@ def _run(site: Site, tools: Sequence[Tool], batch: list[Call]) -> Iterator[Resul
         with ThreadPoolExecutor(min(len(batch), _AT_ONCE)) as pool:
             found = list(pool.map(one, batch))
     yield from found
-    write_down(site.desk, [call for call in batch if not _named(tools, call).is_plan])
+    made = zip(batch, found, strict=True)
+    write_down(site.desk, [one for one in made if not _named(tools, one[0]).is_plan])
 
 
 def _one(site: Site, planning: bool, tools: Sequence[Tool], call: Call) -> Result:

@@ -51,8 +51,9 @@ _COPIERS = (("pbcopy",), ("wl-copy",), ("xclip", "-selection", "clipboard"), ("x
 
 
 def is_command(text: str) -> bool:
-    """Whether a line is meant for us, not for the model."""
-    return text.split(" ")[0].strip() in _COMMANDS
+    """Whether a line is meant for us, not for the model: a command, or what looks like one."""
+    looks_like_one = text.startswith("/") and " " not in text and text.count("/") == 1
+    return looks_like_one or text.split(" ")[0].strip() in _COMMANDS
 
 
 def has_to_wait(text: str) -> bool:
@@ -64,6 +65,8 @@ def has_to_wait(text: str) -> bool:
 def obey(desk: Desk, text: str, width: int, glyphs: Glyphs) -> list[Line]:
     """Carry out a command; what to show for it. Raises Refused, and EOFError to leave."""
     name, _, rest = text.strip().partition(" ")
+    if name not in _COMMANDS:
+        raise Refused(f"no command {name!r}; /help lists them.")
     return _COMMANDS[name](desk, rest.strip(), width, glyphs)
 
 

@@ -114,7 +114,8 @@ class Stage:
 
     def note(self, words: str, style: str = "dim") -> None:
         """Show a line of ours between those of the agent."""
-        self.say([(Span(self._glyphs.said(words), style),)])
+        rows = render.wrapped(self._glyphs.said(words), max(self._width(), 1))
+        self.say([(Span(row, style),) for row in rows])
 
     def know(self, plan: Plan) -> None:
         """Take a plan for the one that is worked from, where it is shown already."""
@@ -210,13 +211,14 @@ class Stage:
             "failed": event.text,
         }.get(event.why, "")
         style = "bad" if event.why in ("failed", "limit") else "dim"
-        return self._aside(words, style) if words else []
+        return self._aside(words, style, whole=True) if words else []
 
-    def _aside(self, words: str, style: str) -> list[Line]:
-        """A line about the agent. What went wrong is told whole, the rest as far as a line goes."""
+    def _aside(self, words: str, style: str, *, whole: bool = False) -> list[Line]:
+        """A line about the agent. What went wrong is told whole, as is why it rests; other things as far as a line
+        goes."""
         mark = "·" if self._glyphs.cut == "…" else "-"
         said = self._glyphs.said(words)
-        if style != "bad":
+        if style != "bad" and not whole:
             return [(Span(self._fit(f"{mark} {said}"), style),)]
         first, *rows = render.wrapped(said, max(self._width() - 2, 1))
         return [(Span(f"{mark} {first}", style),), *((Span(f"  {row}", style),) for row in rows)]

@@ -8,7 +8,7 @@ from functools import partial
 
 from ..agent.events import Planned, Rested
 from ..core import render
-from ..core.errors import PunchlistError, Refused
+from ..core.errors import PunchlistError
 from ..core.model import MAIN
 from ..core.render import Span
 from ..desk import Desk
@@ -106,7 +106,7 @@ def _typed(draft: str) -> str:
 
 def _take(session: Session, line: str) -> Rested | None:
     """One line of the user: a command, or words for the agent."""
-    if not _is_command(line):
+    if not slash.is_command(line):
         return _work(session, line)
     try:
         _obey(session, session.site.desk, line)
@@ -126,7 +126,7 @@ def _work(session: Session, prompt: str) -> Rested:
 def _obeyed(session: Session, line: str) -> bool:
     """Whether a line that was typed while the agent works was carried out: a command that needs neither the agent to
     rest nor the terminal."""
-    if not _is_command(line) or slash.has_to_wait(line):
+    if not slash.is_command(line) or slash.has_to_wait(line):
         return False
     desk = session.site.desk
     try:
@@ -136,12 +136,6 @@ def _obeyed(session: Session, line: str) -> bool:
     return True
 
 
-def _is_command(line: str) -> bool:
-    return slash.is_command(line) or (line.startswith("/") and " " not in line and line.count("/") == 1)
-
-
 def _obey(session: Session, desk: Desk, line: str) -> None:
-    if not slash.is_command(line):
-        raise Refused(f"no command {line!r}; /help lists them.")
     session.stage.say(slash.obey(desk, line, screen.width(), screen.glyphs(desk.settings)))
     session.site.tell(Planned(MAIN, desk.plan))
