@@ -329,6 +329,12 @@ def test_sub_agents_are_shown_with_their_name_status_and_tasks(style: str, unico
 
 
 @pytest.mark.parametrize("style", PATHS)
+def test_of_a_session_without_a_plan_nothing_is_counted(style: str) -> None:
+    found = shown(View(a_plan(), workers=(NIGHTLY._replace(plan=Plan(), status="Running"),)), style)
+    assert [line.strip() for line in found if "nightly" in line] == ["nightly Running"]
+
+
+@pytest.mark.parametrize("style", PATHS)
 def test_collapsed_a_sub_agent_is_one_line(style: str) -> None:
     found = shown(View(a_plan(), workers=(FOUND,)), style)
     assert [line.strip() for line in found if "scout" in line] == ["Agent: scout  Status: running  Tasks (1/3)"]

@@ -71,5 +71,5 @@ def about(worker: Worker, canvas: Canvas, indent: str) -> Line:
 
 def _background(worker: Worker, canvas: Canvas, indent: str) -> Row:
     """A session in the background: its name, how it is, and how far."""
-    said = " ".join(filter(None, (worker.name, worker.status, counts(worker.plan))))
+    said = " ".join(filter(None, (worker.name, worker.status, counts(worker.plan) if worker.plan.items else "")))
     return row(canvas.line(said, "dim", indent), NEXT, _EACH * 50)
