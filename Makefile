@@ -97,7 +97,7 @@ $(MADE):
 # A command for people, and a shell for paths with blanks in them.
 define COMMAND
 #!/bin/sh
-'''exec' '$(abspath $(BIN))/python' "$$0" "$$@"
+'''exec' '$(subst ','\'',$(abspath $(BIN)))/python' "$$0" "$$@"
 ' '''
 import sys
 from punchlist.cli import main
@@ -108,8 +108,8 @@ export COMMAND
 # The package as it is in src: no network, and nothing to build. A venv set up for tests has it already.
 $(RUN): $(MADE)
 	@test -e $(DEV) || { \
-		packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
-		echo '$(abspath src)' > "$$packages/punchlist-src.pth" && \
+		$(BIN)/python -c 'import os, sysconfig; os.chdir("src"); \
+			open(sysconfig.get_path("purelib") + "/punchlist-src.pth", "w").write(os.getcwd() + "\n")' && \
 		printf '%s\n' "$$COMMAND" > $(BIN)/punchlist && chmod +x $(BIN)/punchlist && \
 		$(BIN)/python -m compileall -q src; }
 	@touch $@

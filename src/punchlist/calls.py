@@ -8,6 +8,7 @@ from .core.changes import Record, noted, parted
 from .core.errors import Partial, Refused, StaleRevision, StoreError
 from .core.merge import merge, protect
 from .core.model import Item, Plan, Reader
+from .core.ops import grouped
 from .core.rules import obeyed
 from .core.shape import Lenience, mend
 from .core.typed import TYPE_CHECKING, Any, NamedTuple
@@ -191,14 +192,29 @@ def _carry_out(
 
 
 def _worked(desk: Desk, call: Call, seen: Plan, now: Plan) -> Worked:
-    """What comes of a call. One that names all it changes may mean what its author has not seen; if that cannot be, it
-    goes by what was seen, as any other."""
+    """What comes of a call. One that names what it changes may name what was added since its author looked, too."""
     is_final = desk.settings.user_closed_is_final
-    if seen != now and desk.dialect.names_all(call):
-        worked = worked_out(desk.dialect, call, now, now, closed_is_final=is_final)
-        if not worked.errors:
-            return worked
-    return worked_out(desk.dialect, call, seen, now, closed_is_final=is_final)
+    worked = worked_out(desk.dialect, call, seen, now, closed_is_final=is_final)
+    if not worked.errors or seen == now or not desk.dialect.names_all(call):
+        return worked
+    again = worked_out(desk.dialect, call, _with_added(seen, now), now, closed_is_final=is_final)
+    return again if len(again.errors) < len(worked.errors) else worked
+
+
+def _with_added(seen: Plan, now: Plan) -> Plan:
+    """What was seen, with the items that came since, if nothing else is called like them."""
+    ids, texts = {item.id for item in seen.items}, {item.text for item in seen.items}
+    added = [item for item in now.items if item.id not in ids and item.text not in texts]
+    phases = dict.fromkeys((*seen.phases, *(item.phase for item in added if item.phase)))
+    known = {*ids, *(item.id for item in added)}
+    added = [_without_ties(item, known) for item in added]
+    return grouped(seen._replace(items=(*seen.items, *added), phases=tuple(phases), last_id=now.last_id))
+
+
+def _without_ties(item: Item, known: set[str]) -> Item:
+    """An item that needs, and is a part of, known ones only."""
+    needs = tuple(id for id in item.needs if id in known)
+    return item._replace(needs=needs, parent=item.parent if item.parent in known else "")
 
 
 def _with_attempts(desk: Desk, now: Plan, plan: Plan) -> Plan:

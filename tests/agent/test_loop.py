@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import punchlist as package
 from punchlist import Desk, ops
 from punchlist.agent.events import (
     Answered,
@@ -32,6 +33,7 @@ from punchlist.agent.models import Offer, TooLong, Turn
 from punchlist.agent.scripted import ScriptedModel
 from punchlist.agent.sessions import reopened
 from punchlist.agent.site import Bounds, Site
+from punchlist.cli.commands import run
 from punchlist.core.model import ACTIVE, DONE
 from punchlist.dialects import PATHS
 from punchlist.stores import open_store
@@ -396,6 +398,33 @@ def test_whoever_types_punchlist_in_an_agent_s_shell_is_that_agent(tmp_path: Pat
             (record,) = Desk(store, session="s1", agent=name).history()
             assert (record.by, [change.id for change in record.changes]) == (name, ["1"])
     made.close()
+
+
+@pytest.mark.parametrize("words", ["undo", "redo", "restore 1", "mode act", "stop", "import --format json none.json"])
+def test_what_is_for_the_user_is_not_for_an_agent(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with package.open() as desk:
+        before = desk.change(lambda plan: ops.add(plan, "Read"))
+    monkeypatch.setenv("PUNCHLIST_BY", "main")
+    Path("none.json").write_text("[]")
+    assert run(words.split()) == 1
+    assert f"{words.split()[0]} is for the user, not for main." in capsys.readouterr().err
+    with package.open() as desk:
+        assert desk.plan == before
+
+
+def test_an_agent_at_its_shell_cannot_reopen_what_the_user_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with package.open() as desk:
+        desk.change(lambda plan: ops.complete(ops.add(plan, "Read"), "1"))
+    monkeypatch.setenv("PUNCHLIST_BY", "main")
+    run(["start", "1"])
+    with package.open() as desk:
+        assert desk.plan.items[0].status == DONE
 
 
 @pytest.mark.parametrize("name", ["main", "user"])

@@ -4,6 +4,7 @@ stops early is sent on, two of them in one directory keep two plans, and what wa
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from tests.clients.agents import OTHERS
 from tests.clients.model import our_tool
 from tests.clients.script import Step, does, plan, says, shell
-from tests.clients.stage import Stage, attached, built
+from tests.clients.stage import Stage, built
 
 PUSH = "The plan is not finished:"
 AGAIN = "Your plan (1/2 done); what is open:\n- now 2 Mend it\n"
@@ -21,10 +22,17 @@ SENT_ON = ("oh-my-pi", "goose")  # a plain `opencode run` ends before it can be 
 
 @pytest.fixture(params=OTHERS)
 def other(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
-    """Each of them in turn, attached. Two of them ask for things of their own elsewhere; the proxy refuses that."""
-    stage = built(request.param, tmp_path)
+    """Each of them in turn, attached."""
+    with attached(request.param, tmp_path) as stage:
+        yield stage
+
+
+@contextmanager
+def attached(name: str, folder: Path) -> Iterator[Stage]:
+    """One of them. Two ask for things of their own elsewhere; the proxy refuses that."""
+    stage = built(name, folder)
     try:
-        stage.punchlist("install", request.param)
+        stage.punchlist("install", name)
         yield stage
     finally:
         stage.model.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
@@ -380,6 +381,31 @@ def test_a_task_that_the_user_renamed_can_be_named_as_it_was() -> None:
     desk.change(lambda plan: ops.rename(plan, "1", "uno"))
     desk.call("todo_write", {"ops": [{"op": "done", "task": "one"}]})
     assert [(item.text, item.status) for item in desk.plan.items] == [("uno", "completed"), ("two", "in_progress")]
+
+
+UNHEARD: list[tuple[Callable[[Plan], Plan], dict[str, str]]] = [
+    (lambda plan: ops.note(plan, "1", "mind the gap"), {"op": "rm", "task": "A"}),
+    (lambda plan: ops.complete(plan, "2"), {"op": "rm", "task": "B"}),
+    (lambda plan: ops.block(plan, "2", why="wait for Ann"), {"op": "done", "task": "B"}),
+    (lambda plan: ops.block(plan, "2", why="wait for Ann"), {"op": "start", "task": "B"}),
+    (lambda plan: ops.start(plan, "2"), {"op": "start", "task": "C"}),
+    (lambda plan: ops.start(plan, "2"), {"op": "drop", "task": "B"}),
+    (lambda plan: ops.rename(ops.rename(plan, "1", "A0"), "3", "A"), {"op": "rm", "task": "A"}),
+    (lambda plan: ops.add(plan, "X", phase="P"), {"op": "rm", "task": "X"}),
+]
+
+
+@pytest.mark.parametrize(("edit", "op"), UNHEARD)
+def test_naming_a_task_does_not_override_what_the_user_did_with_it(
+    edit: Callable[[Plan], Plan], op: dict[str, str]
+) -> None:
+    desk = desk_of("oh-my-pi", MemoryStore())
+    desk.call("todo_write", {"ops": [{"op": "init", "list": [{"phase": "P", "items": ["A", "B", "C"]}]}]})
+    edited = desk.change(edit)
+    kept = {item.id: item for item in edited.items if item not in desk.at(1).items}
+    desk.call("todo_write", {"ops": [op]})
+    now = {item.id: item for item in desk.plan.items}
+    assert {id: now.get(id) for id in kept} == kept
 
 
 def test_a_whole_phase_is_what_was_seen_of_it() -> None:

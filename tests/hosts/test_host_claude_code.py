@@ -445,6 +445,8 @@ def test_a_fork_has_a_copy_of_the_plan_of_the_session_that_was_answered_then(tmp
         with punchlist.open(session=session) as desk:
             desk.call("plan", {"add": [f"Read {session}", "Write"]})
     hook("PostToolUse", tool_name="mcp__punchlist__plan", tool_input={}, tool_response="ok")
+    (tmp_path / "odd.jsonl").symlink_to("odd.jsonl")
+    (tmp_path / "odder.jsonl").mkdir()
     mine = {"session_id": "fork", "transcript_path": str(tmp_path / "fork.jsonl")}
     later = hook("SessionStart", source="fork", seconds_since_last_response=900, **mine)
     assert told(later)[:3] == ["Your plan; what is open:", f"- now 1 Read {SESSION}", "- 2 Write"]

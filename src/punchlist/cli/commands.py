@@ -10,13 +10,14 @@ from ..core import ops, render
 from ..core.changes import difference
 from ..core.codec import to_json
 from ..core.errors import PunchlistError, Refused, SettingsError, StoreError
-from ..core.model import MAIN, Pace, Plan
+from ..core.merge import protect
+from ..core.model import MAIN, USER, Pace, Plan
 from ..core.text import counted, quoted
 from ..desk import Desk, desk_for
 from ..settings import ABOUT, DIALECTS, Settings, load
 from ..stores import masked
 from . import ordered, screen
-from .parser import Handler, author, misuse, named, parser, plan_named
+from .parser import Handler, author, misuse, named, parser, plan_named, require_user
 
 
 def run(argv: list[str]) -> int:
@@ -172,7 +173,10 @@ def _apply(desk: Desk, args: Namespace, edit: Callable[[Plan], Plan]) -> int:
 
     def noting(plan: Plan) -> Plan:
         seen.append(plan)
-        return edit(plan)
+        after = edit(plan)
+        if author() == USER:
+            return after
+        return protect(plan, after, closed_is_final=desk.settings.user_closed_is_final).plan
 
     after = desk.change(noting, by=author())
     before = seen[-1]
@@ -289,7 +293,8 @@ def _import(args: Namespace) -> int:
 
     data = read(args.file, args.format)
     with _desk(args) as desk:
-        plan = desk.import_plan(data, args.format, by=author())
+        require_user("import")
+        plan = desk.import_plan(data, args.format)
     words = f"plan {plan.id} now holds {counted(len(plan.items), 'item')}."
     return screen.answer(args, {"plan": plan.id, "items": len(plan.items)}, words)
 

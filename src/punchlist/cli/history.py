@@ -13,7 +13,7 @@ from ..core.text import counted, cut, inline
 from ..desk import Desk
 from ..settings import ago
 from . import screen
-from .parser import author
+from .parser import require_user
 
 _KNOWN = ("kind", "at", "plan", "session", "agent")
 _SENTENCES = ("reason", "changes", "message")
@@ -21,14 +21,16 @@ _SENTENCES = ("reason", "changes", "message")
 
 def step(desk: Desk, args: Namespace, which: str) -> int:
     """Undo or redo."""
+    require_user(which)
     before = desk.plan
-    after = desk.undo(by=author()) if which == "undo" else desk.redo(by=author())
+    after = desk.undo() if which == "undo" else desk.redo()
     return screen.answer(args, to_json(after), *difference(before, after))
 
 
 def restore(desk: Desk, args: Namespace) -> int:
+    require_user("restore")
     before = desk.plan
-    after = desk.restore(args.revision, by=author())
+    after = desk.restore(args.revision)
     return screen.answer(args, to_json(after), *difference(before, after))
 
 

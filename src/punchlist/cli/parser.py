@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 
 from .. import __version__
+from ..core.errors import Refused
 from ..core.model import MODES, USER
 from ..core.text import cut, inline
 from ..core.typed import Any, NoReturn
@@ -132,7 +133,13 @@ def named(args: argparse.Namespace, name: str) -> str:
 
 def author() -> str:
     """Who types: the user, but for the shell of an agent of ours."""
-    return os.environ.get("PUNCHLIST_BY") or USER
+    return os.environ.get("PUNCHLIST_BY", "").strip() or USER
+
+
+def require_user(what: str) -> None:
+    """Some things are not for an agent to decide."""
+    if author() != USER:
+        raise Refused(f"{what} is for the user, not for {cut(inline(author()), 40)}.")
 
 
 def plan_named(args: argparse.Namespace) -> str:

@@ -279,8 +279,9 @@ def _listed(item: Item) -> dict[str, Any]:
 
 
 def _names_all(call: Call) -> bool:
-    """Not with a new list, a whole phase, or everything there is: who says that means what it has seen."""
-    return all(op["op"] == "append" or (op["op"] != "init" and op.get("task")) for op in call.args["ops"])
+    """Not with a new list, a whole phase, or everything there is: who says that means what it has seen. Nor is anything
+    taken off the list that was never seen there."""
+    return all(op["op"] == "append" or (op["op"] not in ("init", "rm") and op.get("task")) for op in call.args["ops"])
 
 
 DIALECT = Dialect(

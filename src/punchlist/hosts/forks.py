@@ -13,6 +13,7 @@ from .recall import tail
 
 _LOGS = 50  # the newest that are looked at
 _END = 262_144  # bytes of each, at its end
+_LINES = 20  # of each that may be an answer
 _NEAR = 2.0  # seconds that two times of the same answer may differ: the event has whole ones
 
 
@@ -29,15 +30,28 @@ def forked_from(log: str, idle: float) -> str:
 def _answered(folder: str, but: str) -> Iterator[tuple[str, float]]:
     """The sessions that have logs in a folder, and when each had its last answer."""
     try:
-        logs = [entry for entry in os.scandir(folder) if entry.name.endswith(".jsonl") and entry.name != but]
-        newest = sorted(logs, key=lambda entry: entry.stat().st_mtime, reverse=True)[:_LOGS]
-        for entry in newest:
-            for line in reversed(tail(entry.path, _END)[0].split(b"\n")):
-                if b'"assistant"' in line and (at := _time(line)):
-                    yield entry.name.removesuffix(".jsonl"), at
-                    break
+        paths = [entry.path for entry in os.scandir(folder) if entry.name.endswith(".jsonl") and entry.name != but]
     except OSError:
         return
+    for path in sorted(paths, key=_touched, reverse=True)[:_LOGS]:
+        if at := _last_answer(path):
+            yield os.path.basename(path).removesuffix(".jsonl"), at
+
+
+def _touched(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
+
+
+def _last_answer(path: str) -> float:
+    """When a log had its last answer; 0, if there is none near its end."""
+    try:
+        lines = [line for line in tail(path, _END)[0].split(b"\n") if b'"assistant"' in line]
+    except OSError:
+        return 0.0
+    return next(filter(None, map(_time, lines[: -_LINES - 1 : -1])), 0.0)
 
 
 def _time(line: bytes) -> float:

@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from glob import escape, glob
 from tempfile import mkdtemp
 from time import gmtime, monotonic, sleep, strftime
 from typing import BinaryIO
@@ -140,7 +141,10 @@ def _is_locked(file: BinaryIO) -> bool:
 @contextmanager
 def _scratch(path: str) -> Iterator[str]:
     """A folder for this while, on the same disk."""
-    folder = mkdtemp(prefix=f"{os.path.basename(path)}.repairing-", dir=os.path.dirname(path))
+    name = f"{os.path.basename(path)}.repairing-"
+    for left in glob(f"{escape(os.path.join(os.path.dirname(path), name))}*"):  # by one that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    folder = mkdtemp(prefix=name, dir=os.path.dirname(path))
     try:
         yield folder
     finally:

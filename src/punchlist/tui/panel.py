@@ -97,6 +97,8 @@ class Panel:
     def tick(self) -> float:
         """Draw what is due, and tell in how many seconds the next thing will be. Call it at least then."""
         with self._lock:
+            if self._is_aside:
+                return _LONG
             now = self._clock()
             self._is_new |= self._terminal.was_changed
             if self._due(now) <= 0:
@@ -152,6 +154,8 @@ class Panel:
         """Give the terminal back. What was shown last stays there, without spinner and keys, unless it is unwanted."""
         with self._lock:
             if not self._terminal.is_taken:
+                self._said += self._ended() if self._was_left else []
+                self._redraw(self._clock())
                 return
             view = self._view
             self._said += self._ended()
@@ -242,7 +246,7 @@ class Panel:
 
     def _below(self) -> str:
         """From where the panel begins to the line below it."""
-        self._was_left = True
+        self._was_left, self._unfinished = True, ("", "")
         rows, self._shown = len(self._shown), []
         return (f"\x1b[{rows - 1}B" if rows > 1 else "") + "\r\n" if rows else ""
 
