@@ -59,6 +59,6 @@ def test_what_happened_a_moment_ago_is_older_than_no_time() -> None:
     store = MemoryStore()
     desk = Desk(store, session="s")
     desk.change(lambda plan: ops.add(plan, "Run the tests"))
-    sleep(0.002)
+    sleep(0.002)  # times are kept to the millisecond
     store.trim(ago("0d"))
     assert desk.history() == []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .core.changes import Record, noted, parted
 from .core.errors import Partial, Refused, StaleRevision, StoreError
-from .core.merge import merge, protect
+from .core.merge import mended, merge, protect
 from .core.model import Item, Plan, Reader
 from .core.ops import grouped
 from .core.rules import obeyed
@@ -205,16 +205,7 @@ def _with_added(seen: Plan, now: Plan) -> Plan:
     """What was seen, with the items that came since, if nothing else is called like them."""
     ids, texts = {item.id for item in seen.items}, {item.text for item in seen.items}
     added = [item for item in now.items if item.id not in ids and item.text not in texts]
-    phases = dict.fromkeys((*seen.phases, *(item.phase for item in added if item.phase)))
-    known = {*ids, *(item.id for item in added)}
-    added = [_without_ties(item, known) for item in added]
-    return grouped(seen._replace(items=(*seen.items, *added), phases=tuple(phases), last_id=now.last_id))
-
-
-def _without_ties(item: Item, known: set[str]) -> Item:
-    """An item that needs, and is a part of, known ones only."""
-    needs = tuple(id for id in item.needs if id in known)
-    return item._replace(needs=needs, parent=item.parent if item.parent in known else "")
+    return grouped(mended(seen._replace(items=(*seen.items, *added), last_id=now.last_id)))
 
 
 def _with_attempts(desk: Desk, now: Plan, plan: Plan) -> Plan:

@@ -43,7 +43,7 @@ def until(condition: Callable[[], Any], what: str, seconds: float = 30) -> Any:
         found = condition()
         if found:
             return found
-        time.sleep(0.01)
+        time.sleep(0.01)  # between two looks
     raise AssertionError(f"waited in vain: {what}")
 
 

@@ -182,7 +182,7 @@ def test_an_answer_that_was_broken_off_is_closed_before_its_loop_ends() -> None:
             yield "first"
             yield "never"
         finally:
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # closing takes the loop a turn, as a connection does
             ended.append(name)
 
     async def leave() -> None:
@@ -233,7 +233,7 @@ def test_a_missing_extra_says_what_to_install(kind: str, monkeypatch: pytest.Mon
 
     for name in [name for name in sys.modules if name.startswith("pydantic_ai")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setattr(builtins, "__import__", without)  # an environment without the extra, in one that has it
     with pytest.raises(Refused, match=r"needs pydantic_ai; install it: pip install 'punchlist\[agent\]'"):
         open_model(f"{kind}:m")
 

@@ -262,7 +262,7 @@ def _ends(pid: int) -> bool:
     """Whether a process that was told to end does."""
     end = time.monotonic() + 20
     while _alive(pid) and time.monotonic() < end:
-        time.sleep(0.01)
+        time.sleep(0.01)  # between two looks at a process that is not our child
     return not _alive(pid)
 
 

@@ -119,7 +119,7 @@ def test_a_call_that_the_client_gives_up_on_does_no_harm() -> None:
     async def work(client: Client) -> str:
         for number in range(20):
             call = asyncio.ensure_future(client.call_tool("plan", {"add": [f"step {number}"]}))
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # the call is sent, and not answered yet
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await call

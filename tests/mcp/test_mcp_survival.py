@@ -385,7 +385,6 @@ def test_an_address_that_is_no_store_is_an_answer() -> None:
 
 @pytest.mark.torture
 def test_a_server_of_plans_that_is_down_is_an_answer() -> None:
-    pytest.importorskip("psycopg")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # nobody listens there
         address = f"postgresql://u:secret@127.0.0.1:{taken.getsockname()[1]}/p"

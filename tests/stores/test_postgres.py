@@ -43,8 +43,8 @@ def desk(url: str) -> Iterator[Desk]:
 @pytest.fixture
 def only_notices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody looks by itself: whoever is not woken hangs."""
-    monkeypatch.setattr("punchlist.desk._LONGEST", 10.0 * PATIENCE)
-    monkeypatch.setattr(listener, "_LOOKS", 10.0 * PATIENCE)
+    monkeypatch.setattr("punchlist.desk._LONGEST", 10.0 * PATIENCE)  # a look by the clock would hide a lost notice
+    monkeypatch.setattr(listener, "_LOOKS", 10.0 * PATIENCE)  # the same, in the listener
 
 
 def add(desk: Desk, text: str) -> None:
@@ -70,7 +70,7 @@ def eventually(holds: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < end, "it never came to be"
-        time.sleep(0.01)
+        time.sleep(0.01)  # between two looks at the server
 
 
 def in_a_fork(work: Callable[[], None]) -> int:
@@ -114,7 +114,7 @@ def test_a_follower_hears_of_the_first_plan_and_of_another_one_by_notice(url: st
 def test_all_who_follow_share_one_connection_and_let_it_go(
     desk: Desk, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listener, "_LINGER", 0.05)
+    monkeypatch.setattr(listener, "_LINGER", 0.05)  # ten seconds else
     before = len(connections(url))
     followers = [Follower(desk, enough="b") for _ in range(5)]
     for follower in followers:
@@ -155,8 +155,8 @@ def enlisted(url: str) -> list[tuple[int, float]]:
 def test_it_is_said_again_and_again_that_somebody_listens_and_at_the_end_that_nobody_does(
     desk: Desk, url: str, only_notices: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listener, "_AGAIN", 0.05)
-    monkeypatch.setattr(listener, "_LINGER", 0.05)
+    monkeypatch.setattr(listener, "_AGAIN", 0.05)  # twenty seconds else
+    monkeypatch.setattr(listener, "_LINGER", 0.05)  # ten seconds else
     with psycopg.connect(url, autocommit=True) as db:
         db.execute("INSERT INTO punchlist.listeners VALUES (-1, now() - interval '1 second')")  # somebody died
     follower = Follower(desk, enough="9")

@@ -252,7 +252,7 @@ with punchlist.open(f"sqlite:{sys.argv[1]}", session="s1") as desk:
 
 
 def test_a_file_that_is_in_use_is_not_touched(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("punchlist.stores.repair._PATIENCE", 0.1)
+    monkeypatch.setattr("punchlist.stores.repair._PATIENCE", 0.1)  # it will be in use for longer than anybody waits
     command = [sys.executable, "-c", _USES, str(file)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as user:
         assert user.stdout

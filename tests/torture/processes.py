@@ -31,7 +31,7 @@ def run_all(works: Sequence[Callable[[], None]], seconds: float = 300) -> None:
                 os.waitpid(child, 0)
                 failed.append(child)
                 break
-            time.sleep(0.005)
+            time.sleep(0.005)  # between two looks at a child that may hang
     assert not failed, f"{len(failed)} of {len(works)} processes failed"
 
 

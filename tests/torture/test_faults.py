@@ -147,7 +147,7 @@ def test_twenty_clients_that_start_at_once_migrate_once(server: postgres_server.
 def test_a_server_that_has_answered_once_is_waited_for_when_it_restarts(
     server: postgres_server.Server, monkeypatch: pytest.MonkeyPatch, anew: bool
 ) -> None:
-    monkeypatch.setattr("punchlist.stores.postgres._FIRST_PATIENCE", 0.0)
+    monkeypatch.setattr("punchlist.stores.postgres._FIRST_PATIENCE", 0.0)  # only one that has answered is waited for
     url = postgres_server.fresh_database(server.url)
     with punchlist.open(url, session="s") as desk:
         add(desk, "before")

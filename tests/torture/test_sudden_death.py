@@ -55,10 +55,10 @@ def test_a_server_that_is_stopped_hard_keeps_every_acknowledged_change(server: p
     told: list[str] = []
 
     def stop_and_start() -> None:
-        time.sleep(0.2)
+        time.sleep(0.2)  # the writers are to be in the middle of their work
         server.stop("immediate")
         server.start()
-        time.sleep(0.5)
+        time.sleep(0.5)  # and to go on with it for a while
 
     for round in range(5):
         news = processes.killed_while_adding(url, "s", round * 100_000, stop_and_start)

@@ -80,7 +80,7 @@ class Session:
             pass
         while self.process.isalive():
             assert time.monotonic() < end, f"it has not ended; the screen:\n{self.text}"
-            time.sleep(0.01)
+            time.sleep(0.01)  # between two looks at a process that is about to end
         return -int(self.process.signalstatus) if self.process.signalstatus else int(self.process.exitstatus)
 
     def _read(self, end: float) -> bool:

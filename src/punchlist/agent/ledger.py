@@ -9,12 +9,10 @@ from hashlib import sha256
 from ..core.changes import CALLS
 from ..core.model import MAIN, Item, Pace, Plan
 from ..core.ops import called
-from ..core.redact import redacted
+from ..core.redact import recorded
 from ..desk import Desk
 from ..policy.resume import noticed
 from .messages import Call, Result
-
-_TEXT = 200  # characters of an answer that are kept
 
 
 def write_down(desk: Desk, calls: Sequence[tuple[Call, Result]]) -> None:
@@ -23,7 +21,11 @@ def write_down(desk: Desk, calls: Sequence[tuple[Call, Result]]) -> None:
     if not calls or not before.id:
         return
     item = _busy_with(before, desk.agent)
-    kept = tuple(_kept(call, result, desk.settings.redact_calls) for call, result in calls)
+    redact = desk.settings.redact_calls
+    kept = tuple(
+        recorded(call.id, call.tool, call.args, "failed" if result.is_error else "ok", result.text, redact=redact)
+        for call, result in calls
+    )
     plan = desk.change(lambda plan: called(plan, item.id, kept), by=desk.agent, kind=CALLS) if item else before
 
     def step(pace: Pace) -> Pace:
@@ -40,15 +42,6 @@ def _busy_with(plan: Plan, agent: str) -> Item | None:
     """The item an agent works on: its own, else one that is nobody's."""
     mine = "" if agent == MAIN else agent
     return next((item for owner in (mine, "") for item in plan.busy if item.owner == owner), None)
-
-
-def _kept(call: Call, result: Result, redact: bool) -> dict[str, object]:
-    """A call as it is kept: short, and without secrets."""
-    args, text = call.args, result.text[: 10 * _TEXT]
-    if redact:
-        args, text = redacted(args), redacted(text)
-    outcome = "failed" if result.is_error else "ok"
-    return {"id": call.id, "name": call.tool, "parameters": args, "outcome": outcome, "text": text[:_TEXT]}
 
 
 def _digest(call: Call) -> str:

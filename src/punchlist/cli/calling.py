@@ -65,11 +65,7 @@ def prompt(args: Namespace, settings: Settings, open_desk: Callable[[], Desk]) -
         text = say("quiet", tools=", ".join(f"`{name}`" for name in names))
     elif names:
         text = say(load_dialect(settings.dialect).system, tool=names[0], shell=args.shell)
-    if getattr(args, "json", False):
-        screen.say_json({"dialect": settings.dialect, "text": text})
-    else:
-        screen.say(text)
-    return 0
+    return screen.answer(args, {"dialect": settings.dialect, "text": text}, text)
 
 
 def _is_quiet(open_desk: Callable[[], Desk]) -> bool:

@@ -291,9 +291,9 @@ def _plans(name: str) -> Handler:
 def _import(args: Namespace) -> int:
     from .files import read
 
+    require_user("import")
     data = read(args.file, args.format)
     with _desk(args) as desk:
-        require_user("import")
         plan = desk.import_plan(data, args.format)
     words = f"plan {plan.id} now holds {counted(len(plan.items), 'item')}."
     return screen.answer(args, {"plan": plan.id, "items": len(plan.items)}, words)

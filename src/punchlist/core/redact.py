@@ -14,23 +14,8 @@ _NAMES = ("password", "passwd", "secret", "token", "apikey", "authorization", "c
 # Without any of these a text holds no secret that we would find.
 _HINTS = (
     *("password", "passwd", "secret", "token", "key", "authorization", "credential", "bearer", "://", "-u", "user"),
-    *(
-        "mysql",
-        "mariadb",
-        "sshpass",
-        "u ",
-        "u\t",
-        "u\n",
-        "sk-",
-        "sk_",
-        "ghp_",
-        "gho_",
-        "ghs_",
-        "github_pat_",
-        "glpat-",
-        "xox",
-    ),
-    *("akia", "asia", "aiza", "eyj"),
+    *("mysql", "mariadb", "sshpass", "u ", "u\t", "u\n", "sk-", "sk_", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-"),
+    *("xox", "akia", "asia", "aiza", "eyj"),
 )
 
 
@@ -44,6 +29,13 @@ def redacted(value: Any, name: str = "") -> Any:
     if isinstance(value, str):
         return _BLANK if value and secret else cut(blanked(value[:_READ]), _MOST)
     return _BLANK if secret and value is not None and not isinstance(value, bool) else value
+
+
+def recorded(id: str, name: str, args: Any, outcome: str, text: str, *, redact: bool) -> dict[str, Any]:
+    """A tool call as it is kept with the item it was made for: short, and without secrets."""
+    if redact:
+        args, text = redacted(args), redacted(text)
+    return {"id": id, "name": name, "parameters": args, "outcome": outcome, "text": text[:_MOST]}
 
 
 def blanked(text: str) -> str:

@@ -213,14 +213,12 @@ def _digest(event: Event) -> str:
 
 
 def _call(desk: Desk, event: Event, host: Host) -> tuple[Mapping[str, Any], ...]:
-    """A tool call as it is kept with the item it was made for: short, and without secrets."""
+    """A tool call as it is kept with the item it was made for."""
     from json import dumps
 
-    from ..core.redact import redacted
+    from ..core.redact import recorded
 
     given: Any = event.args if isinstance(event.args, dict) else {"input": event.args}
     shown = event.result if isinstance(event.result, str) else dumps(event.result, default=str, ensure_ascii=False)
-    if desk.settings.redact_calls:
-        given, shown = redacted(given), redacted(shown)
     outcome = "failed" if event.failed else "unknown" if host.hides_failure else "ok"
-    return ({"id": event.use, "name": event.tool, "parameters": given, "outcome": outcome, "text": shown[:200]},)
+    return (recorded(event.use, event.tool, given, outcome, shown, redact=desk.settings.redact_calls),)

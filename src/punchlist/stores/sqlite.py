@@ -362,16 +362,21 @@ def fail(path: str, error: Exception) -> NoReturn:
         raise StoreError(
             f"{path} has been locked by another process for too long; find who holds it: fuser {quote(path)}"
         ) from None
-    if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
-        raise StoreError(f"{path} is damaged ({words}); nothing was written. {_remedy(path)}") from None
+    if is_damage(error):
+        raise StoreError(f"{path} is damaged ({words}); nothing was written. {remedy(path)}") from None
     if name == "SQLITE_ERROR":  # our statements do not fit its tables
         raise StoreError(f"{path} is not a store of punchlist ({words}); name another file.") from None
     if not isinstance(error, sqlite3.Error | OSError) or "decode" in words:
-        raise StoreError(f"{path} cannot be read: what it holds makes no sense ({words}). {_remedy(path)}") from None
+        raise StoreError(f"{path} cannot be read: what it holds makes no sense ({words}). {remedy(path)}") from None
     raise StoreError(f"{path}: {words}") from None
 
 
-def _remedy(path: str) -> str:
+def is_damage(error: BaseException) -> bool:
+    return _name(error).startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT"))
+
+
+def remedy(path: str) -> str:
+    """What to do about a damaged file."""
     from shlex import quote
 
     return f"Set it aside, and save what can be read of it: punchlist repair --store {quote(f'sqlite:{path}')}"

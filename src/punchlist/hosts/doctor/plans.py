@@ -68,9 +68,8 @@ def _file(path: str) -> Iterator[Check]:
 
 def _contents(path: str) -> Iterator[Check]:
     """The file is looked at without being changed."""
-    from ...stores.sqlite import VERSION
+    from ...stores.sqlite import VERSION, is_damage, remedy
 
-    mend = f"set it aside, and save what can be read: punchlist repair --store {shlex.quote(f'sqlite:{path}')}"
     try:
         db = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, timeout=2)
         try:
@@ -79,14 +78,13 @@ def _contents(path: str) -> Iterator[Check]:
         finally:
             db.close()
     except sqlite3.Error as error:
-        is_damaged = getattr(error, "sqlite_errorname", "").startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT"))
-        yield Check(STORE, FAULT, f"{path} cannot be read: {error}", mend if is_damaged else "")
+        yield Check(STORE, FAULT, f"{path} cannot be read: {error}", remedy(path) if is_damage(error) else "")
         return
     if version > VERSION:
         mend = f"{sys.executable} -m pip install -U punchlist"
         yield Check(STORE, FAULT, f"{path} was written by a newer punchlist (form {version}, not {VERSION})", mend)
     elif state != "ok":
-        yield Check(STORE, FAULT, f"{path} is damaged: {inline(str(state))}", mend)
+        yield Check(STORE, FAULT, f"{path} is damaged: {inline(str(state))}", remedy(path))
     else:
         later = "" if version == VERSION else "; it is brought up to date when it is next written"
         yield Check(STORE, WELL, f"{path}: form {version}, {_size(os.path.getsize(path))}, whole{later}")
