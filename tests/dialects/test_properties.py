@@ -364,6 +364,15 @@ def test_tasks_that_are_grouped_anew_keep_their_ids() -> None:
     assert [(item.id, item.text) for item in desk.plan.items] == [("1", "one"), ("3", "three"), ("2", "two")]
 
 
+def test_an_agent_is_told_whose_the_item_is_that_is_not_its_own() -> None:
+    store = MemoryStore()
+    main = desk_of("native", store)
+    main.call("plan", {"add": ["Read", {"text": "Write", "owner": "helper"}]})
+    helper = Desk(store, session=main.session, agent="helper", plan=main.plan.id)
+    assert helper.call("plan", {"start": [2]}).text.startswith("now 2 Write (0/2)")
+    assert main.call("plan", {"done": [1]}).text == "now 2 Write @helper (1/2)"
+
+
 def test_a_task_that_the_user_added_can_be_named_before_it_was_heard_of() -> None:
     desk = desk_of("oh-my-pi", MemoryStore())
     desk.change(lambda plan: ops.extend(plan, [{"text": text, "phase": "Build"} for text in ("one", "two")]))

@@ -239,7 +239,8 @@ def digest(plan: Plan, agent: str, found: dict[str, int]) -> str:
         return f"paused {tail}"
     active = _at_hand(plan, agent)
     if active:
-        return f"now {active.id} {cut(inline(active.text), 60)} {tail}"
+        other = f" @{cut(inline(active.owner), 20)}" if active.owner != _owner(agent) else ""  # not its own work
+        return f"now {active.id} {cut(inline(active.text), 60)}{other} {tail}"
     if not plan.items:
         return "the plan is empty"
     left = [item for item in plan.items if item.status not in CLOSED]
