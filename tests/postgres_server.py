@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -34,6 +34,9 @@ class Server:
         self._control("start", "-w", "-l", str(self.folder / "log"), "-o", f'-h "" -k {self.folder}')
 
     def close(self) -> None:
+        """End it. The package stops only a server that it started itself, and not one that was started again."""
+        with suppress(subprocess.CalledProcessError):
+            self.stop("fast")
         self._server.cleanup()
 
     def _control(self, *words: str) -> None:
