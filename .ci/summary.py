@@ -1,7 +1,7 @@
 """What the test runs of `.ci/run` came to, from their reports in build/ci.
 
-    summary.py failed NAME   the tests of a run to try once more, one a line; nothing if trying again cannot help
-    summary.py               every skipped, flaky and failed test by name, then the counts over all runs
+summary.py failed NAME   the tests of a run to try once more, one a line; nothing if trying again cannot help
+summary.py               every skipped, flaky and failed test by name, then the counts over all runs
 """
 
 from __future__ import annotations

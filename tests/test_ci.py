@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+RUN = f"tests-{sys.version_info.major}.{sys.version_info.minor}"  # the name of the run on this Python
 
 SUITE = """
 import os, pytest
@@ -61,18 +62,16 @@ def _only_this_python(project: Path) -> str:
 
 def test_a_test_that_fails_once_is_named_and_does_not_fail_the_run(project: Path) -> None:
     code, lines = checked(project, SUITE)
-    version = "%d.%d" % sys.version_info[:2]
-    assert f"flaky: test_it::test_by_chance (tests-{version})" in lines
-    assert f"skipped: test_it::test_left_out: not here (tests-{version})" in lines
+    assert f"flaky: test_it::test_by_chance ({RUN})" in lines
+    assert f"skipped: test_it::test_left_out: not here ({RUN})" in lines
     assert lines[-1] == "2 passed, 0 failed, 1 skipped"
     assert code == 0
 
 
 def test_a_test_that_fails_twice_fails_the_run(project: Path) -> None:
     code, lines = checked(project, SUITE + BROKEN)
-    version = "%d.%d" % sys.version_info[:2]
-    assert f"failed: test_it::test_wrong (tests-{version})" in lines
-    assert f"broken: tests-{version}" in lines
+    assert f"failed: test_it::test_wrong ({RUN})" in lines
+    assert f"broken: {RUN}" in lines
     assert lines[-1] == "2 passed, 1 failed, 1 skipped"
     assert code == 1
 
@@ -88,5 +87,5 @@ def test_more_failures_than_chance_has_are_not_tried_again(project: Path) -> Non
 def test_a_suite_that_does_not_get_as_far_as_its_tests_fails_the_run(project: Path) -> None:
     (project / "Makefile").write_text("run lint torture clients:\n\t@true\ntest:\n\t@exit 3\n")
     code, lines = checked(project, SUITE)
-    assert "broken: tests-%d.%d" % sys.version_info[:2] in lines
+    assert f"broken: {RUN}" in lines
     assert code == 1
