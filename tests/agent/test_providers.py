@@ -14,9 +14,10 @@ import pytest
 from punchlist.agent.events import Interrupted, Stop
 from punchlist.agent.messages import Assistant, Attachment, Call, Result, Usage, User
 from punchlist.agent.models import ModelError, Offer, TooLong, Turn, open_model
-from punchlist.agent.providers import Provider
+from punchlist.agent.providers import Provider, can_be_strict
 from punchlist.agent.providers import _let_go as let_go
 from punchlist.core.errors import Refused
+from punchlist.dialects import load
 from tests.agent.servers import Says, Server, serving
 
 KINDS = ("anthropic", "openai")
@@ -251,3 +252,47 @@ def test_a_missing_extra_says_what_to_install(kind: str, monkeypatch: pytest.Mon
 def test_a_name_that_is_no_model_is_refused_in_words(name: str, words: str) -> None:
     with pytest.raises(Refused, match=words):
         open_model(name)
+
+
+# --- what a tool asks of a provider ----------------------------------------------------------------------------------
+
+
+def offered(server: Server, name: str, dialect: str) -> dict[str, object]:
+    """The definition of a dialect's first tool, as the provider was sent it."""
+    found = load(dialect).tools[0]
+    offer = Offer(found.name, found.description, found.schema, found.strict, found.examples)
+    with closing(Provider(server.kind, name, server.url, pause=0.001)) as model:
+        model.request("be brief", [User("go")], [offer, READ], NOTHING)
+    tool, read = server.asked[0]["tools"]
+    assert "strict" not in read.get("function", read)
+    assert "input_examples" not in read
+    return dict(tool.get("function", tool))
+
+
+def test_a_strict_tool_is_strict_at_openai() -> None:
+    with serving("openai", Says(["ok"])) as server:
+        tool = offered(server, "gpt-5", "claude-code")
+    assert tool["strict"] is True
+
+
+def test_a_strict_tool_whose_keys_are_not_all_required_is_sent_as_it_is() -> None:
+    with serving("openai", Says(["ok"])) as server:
+        tool = offered(server, "gpt-5", "oh-my-pi")
+    assert "strict" not in tool
+    assert tool["parameters"] == load("oh-my-pi").tools[0].schema
+
+
+def test_the_examples_of_a_tool_go_to_anthropic_with_it() -> None:
+    with serving("anthropic", Says(["ok"])) as server:
+        tool = offered(server, "m", "claude-code")
+    assert tool["input_examples"] == [dict(one) for one in load("claude-code").tools[0].examples]
+
+
+def test_a_schema_with_a_key_left_out_or_free_keys_is_not_made_strict() -> None:
+    text = {"type": "string"}
+    whole = {"type": "object", "properties": {"a": text}, "required": ["a"], "additionalProperties": False}
+    assert can_be_strict(whole)
+    assert can_be_strict({**whole, "properties": {"a": {"type": "array", "items": whole}}})
+    assert not can_be_strict({**whole, "required": []})
+    assert not can_be_strict({**whole, "properties": {"a": {"type": "array", "items": {**whole, "required": []}}}})
+    assert not can_be_strict({**whole, "properties": {"a": {**whole, "additionalProperties": text}}})

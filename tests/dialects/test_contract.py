@@ -216,8 +216,9 @@ def test_an_mcp_client_learns_what_a_tool_does_to_the_world(dialect: Dialect, to
         "idempotentHint": tool.read_only or tool.idempotent,
         "openWorldHint": False,
     }
-    assert shown["title"]
-    assert shown["_meta"] == {"anthropic/alwaysLoad": True}
+    assert shown["title"] == tool.title
+    assert shown["_meta"] == {"anthropic/alwaysLoad": not tool.discoverable}
+    assert "outputSchema" not in shown
     assert shown["inputSchema"]["type"] == "object"
 
 

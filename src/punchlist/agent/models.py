@@ -27,6 +27,8 @@ class Offer(NamedTuple):
     name: str
     about: str
     schema: Mapping[str, Any]
+    strict: bool = False  # whether the provider should hold the model to the schema, where it can
+    examples: tuple[Mapping[str, Any], ...] = ()
 
 
 class Turn(NamedTuple):

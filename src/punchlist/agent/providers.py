@@ -11,7 +11,7 @@ import json
 import os
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -35,6 +35,8 @@ _PAUSE = 1.0  # seconds before the second try; each further one waits twice as l
 _LONGEST = 60.0
 _GRACE = 5.0  # seconds to let go
 _SILENCE = 300.0  # seconds without a word before a connection is given up
+_STRICT = ("anthropic", "openai")  # whose models can be held to a tool's schema
+_EXAMPLES = "input_examples"  # Anthropic's name for a tool's examples
 _INSTALL = "pip install 'punchlist[agent]'"
 
 
@@ -167,8 +169,16 @@ def _anthropic(name: str, base_url: str) -> TheirModel:
     from pydantic_ai.models.anthropic import AnthropicModel
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
+    class WithExamples(AnthropicModel):
+        """Sends a tool's examples with its definition, which pydantic-ai has no field for."""
+
+        def _map_tool_definition(self, f: Any, *args: Any, **options: Any) -> Any:
+            tool: Any = super()._map_tool_definition(f, *args, **options)
+            examples = (f.metadata or {}).get(_EXAMPLES)
+            return {**tool, _EXAMPLES: examples} if examples else tool
+
     key = os.environ[_KEYS["anthropic"]]
-    return AnthropicModel(name, provider=AnthropicProvider(api_key=key, base_url=base_url or None))
+    return WithExamples(name, provider=AnthropicProvider(api_key=key, base_url=base_url or None))
 
 
 def _openai(kind: str, name: str, base_url: str) -> TheirModel:
@@ -183,6 +193,19 @@ def _openai(kind: str, name: str, base_url: str) -> TheirModel:
     return OpenAIChatModel(name, provider=OpenAIProvider(api_key=key, base_url=base_url or None))
 
 
+def can_be_strict(schema: Any) -> bool:
+    """Whether a provider's strict mode leaves a schema's meaning alone: there every key of an object is required, and
+    no other is allowed."""
+    if not isinstance(schema, Mapping):
+        return True
+    properties = schema.get("properties", {})
+    if schema.get("type") == "object" and set(schema.get("required", ())) != set(properties):
+        return False
+    if isinstance(schema.get("additionalProperties"), Mapping) or schema.get("additionalProperties") is True:
+        return False
+    return all(map(can_be_strict, [*properties.values(), schema.get("items")]))
+
+
 # --- one request -----------------------------------------------------------------------------------------------------
 
 
@@ -195,7 +218,13 @@ async def _stream(
     from pydantic_ai.tools import ToolDefinition
 
     offered = [
-        ToolDefinition(name=tool.name, description=tool.about, parameters_json_schema=dict(tool.schema), strict=False)
+        ToolDefinition(
+            name=tool.name,
+            description=tool.about,
+            parameters_json_schema=dict(tool.schema),
+            strict=tool.strict and kind in _STRICT and can_be_strict(tool.schema),
+            metadata={_EXAMPLES: [dict(example) for example in tool.examples]},
+        )
         for tool in tools
     ]
     async with model_request_stream(

@@ -56,6 +56,7 @@ class Tool(NamedTuple):
     schema: Schema
     prompt: str  # the name of its long description
     summary: str = ""  # the name of its short description; the long one if there is none
+    output: Schema = NOTHING  # the form of `details` in its answers, where it promises one
     examples: tuple[Mapping[str, Any], ...] = ()
     title: str = ""  # what the user sees as its name
     version: str = "1.0.0"

@@ -25,9 +25,15 @@ TODOS: Schema = {
         "required": ["content", "status", "activeForm"],
     },
 }
+_ARGS: Schema = {"todos": {**TODOS, "description": "The updated todo list, every item of it"}}
+_OUTPUT: Schema = {
+    "oldTodos": {**TODOS, "description": "The todo list before this call"},
+    "newTodos": {**TODOS, "description": "The todo list as it was sent"},
+}
 WRITE = Tool(
     name="TodoWrite",
-    schema={"type": "object", "properties": {"todos": TODOS}, "required": ["todos"], "additionalProperties": False},
+    schema={"type": "object", "properties": _ARGS, "required": [*_ARGS], "additionalProperties": False},
+    output={"type": "object", "properties": _OUTPUT, "required": [*_OUTPUT]},
     prompt="claude-code",
     summary="claude-code.summary",
     examples=(

@@ -11,7 +11,7 @@ from . import Tool
 def _mcp(tool: Tool) -> dict[str, Any]:
     return {
         "name": tool.name,
-        "title": tool.title or "Plan",
+        "title": tool.title,
         "description": tool.description,
         "inputSchema": tool.schema,
         "annotations": {
@@ -20,8 +20,13 @@ def _mcp(tool: Tool) -> dict[str, Any]:
             "idempotentHint": tool.read_only or tool.idempotent,
             "openWorldHint": False,
         },
-        "_meta": {"anthropic/alwaysLoad": True},
+        "_meta": {"anthropic/alwaysLoad": not tool.discoverable},
     }
+
+
+def with_output(tool: Tool) -> dict[str, Any]:
+    """The same with the form of what comes beside the text, for clients that ask for it."""
+    return {**_mcp(tool), "outputSchema": tool.output} if tool.output else _mcp(tool)
 
 
 def _anthropic(tool: Tool) -> dict[str, Any]:

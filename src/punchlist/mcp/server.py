@@ -10,7 +10,7 @@ from ..core.text import cut, inline
 from ..core.typed import Any
 from ..desk import Desk
 from ..dialects import Reply, Tool, load, offered
-from ..dialects.wire import WRITERS
+from ..dialects.wire import WRITERS, with_output
 from ..prompts import say
 from ..settings import Settings
 from . import protocol
@@ -27,6 +27,7 @@ _CHANGED = "notifications/tools/list_changed"
 _CAPABILITIES: Message = {"tools": {"listChanged": True}}
 _ADDITION = "wait_for_previous"
 _HOOK = "hook"  # a tool for agents, not for models: it is on no list
+_STRUCTURED = "punchlist/structured"  # asks for what an answer means as data, beside its text
 _NEVER_KEPT: Message = {"ttlMs": 0, "cacheScope": "private"}
 
 
@@ -50,6 +51,7 @@ class Server:
         self._session = callers.session
         self._client = ""
         self._greeted = False  # by a handshake
+        self._structured = False  # whether the client asked for data beside the text of every answer
         self._subscriptions: list[Id] = []
         self._known: list[str] | None = None  # the names of the tools, as the client knows them
         self._methods: dict[str, Callable[[Request], Message | None]] = {
@@ -144,6 +146,7 @@ class Server:
 
     def _initialize(self, request: Request) -> Message:
         self._client = _name_of(request.params.get("clientInfo"))
+        self._structured = _STRUCTURED in _experimental(request.params.get("capabilities"))
         return {
             "protocolVersion": protocol.version_for(request.params.get("protocolVersion")),
             "capabilities": _CAPABILITIES,
@@ -165,7 +168,8 @@ class Server:
             raise Fault(protocol.INVALID_PARAMS, "there is no such cursor; all tools are on one page.")
         tools = self._offered()
         self._known = [tool.name for tool in tools]
-        return {"tools": [WRITERS["mcp"](tool) for tool in tools], **(_NEVER_KEPT if request.stateless else NOTHING)}
+        write = with_output if self._wants_data(request) else WRITERS["mcp"]
+        return {"tools": [write(tool) for tool in tools], **(_NEVER_KEPT if request.stateless else NOTHING)}
 
     def _call(self, request: Request) -> Message:
         name = request.params.get("name")
@@ -179,7 +183,18 @@ class Server:
             known = ", ".join(names)
             raise Fault(protocol.INVALID_PARAMS, f"no tool {cut(inline(name), 60)!r}; the tools are {known}.")
         reply = self._carried_out(request, name)
-        return {"content": [{"type": "text", "text": reply.text}], "isError": reply.is_error}
+        answer: Message = {"content": [{"type": "text", "text": reply.text}], "isError": reply.is_error}
+        if self._wants_data(request) and not reply.is_error and self._promises_data(name):
+            answer["structuredContent"] = dict(reply.details)
+        return answer
+
+    def _wants_data(self, request: Request) -> bool:
+        """Whether the client asked for data beside the text. Some agents show their model the data alone where there
+        is any, so nobody gets it unasked."""
+        return self._structured or request.meta.get(_STRUCTURED) is True
+
+    def _promises_data(self, name: str) -> bool:
+        return any(tool.name == name and tool.output for tool in self._dialect.tools)
 
     def _listen(self, request: Request) -> None:
         """Open a subscription. Its answer comes when it ends; what is said now is that it has begun."""
@@ -257,6 +272,11 @@ def _of_ours(error: Exception) -> Fault:
 def _name_of(client: Any) -> str:
     name = client.get("name") if isinstance(client, dict) else None
     return name if isinstance(name, str) else ""
+
+
+def _experimental(capabilities: Any) -> Message:
+    found = capabilities.get("experimental") if isinstance(capabilities, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def _without_additions(args: Any) -> Any:

@@ -38,10 +38,12 @@ class Tool(NamedTuple):
     is_plan: bool = False  # a tool of the plan's dialect, which checks its arguments itself
     ends_planning: bool = False
     writes: str = ""  # the argument that names the one file it writes
+    strict: bool = False  # whether a provider should hold the model to the schema
+    examples: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def offer(self) -> Offer:
-        return Offer(self.name, self.about, self.schema)
+        return Offer(self.name, self.about, self.schema, self.strict, self.examples)
 
 
 def form(required: Mapping[str, Schema], **optional: Schema) -> Schema:

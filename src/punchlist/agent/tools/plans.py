@@ -25,6 +25,8 @@ def tools(site: Site, *, continuing: bool) -> list[Tool]:
             read_only=tool.read_only,
             concurrency_safe=False,  # a desk belongs to one thread
             is_plan=True,
+            strict=tool.strict,
+            examples=tool.examples,
         )
         for tool in offered(site.desk.dialect, continuing=continuing, agent=site.desk.agent)
     ]
