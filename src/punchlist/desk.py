@@ -167,7 +167,7 @@ class Desk:
         key = self.reader_key if by == self.agent != USER else ""
         for now, reader in self.tries():
             at = self.now()
-            after, changes = noted(now, edit(now), kind if kind in _NO_NEWS else by, at)
+            after, changes = self._noted(now, edit(now), kind if kind in _NO_NEWS else by, at)
             if not changes and (now.id or kind != "import"):  # an empty list that is imported is a plan, too
                 return now
             heard_all = bool(key) and reader.seen >= now.revision
@@ -176,6 +176,17 @@ class Desk:
             except StaleRevision:
                 continue
         raise self.beaten()
+
+    @staticmethod
+    def _noted(now: Plan, after: Plan, by: str, at: str) -> tuple[Plan, tuple[Change, ...]]:
+        """What changed. An edit that returned something else than a plan is refused in words."""
+        try:
+            return noted(now, after, by, at)
+        except (AttributeError, TypeError):
+            from .core.codec import refuse_untyped
+
+            refuse_untyped(after)
+            raise
 
     def call(self, tool: str, args: object, *, interactive: bool | None = None, continuing: bool = False) -> Reply:
         """Carry out one tool call, as a model made it."""
@@ -418,7 +429,11 @@ class Desk:
         return Home(self._place, self.session, self.agent, parent=self._parent)
 
     def save(self, now: Plan, after: Plan, record: Record, reader: Reader | None) -> Plan:
-        """Write what `now` has become, and have it told where a pause was asked for. Raises StaleRevision."""
+        """Write what `now` has become, and have it told where a pause was asked for. Raises StaleRevision, and Refused
+        if the plan could not be read again."""
+        from .core.codec import refuse_unsound
+
+        refuse_unsound(now, after, record.changes)
         home = self._home() if self._parent or not now.id else self._seat if self.session and not self._named else None
         after = after._replace(id=now.id or _new_id(), revision=now.revision + 1)
         record = record._replace(revision=after.revision)

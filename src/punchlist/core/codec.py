@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from .changes import Change
 from .errors import BadShape
@@ -167,6 +167,156 @@ def _item_or_none(data: dict[str, Any] | None) -> Item | None:
 
 def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
+
+
+# --- what may be saved ---------------------------------------------------------------------------------------------
+
+_STRUCTURE = ("id", "phase", "parent", "needs")
+_BLANK_ITEM = (None, None, *Item._field_defaults.values())  # an item that has nothing yet
+_JSON = "JSON: strings, finite numbers, booleans, null, lists, and objects with string keys"
+
+
+def refuse_unsound(before: Plan, after: Plan, changes: Sequence[Change]) -> None:
+    """Refuse a plan that could not be read again. Only what changed is checked, so that a save stays cheap."""
+    found = [line for change in changes for line in _change_problems(change)]
+    if not found and any(map(_changes_structure, changes)):
+        found = _new_faults(before, after, changes)
+    if found:
+        raise BadShape([f"{line}." for line in found[:20]])
+
+
+def refuse_untyped(plan: object) -> None:
+    """Refuse what is not a plan, or holds a value of the wrong type."""
+    if not isinstance(plan, Plan):
+        raise BadShape([f"an edit must return a plan, not {_named(plan)}."])
+    if not isinstance(plan.items, tuple) or not all(isinstance(item, Item) for item in plan.items):
+        raise BadShape(["the items of a plan must be a tuple of items."])
+    found = [line for item in plan.items for line in _item_problems(None, item)]
+    found += [line for name in ("title", "mode", "paused", "phases", "removed") for line in _head_problems(name, plan)]
+    if found:
+        raise BadShape([f"{line}." for line in found[:20]])
+
+
+def _change_problems(change: Change) -> list[str]:
+    if change.kind in ("added", "changed"):
+        return _item_problems(change.before, change.after)
+    return _head_problems(change.id, change.after) if change.kind == "plan" else []
+
+
+def _item_problems(before: Item | None, after: Item) -> list[str]:
+    """What is wrong with the fields of an item that are not as they were."""
+    old: tuple[Any, ...] = before or _BLANK_ITEM
+    found = []
+    for name, was, value in zip(Item._fields, old, after, strict=True):
+        if value is not was and (problem := _field_problem(name, value, was)):
+            found.append(f"item {_named(after.id)}: {name} must be {problem}, not {_named(value)}")
+    return found
+
+
+def _field_problem(name: str, value: Any, was: Any) -> str:
+    """What the value of an item's field should be; empty if it is."""
+    if name == "status":
+        return "" if value in STATUSES else f"one of {', '.join(STATUSES)}"
+    if name == "id":
+        is_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19
+        return "" if is_number else "a string of digits"
+    if name == "text":
+        return "" if isinstance(value, str) and value else "a string that is not empty"
+    if name in ("needs", "notes"):
+        return "" if _are_texts(value) else "a tuple of strings"
+    if name in ("evidence", "calls"):
+        return "" if _are_objects(value, was) else f"a tuple of dicts that hold only {_JSON}"
+    if name == "extra":
+        return "" if isinstance(value, dict) and _is_json(value) else f"a dict that holds only {_JSON}"
+    if name == "closed":
+        return "" if value is None or (isinstance(value, Closing) and _are_texts(tuple(value))) else "a Closing or None"
+    return "" if isinstance(value, str) else "a string"
+
+
+def _head_problems(name: str, value: Any) -> list[str]:
+    value = getattr(value, name) if isinstance(value, Plan) else value
+    if name == "mode":
+        problem = "" if value in MODES else f"one of {', '.join(MODES)}"
+    elif name == "paused":
+        problem = "" if value is None or _is_pause(value) else "a Pause with a reason, or None"
+    elif name == "title":
+        problem = "" if isinstance(value, str) else "a string"
+    else:
+        is_right = _are_texts(value) and (name != "phases" or all(value))
+        problem = "" if is_right else "a tuple of strings"
+    return [f"{name} must be {problem}, not {_named(value)}"] if problem else []
+
+
+def _is_pause(value: Any) -> bool:
+    if not isinstance(value, Pause):
+        return False
+    texts = (value.reason, value.at, value.item, value.last_prompt_at)
+    return _are_texts(texts) and isinstance(value.attempts, int)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(entry, str) for entry in value)
+
+
+def _are_objects(value: Any, was: Any) -> bool:
+    """Whether these are objects of JSON; those that were there before are not looked at again."""
+    if not isinstance(value, tuple):
+        return False
+    known = {id(entry) for entry in was or ()}
+    return all(isinstance(entry, dict) and (id(entry) in known or _is_json(entry)) for entry in value)
+
+
+def _is_json(value: Any) -> bool:
+    """Whether a value is the same after it was written as JSON and read again."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            if not all(type(key) is str for key in one):
+                return False
+            left += one.values()
+        elif type(one) is list:
+            left += one
+        elif isinstance(one, float):
+            if one != one or one in (float("inf"), float("-inf")):
+                return False
+        elif one is not None and type(one) not in (str, int, bool):
+            return False
+    return True
+
+
+def _changes_structure(change: Change) -> bool:
+    if change.kind == "changed":
+        return any(getattr(change.before, name) != getattr(change.after, name) for name in _STRUCTURE)
+    return change.kind != "plan" or change.id == "phases"
+
+
+def _new_faults(before: Plan, after: Plan, changes: Sequence[Change]) -> list[str]:
+    """What is wrong with how the plan is built, beside what was wrong already."""
+    from .rules import faults, is_sound
+
+    if not isinstance(after.last_id, int):
+        return [f"last_id must be a number, not {_named(after.last_id)}"]
+    added = [int(change.id) for change in changes if change.kind == "added"]
+    if is_sound(after) and all(0 < number <= after.last_id for number in added):
+        return []
+    known = set(faults(before))
+    return [line for line in faults(after) if line not in known]
+
+
+def _named(value: object) -> str:
+    from .text import cut, inline
+
+    return cut(inline(repr(value)), 60)
+
+
+def json_form(value: Any) -> Any:
+    """A value as JSON can hold it: what has no form there becomes a string."""
+    if isinstance(value, Mapping):
+        return {key if type(key) is str else str(key): json_form(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [json_form(entry) for entry in value]
+    return value if _is_json(value) else str(value)
 
 
 # --- the format `json` of import and export ------------------------------------------------------------------------

@@ -12,12 +12,14 @@ from .typed import Any
 
 _CALLS = 20  # tool calls kept with an item
 _ID = itemgetter(Item._fields.index("id"))
+Id = str | int  # ids are strings of digits; a number means the same
 
 # --- finding -------------------------------------------------------------------------------------------------------
 
 
-def find(plan: Plan, id: str) -> Item:
+def find(plan: Plan, id: Id) -> Item:
     """The item with this id."""
+    id = as_id(id)
     place = _place_of(plan.items, id)
     if place < 0:
         raise NoSuchItem(_missing(plan, [id]))
@@ -31,6 +33,15 @@ def _place_of(items: Sequence[Item], id: str) -> int:
         return guess
     ids = list(map(_ID, items))
     return ids.index(id) if id in ids else -1
+
+
+def as_id(id: Id) -> str:
+    """The id as it is kept: a string. Raises Refused for what cannot be one."""
+    if type(id) is int:
+        return str(id)
+    if not isinstance(id, str):
+        raise Refused(f"an id must be a string of digits, not {cut(inline(repr(id)), 40)}.")
+    return id
 
 
 def resolve(plan: Plan, words: str) -> str:
@@ -98,7 +109,13 @@ def extend(plan: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
     for entry in entries:
         last += 1
         fields = dict(entry)
-        after = fields.pop("after", "")
+        after = as_id(fields.pop("after", ""))
+        if "parent" in fields:
+            fields["parent"] = as_id(fields["parent"])
+        if "needs" in fields:
+            fields["needs"] = _ids_of(fields["needs"], "needs")
+        if isinstance(fields.get("notes"), list):
+            fields["notes"] = tuple(fields["notes"])
         item = Item(id=str(last), **fields)
         if "phase" not in fields:
             item = item._replace(phase=_phase_of(items, item.parent or after, plan))
@@ -111,16 +128,17 @@ def extend(plan: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
     return result
 
 
-def remove(plan: Plan, *ids: str) -> Plan:
+def remove(plan: Plan, *ids: Id) -> Plan:
     """Take items away. Their parts go with them; nothing that is left needs them any more."""
-    require(plan, ids)
-    gone = _family(plan, ids)
+    known = require(plan, ids)
+    gone = _family(plan, known)
     kept = [_without(item, gone) for item in plan.items if item.id not in gone]
     return plan._replace(items=tuple(kept))
 
 
-def move(plan: Plan, id: str, *, after: str = "", before: str = "", phase: str | None = None) -> Plan:
+def move(plan: Plan, id: Id, *, after: Id = "", before: Id = "", phase: str | None = None) -> Plan:
     """Put an item behind or before another, or at the end of a phase. Its parts follow it."""
+    id, after, before = as_id(id), as_id(after), as_id(before)
     item = find(plan, id)
     family = _family(plan, [id])
     anchor = after or before
@@ -168,8 +186,9 @@ def put(plan: Plan, item: Item) -> Plan:
     return _each(plan, [item.id], lambda _: item)
 
 
-def start(plan: Plan, id: str, *, owner: str = "") -> Plan:
+def start(plan: Plan, id: Id, *, owner: str = "") -> Plan:
     """Begin work on an item; what its owner was busy with goes back to pending."""
+    id = as_id(id)
     item = find(plan, id)
     waiting = open_needs(plan, item)
     if waiting:
@@ -183,43 +202,43 @@ def start(plan: Plan, id: str, *, owner: str = "") -> Plan:
     return plan._replace(items=tuple(items))
 
 
-def complete(plan: Plan, *ids: str) -> Plan:
+def complete(plan: Plan, *ids: Id) -> Plan:
     """Mark items completed."""
     return _each(plan, ids, lambda item: item if item.status == DONE else item._replace(status=DONE, reason=""))
 
 
-def drop(plan: Plan, *ids: str, why: str) -> Plan:
+def drop(plan: Plan, *ids: Id, why: str) -> Plan:
     """Give items up, with the reason."""
     reason = _words(why, "why")
     return _each(plan, ids, lambda item: item._replace(status=DROPPED, reason=reason))
 
 
-def block(plan: Plan, *ids: str, why: str) -> Plan:
+def block(plan: Plan, *ids: Id, why: str) -> Plan:
     """Say that items cannot go on, with the reason."""
     reason = _words(why, "why")
     _refuse_closed(plan, ids)
     return _each(plan, ids, lambda item: item._replace(status=BLOCKED, reason=reason))
 
 
-def unblock(plan: Plan, *ids: str) -> Plan:
+def unblock(plan: Plan, *ids: Id) -> Plan:
     """Let blocked items wait for their turn again; others stay as they are."""
     return _each(plan, ids, lambda item: item._replace(status=PENDING, reason="") if item.status == BLOCKED else item)
 
 
-def reopen(plan: Plan, *ids: str) -> Plan:
+def reopen(plan: Plan, *ids: Id) -> Plan:
     """Put items back among those to do."""
     return _each(plan, ids, lambda item: item._replace(status=PENDING, reason="", closed=None))
 
 
-def rename(plan: Plan, id: str, text: str) -> Plan:
+def rename(plan: Plan, id: Id, text: str) -> Plan:
     """Give an item other words."""
     words = _words(text)
     return _each(plan, [id], lambda item: item if item.text == words else item._replace(text=words, active=""))
 
 
-def note(plan: Plan, id: str, text: str) -> Plan:
+def note(plan: Plan, id: Id, text: str) -> Plan:
     """Add a note to an item."""
-    words = _words(text.rstrip(), "note")
+    words = _words(text, "note")
     return _each(plan, [id], lambda item: item._replace(notes=(*item.notes, words)))
 
 
@@ -245,8 +264,13 @@ def set_mode(plan: Plan, mode: str) -> Plan:
 
 def called(plan: Plan, id: str, calls: tuple[Mapping[str, Any], ...]) -> Plan:
     """Note tool calls with the item they were made for; of many, the last ones."""
+    from .codec import json_form
+
     item = next((item for item in plan.items if item.id == id), None)
-    return put(plan, item._replace(calls=(*item.calls, *calls)[-_CALLS:])) if item else plan
+    if item is None:
+        return plan
+    kept = (*item.calls, *[json_form(call) for call in calls])
+    return put(plan, item._replace(calls=kept[-_CALLS:]))
 
 
 def clear(plan: Plan, before: str) -> Plan:
@@ -296,10 +320,10 @@ def circle_of_needs(needs: dict[str, tuple[str, ...]]) -> list[str]:
     return []
 
 
-def _each(plan: Plan, ids: Sequence[str], change: Callable[[Item], Item]) -> Plan:
-    if not ids:
+def _each(plan: Plan, wanted: Sequence[Id], change: Callable[[Item], Item]) -> Plan:
+    if not wanted:
         return plan
-    require(plan, ids)
+    ids = require(plan, wanted)
     if len(ids) == 1:
         place = _place_of(plan.items, ids[0])
         new = change(plan.items[place])
@@ -310,8 +334,9 @@ def _each(plan: Plan, ids: Sequence[str], change: Callable[[Item], Item]) -> Pla
     return plan._replace(items=tuple([change(item) if item.id in chosen else item for item in plan.items]))
 
 
-def require(plan: Plan, ids: Sequence[str]) -> None:
-    """Refuse ids that are not in the plan, all of them together."""
+def require(plan: Plan, wanted: Sequence[Id]) -> list[str]:
+    """These ids as they are kept. Refuses those that are not in the plan, all of them together."""
+    ids = [as_id(id) for id in wanted]
     if len(ids) < 4:
         unknown = [id for id in ids if _place_of(plan.items, id) < 0]
     else:
@@ -319,6 +344,13 @@ def require(plan: Plan, ids: Sequence[str]) -> None:
         unknown = [id for id in ids if id not in known]
     if unknown:
         raise NoSuchItem(_missing(plan, unknown))
+    return ids
+
+
+def _ids_of(ids: Any, name: str) -> tuple[str, ...]:
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        raise Refused(f"{name} must be a list of ids, not {cut(inline(repr(ids)), 40)}.")
+    return tuple([as_id(id) for id in ids])
 
 
 def _missing(plan: Plan, unknown: Sequence[str]) -> str:
@@ -333,14 +365,17 @@ def _known(ids: Sequence[str]) -> str:
 
 
 def _words(text: str, what: str = "text") -> str:
+    if not isinstance(text, str):
+        raise Refused(f"{what} must be a string, not {cut(inline(repr(text)), 40)}.")
     words = text.strip()
     if not words:
         raise Refused(f"{what} must not be empty.")
     return words
 
 
-def _refuse_closed(plan: Plan, ids: Sequence[str]) -> None:
-    closed = [item.id for item in plan.items if item.id in ids and item.status in CLOSED]
+def _refuse_closed(plan: Plan, ids: Sequence[Id]) -> None:
+    wanted = {as_id(id) for id in ids}
+    closed = [item.id for item in plan.items if item.id in wanted and item.status in CLOSED]
     if closed:
         raise Refused(f"item {closed[0]} is closed already.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from operator import itemgetter
 
 from .errors import Refused
 from .model import ACTIVE, CLOSED, MODES, PENDING, STATUSES, Item, Plan
@@ -10,6 +11,7 @@ from .ops import circle_of_needs
 from .text import cut, inline
 from .typed import NamedTuple
 
+_ID, _PHASE, _PARENT, _NEEDS = (itemgetter(Item._fields.index(name)) for name in ("id", "phase", "parent", "needs"))
 LAST_ID = 10**15  # beyond that an id would be no number for everybody
 
 
@@ -83,6 +85,20 @@ def pause_fault(reason: object, *, strict: bool = True) -> str:
 
 
 # --- the build of a plan -------------------------------------------------------------------------------------------
+
+
+def is_sound(plan: Plan) -> bool:
+    """Return whether `faults` would find nothing beside the fields of single items; at a fraction of its cost."""
+    known = set(map(_ID, plan.items))
+    if len(known) < len(plan.items) or len(set(plan.phases)) < len(plan.phases) or not 0 <= plan.last_id <= LAST_ID:
+        return False
+    rank = {name: index for index, name in enumerate(plan.phases)}
+    rank[""] = -1
+    ranks = [rank.get(phase, len(rank)) for phase in map(_PHASE, plan.items)]
+    if ranks != sorted(ranks) or len(rank) in ranks:
+        return False
+    is_linked = any(map(_NEEDS, plan.items)) or any(map(_PARENT, plan.items))
+    return not is_linked or not faults(plan)
 
 
 def faults(plan: Plan) -> list[str]:
