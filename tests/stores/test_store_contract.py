@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
@@ -22,7 +23,7 @@ from hypothesis import strategies as st
 from punchlist import Desk, MemoryStore, ops
 from punchlist.core.changes import Record, diff
 from punchlist.core.errors import Refused, StaleRevision, StoreError
-from punchlist.core.model import DONE, USER, Pace, Plan, Reader
+from punchlist.core.model import DONE, NOTHING, USER, Pace, Plan, Reader
 from punchlist.core.rules import faults
 from punchlist.settings import load
 from punchlist.stores import Home, Store, open_store
@@ -322,6 +323,48 @@ def test_who_was_told_while_its_call_was_worked_out_has_it_worked_out_again(stor
     assert seen(store, plan, "r") == 2
 
 
+def test_the_list_that_a_reader_sent_last_is_saved_with_the_change_it_made(store: Store) -> None:
+    plan = saved(store, None, plan_of("a"), home=Home("/here", "s", "main"))
+    after = ops.complete(plan, "1")._replace(revision=2)
+    record = Record(2, "noon", "main", "r", changes=diff(plan, after))
+    store.save(plan, after, record, Reader(1), None, {"TodoWrite": "sent"})
+    assert store.lists(plan.id, "r") == {"TodoWrite": "sent"}
+    assert store.lists(plan.id, "another") == store.lists("another", "r") == {}
+
+
+def test_a_list_that_came_too_late_is_not_kept(store: Store) -> None:
+    plan = saved(store, None, plan_of("a"), home=Home("/here", "s", "main"))
+    saved(store, plan, ops.add(plan, "b"))
+    after = ops.complete(plan, "1")._replace(revision=2)
+    record = Record(2, "noon", "main", "r", changes=diff(plan, after))
+    with pytest.raises(StaleRevision):
+        store.save(plan, after, record, Reader(1), None, {"TodoWrite": "sent"})
+    assert store.lists(plan.id, "r") == {}
+
+
+def test_each_tool_of_a_reader_has_a_list_of_its_own(store: Store) -> None:
+    plan = saved(store, None, plan_of("a"), home=Home("/here", "s", "main"))
+    store.keep_lists(plan.id, "r", {"TodoWrite": "one", "update_plan": "two"})
+    store.keep_lists(plan.id, "r", {"TodoWrite": "three"})
+    assert store.lists(plan.id, "r") == {"TodoWrite": "three", "update_plan": "two"}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_list_is_kept_for_a_reader_of_any_name(store: Store, name: str) -> None:
+    plan = saved(store, None, plan_of("a"), home=Home("/here", "s", "main"))
+    store.keep_lists(plan.id, name, {"TodoWrite": json.dumps(HOSTILE)})
+    assert store.lists(plan.id, name) == {"TodoWrite": json.dumps(HOSTILE)}
+
+
+def test_trimming_forgets_lists_of_long_ago(store: Store) -> None:
+    plan = saved(store, None, plan_of("a"), home=Home("/here", "s", "main"))
+    store.keep_lists(plan.id, "r", {"TodoWrite": "sent"})
+    store.trim("2001-01-01")
+    assert store.lists(plan.id, "r") == {"TodoWrite": "sent"}
+    store.trim("2999-01-01")
+    assert store.lists(plan.id, "r") == {}
+
+
 def test_a_call_and_hooks_of_one_instant_tell_an_edit_once(store: Store) -> None:
     agent, user, *hooks = (Desk(store, session="s", settings=SETTINGS) for _ in range(5))
     agent.call("plan", {"add": ["a"]})
@@ -612,12 +655,21 @@ class Racing:
         self.history, self.find, self.bind, self.close = inner.history, inner.find, inner.bind, inner.close
         self.plans, self.trim, self.wait = inner.plans, inner.trim, inner.wait
         self.sessions, self.recall, self.keep = inner.sessions, inner.recall, inner.keep
+        self.lists, self.keep_lists = inner.lists, inner.keep_lists
 
-    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
+    def save(
+        self,
+        before: Plan | None,
+        after: Plan,
+        record: Record,
+        reader: Reader | None,
+        home: Home | None,
+        lists: Mapping[str, str] = NOTHING,
+    ) -> None:
         meanwhile, self._meanwhile = self._meanwhile, None
         if meanwhile:
             meanwhile()
-        self._inner.save(before, after, record, reader, home)
+        self._inner.save(before, after, record, reader, home, lists)
 
 
 def desk_of(store: Store, dialect: str = "claude-code") -> Desk:

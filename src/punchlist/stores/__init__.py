@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import gmtime, strftime
 
 from ..core.changes import Record
 from ..core.errors import StoreError
-from ..core.model import Pace, Plan, Reader
+from ..core.model import NOTHING, Pace, Plan, Reader
 from ..core.text import cut, inline
 from ..core.typed import NamedTuple, Protocol
 
@@ -59,16 +59,31 @@ class Store(Protocol):
     def load(self, plan: str) -> Plan | None:
         """The plan with this id."""
 
-    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
+    def save(
+        self,
+        before: Plan | None,
+        after: Plan,
+        record: Record,
+        reader: Reader | None,
+        home: Home | None,
+        lists: Mapping[str, str] = NOTHING,
+    ) -> None:
         """Replace `before` by `after`, and write the record. Raises StaleRevision if the stored revision is not that of
         `before`. The record's reader, who had heard of `reader` until now, is told of everything up to `after` with the
         answer: if it has been told of more meanwhile, this is stale, too. A new plan has a home, and is bound to its
         session. With a plan that was there before, a home says whose it is: if that session's agent works from another
-        one by now, this is stale; and a parent is kept, if it has become a copy."""
+        one by now, this is stale; and a parent is kept, if it has become a copy.
+        `lists`: what the record's reader sent last, by tool, as in `keep_lists`."""
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
         """Keep what a reader has heard. Raises StaleRevision if that was not what is named as `before`: then somebody
         else has told it meanwhile."""
+
+    def lists(self, plan: str, reader: str) -> dict[str, str]:
+        """The list that a reader sent last with each of its tools, as text that means nothing to a store."""
+
+    def keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
+        """Keep what a reader sent last, by tool. Tools that are not named keep theirs."""
 
     def history(self, plan: str, after: int = 0) -> list[Record]:
         """The records behind a revision, oldest first."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import dropwhile
 from threading import Condition
 
 from ..core.changes import Record
 from ..core.errors import StaleRevision
-from ..core.model import MAIN, Pace, Plan, Reader
+from ..core.model import MAIN, NOTHING, Pace, Plan, Reader
 from . import Home, Listing, now
 
 _NEW = Reader()
@@ -27,6 +27,8 @@ class MemoryStore:
         self._touched: dict[str, str] = {}
         self._readers: dict[tuple[str, str], Reader] = {}
         self._readers_at: dict[tuple[str, str], str] = {}  # when each was last kept
+        self._lists: dict[tuple[str, str], dict[str, str]] = {}  # by plan and reader, then by tool
+        self._lists_at: dict[tuple[str, str], str] = {}
         self._paces_at: dict[str, str] = {}
         self._homes: dict[str, Home] = {}
         self._bound: dict[tuple[str, str], str] = {}
@@ -45,7 +47,15 @@ class MemoryStore:
     def load(self, plan: str) -> Plan | None:
         return self._plans.get(plan)
 
-    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
+    def save(
+        self,
+        before: Plan | None,
+        after: Plan,
+        record: Record,
+        reader: Reader | None,
+        home: Home | None,
+        lists: Mapping[str, str] = NOTHING,
+    ) -> None:
         with self._changed:
             stored = self._plans.get(after.id)
             if (stored.revision if stored else 0) != (before.revision if before else 0):
@@ -63,6 +73,7 @@ class MemoryStore:
             if reader is not None:
                 self._readers[after.id, record.reader] = reader._replace(seen=after.revision)
                 self._readers_at[after.id, record.reader] = now()
+            self._keep_lists(after.id, record.reader, lists)
             self._changed.notify_all()
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
@@ -72,6 +83,14 @@ class MemoryStore:
             if reader.seen >= self._readers.get((plan, key), _NEW).seen:
                 self._readers[plan, key] = reader
                 self._readers_at[plan, key] = now()
+
+    def lists(self, plan: str, reader: str) -> dict[str, str]:
+        with self._changed:
+            return dict(self._lists.get((plan, reader), NOTHING))
+
+    def keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
+        with self._changed:
+            self._keep_lists(plan, reader, lists)
 
     def history(self, plan: str, after: int = 0) -> list[Record]:
         with self._changed:
@@ -115,6 +134,8 @@ class MemoryStore:
         with self._changed:
             for who in [who for who, at in self._readers_at.items() if at < before]:
                 del self._readers[who], self._readers_at[who]
+            for who in [who for who, at in self._lists_at.items() if at < before]:
+                del self._lists[who], self._lists_at[who]
             for key in [key for key, at in self._paces_at.items() if at < before]:
                 del self._paces[key], self._paces_at[key]
             count = sum(map(len, self._history.values()))
@@ -130,6 +151,11 @@ class MemoryStore:
         """There is nothing to close, but somebody may be waiting."""
         with self._changed:
             self._changed.notify_all()
+
+    def _keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
+        if lists:
+            self._lists.setdefault((plan, reader), {}).update(lists)
+            self._lists_at[plan, reader] = now()
 
     def _refuse_told(self, plan: str, key: str, reader: Reader) -> None:
         if self._readers.get((plan, key), _NEW) != reader:

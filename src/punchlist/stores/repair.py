@@ -21,7 +21,7 @@ from .sqlite import VERSION, check_ours, fail, statements
 
 _PATIENCE = 3.0  # seconds to wait for whoever is at work with the file
 _SHARED = (510, 0x40000002)  # how many bytes everybody at work with a database holds, and from where on
-_TABLES = {"plans", "history", "readers", "bindings", "places", "paces"}  # any of which makes it ours
+_TABLES = {"plans", "history", "readers", "bindings", "places", "paces", "lists"}  # any of which makes it ours
 
 
 class Repair(NamedTuple):

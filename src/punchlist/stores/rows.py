@@ -4,7 +4,7 @@ write. Nothing here opens, locks, begins or commits: that is the business of the
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from ..core.changes import Change, Record
@@ -19,7 +19,7 @@ from ..core.codec import (
     paused_to_json,
 )
 from ..core.errors import StaleRevision
-from ..core.model import DONE, DROPPED, MAIN, Item, Pace, Plan, Reader
+from ..core.model import DONE, DROPPED, MAIN, NOTHING, Item, Pace, Plan, Reader
 from ..core.typed import Any, Protocol
 from . import Home, Listing
 
@@ -40,6 +40,10 @@ _SEATED = " AND id = (SELECT plan FROM bindings WHERE session = ? AND agent = ?)
 _READER = """
 INSERT INTO readers VALUES (?, ?, ?, ?) ON CONFLICT (plan, key) DO UPDATE SET at = excluded.at,
 seen = CASE WHEN excluded.seen > readers.seen THEN excluded.seen ELSE readers.seen END
+"""
+_LIST = """
+INSERT INTO lists VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (plan, key, tool) DO UPDATE SET data = excluded.data, at = excluded.at
 """
 _PLACE = """
 INSERT INTO places SELECT place, id FROM plans WHERE id = ? AND agent = ?
@@ -154,7 +158,15 @@ class Rows:
 
     # --- writing ---------------------------------------------------------------------------------------------------
 
-    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
+    def save(
+        self,
+        before: Plan | None,
+        after: Plan,
+        record: Record,
+        reader: Reader | None,
+        home: Home | None,
+        lists: Mapping[str, str] = NOTHING,
+    ) -> None:
         if before is None:
             self._create(after.id, home or Home(), record.at)
         self._write_head(before, after, record, reader, home)
@@ -164,6 +176,7 @@ class Rows:
             self._execute("UPDATE plans SET parent = ? WHERE id = ?", (home.parent, after.id))
         self._write_items(after, record)
         self._execute("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (after.id, *self._line(record)))
+        self.keep_lists(after.id, record.reader, lists, record.at)
         self.saved(after, record, reader)
 
     def saved(self, after: Plan, record: Record, reader: Reader | None) -> None:
@@ -174,6 +187,14 @@ class Rows:
         if before is not None and self.glance(plan, key)[1] != before:
             raise StaleRevision("the reader has heard of it")
         self._execute(_READER, (plan, text(key), reader.seen, at))
+
+    def lists(self, plan: str, reader: str) -> dict[str, str]:
+        asked = "SELECT tool, data FROM lists WHERE plan = ? AND key = ?"
+        return dict(self._execute(asked, (text(plan), text(reader))).fetchall())
+
+    def keep_lists(self, plan: str, reader: str, lists: Mapping[str, str], at: str) -> None:
+        for tool, data in lists.items():
+            self._execute(_LIST, (plan, text(reader), tool, data, at))
 
     def keep(self, key: str, before: Pace, after: Pace, at: str) -> None:
         old, new = self._kept(key), json.dumps(pace_to_json(after))
@@ -193,6 +214,7 @@ class Rows:
 
     def trim(self, before: str) -> int:
         self._execute("DELETE FROM readers WHERE at < ?", (before,))
+        self._execute("DELETE FROM lists WHERE at < ?", (before,))
         self._execute("DELETE FROM paces WHERE at < ?", (before,))
         return self._execute(_TRIM, (before, before)).rowcount
 

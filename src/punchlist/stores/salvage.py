@@ -181,6 +181,8 @@ def _copy_rest(old: sqlite3.Connection, new: sqlite3.Connection, plans: dict[str
     _copy(new, "readers", [(*row[:2], _heard(row, plans), row[3] or now()) for row in heard if row[0] in plans])
     _copy(new, "places", [row for row in _from_both_ends(old, "places", ("place", "plan"), 1) if row[1] in plans])
     _copy(new, "paces", _from_both_ends(old, "paces", ("key", "data", "at"), 1))
+    lists = _from_both_ends(old, "lists", ("plan", "key", "tool", "data", "at"), 3)
+    _copy(new, "lists", [row for row in lists if row[0] in plans])
     new.execute(_PLACES, (MAIN,))
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import _sqlite3 as sqlite3  # what `sqlite3` adds are dates, of which there are none here; a hook feels their weight
 import os
 from _thread import allocate_lock
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import gmtime, monotonic, sleep, strftime
 
 from ..core.changes import Record
 from ..core.errors import StoreError
-from ..core.model import Pace, Plan, Reader
+from ..core.model import NOTHING, Pace, Plan, Reader
 from ..core.typed import NoReturn, TypeVar
 from . import Home, Listing, now
 from .rows import Rows
@@ -21,7 +21,7 @@ _REST = 0.01  # seconds between tries, at most
 _GLANCES = 0.05  # seconds between looks, while waiting for a change
 
 # What leads from each version of the file to the next. The first was without lineage and times of readers,
-# the second without paces.
+# the second without paces, the third without the lists that readers sent last.
 _MIGRATIONS = (
     """
     CREATE TABLE plans (
@@ -68,6 +68,12 @@ _MIGRATIONS = (
     CREATE INDEX bindings_by_plan ON bindings (plan)
     """,
     "CREATE TABLE paces (key TEXT PRIMARY KEY, data TEXT NOT NULL, at TEXT NOT NULL) WITHOUT ROWID",
+    """
+    CREATE TABLE lists (
+        plan TEXT NOT NULL, key TEXT NOT NULL, tool TEXT NOT NULL, data TEXT NOT NULL, at TEXT NOT NULL,
+        PRIMARY KEY (plan, key, tool)
+    ) WITHOUT ROWID
+    """,
 )
 VERSION = len(_MIGRATIONS)
 # The very first programs left a first version without authors, in which the latest plan of a place was searched.
@@ -125,11 +131,25 @@ class SqliteStore:
     def load(self, plan: str) -> Plan | None:
         return self._at_once("BEGIN", lambda: self._rows.load(plan))
 
-    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save(before, after, record, reader, home))
+    def save(
+        self,
+        before: Plan | None,
+        after: Plan,
+        record: Record,
+        reader: Reader | None,
+        home: Home | None,
+        lists: Mapping[str, str] = NOTHING,
+    ) -> None:
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save(before, after, record, reader, home, lists))
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
         self._at_once("BEGIN IMMEDIATE", lambda: self._rows.remember(plan, key, reader, before, now()))
+
+    def lists(self, plan: str, reader: str) -> dict[str, str]:
+        return self._read(lambda: self._rows.lists(plan, reader))
+
+    def keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.keep_lists(plan, reader, lists, now()))
 
     def history(self, plan: str, after: int = 0) -> list[Record]:
         return self._read(lambda: self._rows.history(plan, after))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from heapq import nlargest
 from threading import RLock
@@ -21,7 +21,7 @@ from time import monotonic, sleep
 from ...core.changes import Record
 from ...core.codec import pace_from_json, pace_to_json
 from ...core.errors import StaleRevision, StoreError
-from ...core.model import MAIN, Pace, Plan, Reader
+from ...core.model import MAIN, NOTHING, Pace, Plan, Reader
 from ...core.typed import Any, TypeVar
 from .. import Home, Listing
 from . import files, form
@@ -34,6 +34,7 @@ _KNOWN = 100  # plans kept in memory
 _RECENT = 1_000  # plans looked into for a listing: of more, those whose history was written last
 _HERE = 5  # plans remembered for a place, should the last one be gone
 _POINTERS = ("ids", "places", "bound")  # what is pointed to: by its id, by its place, by session and agent
+_FORGETTABLE = ("paces", "lists")  # kept beside the plans, and worth less: one that cannot be read is not there
 _T = TypeVar("_T")
 
 
@@ -66,7 +67,15 @@ class JsonStore:
         pair = self._look(plan)
         return pair.plan if pair else None
 
-    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
+    def save(
+        self,
+        before: Plan | None,
+        after: Plan,
+        record: Record,
+        reader: Reader | None,
+        home: Home | None,
+        lists: Mapping[str, str] = NOTHING,
+    ) -> None:
         def work() -> None:
             pair = self._look(after.id)
             if (pair.plan if pair else None) != before:  # also of a history that was lost and begun anew
@@ -81,6 +90,7 @@ class JsonStore:
                 self._point_here(pair.home.place, pair.id)
             pair.commit(after, record, heard=reader is not None, parent=parent)
             self._kept(pair)
+            self._keep_lists(after.id, record.reader, lists)
 
         self._alone(work)
 
@@ -93,6 +103,13 @@ class JsonStore:
                 pair.add({"reader": key, "seen": reader.seen, "at": now()}, sync=False)
 
         self._alone(work)
+
+    def lists(self, plan: str, reader: str) -> dict[str, str]:
+        found = self._pointed("lists", digest_of(plan, reader))
+        return {tool: str(data) for tool, data in found.items()} if isinstance(found, dict) else {}
+
+    def keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
+        self._alone(lambda: self._keep_lists(plan, reader, lists))
 
     def history(self, plan: str, after: int = 0) -> list[Record]:
         pair = self._look(plan)
@@ -138,7 +155,7 @@ class JsonStore:
 
     def trim(self, before: str) -> int:
         def work() -> int:
-            self._forget_paces(before)
+            self._forget_old(before)
             return sum([pair.trim(before) for plan in self._ids() if (pair := self._look(plan))])
 
         return self._alone(work)
@@ -269,10 +286,15 @@ class JsonStore:
         where = (home.place, home.agent, tuple(dict.fromkeys(sessions)), home.parent, pair.lines[-1]["at"])
         return Listing(plan.id, plan.title, plan.revision, *where, progress.completed, progress.total)
 
-    def _forget_paces(self, before: str) -> None:
-        folder = os.path.join(self._inner, "paces")
-        for name in files.newest(folder, "") if os.path.isdir(folder) else ():
-            files.forget(os.path.join(folder, name), before)
+    def _keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
+        if lists:
+            files.make_folder(os.path.join(self._inner, "lists"))
+            self._point("lists", digest_of(plan, reader), {**self.lists(plan, reader), **lists})
+
+    def _forget_old(self, before: str) -> None:
+        for folder in [os.path.join(self._inner, kind) for kind in _FORGETTABLE]:
+            for name in files.newest(folder, "") if os.path.isdir(folder) else ():
+                files.forget(os.path.join(folder, name), before)
 
     # --- pointers --------------------------------------------------------------------------------------------------
 
@@ -319,7 +341,7 @@ class JsonStore:
         try:
             return json.loads(data)
         except ValueError:
-            if stamp == NOWHERE or kind == "paces":
+            if stamp == NOWHERE or kind in _FORGETTABLE:
                 return None
             self._alone(self._point_anew)
             return self._pointed(kind, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import RLock
 from time import monotonic, sleep
 from typing import Any, NoReturn, TypeVar
@@ -14,7 +14,7 @@ from psycopg import errors
 
 from ...core.changes import Record
 from ...core.errors import StaleRevision, StoreError
-from ...core.model import Pace, Plan, Reader
+from ...core.model import NOTHING, Pace, Plan, Reader
 from .. import Home, Listing, masked, now
 from ..rows import Cursor, Rows
 from .listener import CHANNEL, HEARD, Listener
@@ -62,6 +62,12 @@ _MIGRATIONS = (
     ALTER TABLE punchlist.paces SET (fillfactor = 70);
     ALTER TABLE punchlist.readers SET (fillfactor = 70);
     CREATE TABLE punchlist.listeners (pid INTEGER PRIMARY KEY, until TIMESTAMPTZ NOT NULL)
+    """,
+    """
+    CREATE TABLE punchlist.lists (
+        plan TEXT NOT NULL, key TEXT NOT NULL, tool TEXT NOT NULL, data TEXT NOT NULL, at TEXT NOT NULL,
+        PRIMARY KEY (plan, key, tool)
+    ) WITH (fillfactor = 70)
     """,
 )
 VERSION = len(_MIGRATIONS)
@@ -118,8 +124,16 @@ class PostgresStore:
     def load(self, plan: str) -> Plan | None:
         return self._at_once(lambda: self._rows.load(plan), _ONE_MOMENT)
 
-    def save(self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None) -> None:
-        small = self._rows.small(before, after, record, reader, home)
+    def save(
+        self,
+        before: Plan | None,
+        after: Plan,
+        record: Record,
+        reader: Reader | None,
+        home: Home | None,
+        lists: Mapping[str, str] = NOTHING,
+    ) -> None:
+        small = None if lists else self._rows.small(before, after, record, reader, home)
         if small is not None and self._saved_at_once(small):
             self._rows.saved(after, record, reader)
             return
@@ -130,7 +144,7 @@ class PostgresStore:
             if tried and self._is_saved(after.id, record):  # the answer was lost, not the change
                 return
             tried = True
-            self._rows.save(before, after, record, reader, home)
+            self._rows.save(before, after, record, reader, home, lists)
             self._notify(after.id)
 
         self._at_once(work, "BEGIN")
@@ -156,6 +170,12 @@ class PostgresStore:
             self._rows.remember(plan, key, reader, before, now())
 
         self._at_once(work, "BEGIN")
+
+    def lists(self, plan: str, reader: str) -> dict[str, str]:
+        return self._at_once(lambda: self._rows.lists(plan, reader))
+
+    def keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
+        self._at_once(lambda: self._rows.keep_lists(plan, reader, lists, now()), "BEGIN")
 
     def history(self, plan: str, after: int = 0) -> list[Record]:
         return self._at_once(lambda: self._rows.history(plan, after))
