@@ -1,5 +1,5 @@
 """
-What it costs to decide whether an agent is reminded or sent on, and what reminders cost it.
+What it costs to decide whether an agent is reminded or nudged, and what reminders cost it.
 
 Time is measured over reading the JSON of the conversation, which nobody who decides can do without. Tokens are those of
 all reminders in a scripted session of 200 turns, in `o200k_base`: one session updates its list every five turns, the
@@ -60,8 +60,8 @@ def _deciding(dialect: str) -> Row:
 
 
 def _going_on() -> Row:
-    """A push, from the text of a conversation to the words."""
-    desk = _desk("native", pushes=10**8, idle_pushes=10**8)
+    """A nudge, from the text of a conversation to the words."""
+    desk = _desk("native", nudges=10**8, idle_nudges=10**8)
     said = json.dumps(list(_conversation("native")))
     names = [tool.name for tool in desk.dialect.tools]
 
@@ -69,7 +69,7 @@ def _going_on() -> Row:
         return stopped(desk, Stop(said=tally(json.loads(said), names).said)).text
 
     if not decide():
-        raise RuntimeError("the agent is not sent on")
+        raise RuntimeError("the agent is not nudged")
     return _over_reading("going on", said, decide)
 
 

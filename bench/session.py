@@ -22,7 +22,7 @@ from .speech import texts
 from .tokens import compact, counter
 
 _SIZE = 20
-_SOURCES = ("tool definition", "instructions", "answers", "news", "reminders", "pushes", "the plan again")
+_SOURCES = ("tool definition", "instructions", "answers", "news", "reminders", "nudges", "the plan again")
 _HEADING = "# MCP Server Instructions"
 _HOOK = " hook additional context: "
 
@@ -98,7 +98,7 @@ def _ours(piece: Piece) -> Iterator[tuple[str, str]]:
 def _moment(text: str) -> str:
     """What we said with a hook."""
     if "Stop hook " in text:
-        return "pushes"
+        return "nudges"
     if "what is open:" in text:
         return "the plan again"
     return "reminders" if "unchanged for" in text else "news"

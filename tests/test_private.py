@@ -40,7 +40,7 @@ MAKERS: dict[str, Callable[[Path], object]] = {
     "a transcript": lambda state: Transcript(str(state / "a" / "s.jsonl"), {"id": "s"}).close(),
     "sqlite": lambda state: punchlist.open(f"sqlite:{state}/a/plan.db").close(),
     "json": lambda state: punchlist.open(f"json:{state}/a/plans").close(),
-    "events": lambda state: events.write("push"),
+    "events": lambda state: events.write("nudge"),
     "faults": lambda state: faults.log("here", ValueError("x")),
     "switch": lambda state: switch.turn(True),
     "ties": lambda state: ties.tie("tool:1", ties.Who("s1")),

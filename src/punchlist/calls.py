@@ -209,11 +209,11 @@ def _with_added(seen: Plan, now: Plan) -> Plan:
 
 
 def _with_attempts(desk: Desk, now: Plan, plan: Plan) -> Plan:
-    """A pause keeps how often the agent was sent on before it, and when."""
+    """A pause keeps how often the agent was nudged before it, and when."""
     if plan.paused is None or plan.paused == now.paused:
         return plan
     pace, paused = desk.pace, plan.paused
-    attempts, last = max(pace.pushes, paused.attempts), pace.pushed_at or paused.last_prompt_at
+    attempts, last = max(pace.nudges, paused.attempts), pace.nudged_at or paused.last_prompt_at
     return plan._replace(paused=paused._replace(attempts=attempts, last_prompt_at=last))
 
 

@@ -1,4 +1,4 @@
-"""What happened, line by line, in a file of this machine: refusals, reminders, pushes, rests and why. It is only ever
+"""What happened, line by line, in a file of this machine: refusals, reminders, nudges, stops and why. It is only ever
 added to, and nothing of it leaves the machine."""
 
 from __future__ import annotations

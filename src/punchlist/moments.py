@@ -34,7 +34,7 @@ class Work(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """An agent that stopped: sent on with a text, or left to rest, and why."""
+    """An agent that stopped: nudged with a text, or allowed to stop, and why."""
 
     text: str
     reason: str
@@ -45,9 +45,9 @@ def limits_of(settings: Settings, dialect: str = "") -> Limits:
     limits = OF_DIALECT.get(dialect, OURS)._replace(
         reminders=settings.reminders,
         continuation=settings.continuation,
-        idle_pushes=settings.idle_pushes,
-        pushes=settings.pushes,
-        minutes=settings.push_minutes,
+        idle_nudges=settings.idle_nudges,
+        nudges=settings.nudges,
+        minutes=settings.nudge_minutes,
     )
     if settings.remind_after != DIALECTS:
         limits = limits._replace(remind_after=settings.remind_after)
@@ -68,7 +68,7 @@ def started(desk: Desk, source: str) -> list[str]:
 
 def was_prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[str]:
     """The user has spoken: a pause ends, what was counted in a row begins anew. `deaf`: nothing can be told now."""
-    if _is_push(prompt) and desk.pace.since:  # our own words come back: nobody has spoken
+    if _is_nudge(prompt) and desk.pace.since:  # our own words come back: nobody has spoken
         return []
     plan = desk.plan
     if plan.paused:
@@ -109,7 +109,7 @@ def _with_call(desk: Desk, plan: Plan, work: Work) -> Plan:
 
 
 def stopped(desk: Desk, stop: Stop) -> Sent:
-    """A turn ends. With something open, and nothing against it, the agent is sent on; that is counted before it is
+    """A turn ends. With something open, and nothing against it, the agent is nudged; that is counted before it is
     said."""
     plan = desk.plan
     if not plan.id:
@@ -121,19 +121,19 @@ def stopped(desk: Desk, stop: Stop) -> Sent:
     def step(pace: Pace) -> Pace:
         known = stop._replace(minutes=_minutes(pace.since, at), owner=stop.owner and _is_owner(desk, plan))
         verdict[0] = found = go_on(plan, pace, known, limits)
-        return found.pace._replace(since=pace.since or at, pushed_at=desk.now()) if found.item else found.pace
+        return found.pace._replace(since=pace.since or at, nudged_at=desk.now()) if found.item else found.pace
 
     pace = desk.paced(step)
     item, reason, _ = verdict[0]
     if item is None:
-        desk.note("rest", reason=reason, open=len(plan.open_items))
+        desk.note("stop", reason=reason, open=len(plan.open_items))
         return Sent("", reason)
-    desk.note("push", item=item.id, number=pace.pushes, idle=pace.idle)
-    return Sent("\n".join([_push(desk, plan, item, pace), *desk.news(ids=_knows_ids(desk, pace))]), reason)
+    desk.note("nudge", item=item.id, number=pace.nudges, idle=pace.idle)
+    return Sent("\n".join([_nudge(desk, plan, item, pace), *desk.news(ids=_knows_ids(desk, pace))]), reason)
 
 
 def is_continuing(desk: Desk) -> bool:
-    """Whether the agent was sent on since the user last spoke, and may pause."""
+    """Whether the agent was nudged since the user last spoke, and may pause."""
     plan = desk.plan
     return bool(plan.id and not plan.paused and plan.open_items and desk.pace.since)
 
@@ -186,16 +186,16 @@ def planning(desk: Desk, plan: Plan, *, at_once: bool = False) -> str:
     return brief.planning(plan_file(plan))
 
 
-def _push(desk: Desk, plan: Plan, item: Item, pace: Pace) -> str:
-    """What sends an agent on, in words that fit the tool it has."""
+def _nudge(desk: Desk, plan: Plan, item: Item, pace: Pace) -> str:
+    """What nudges an agent, in words that fit the tool it has."""
     if desk.dialect_name == "llxprt":
         return say("llxprt.continue", item=brief.now(plan, item, ids=False))
     words = brief.now(plan, item, ids=_knows_ids(desk, pace))
-    return say("plan.push", now=words) if _knows_ids(desk, pace) else say("plan.push.list", now=words)
+    return say("plan.nudge", now=words) if _knows_ids(desk, pace) else say("plan.nudge.list", now=words)
 
 
-def _is_push(prompt: str) -> bool:
-    heads = [say(name).partition("{")[0] for name in ("plan.push", "plan.push.list", "llxprt.continue")]
+def _is_nudge(prompt: str) -> bool:
+    heads = [say(name).partition("{")[0] for name in ("plan.nudge", "plan.nudge.list", "llxprt.continue")]
     return prompt.lstrip().startswith(tuple(heads))
 
 

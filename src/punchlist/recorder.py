@@ -1,4 +1,4 @@
-"""A listener that writes down every pause it is told of: for tests of whatever sends an agent on."""
+"""A listener that writes down every pause it is told of: for tests of whatever nudges an agent."""
 
 from __future__ import annotations
 

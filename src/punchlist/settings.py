@@ -13,6 +13,7 @@ from .core.typed import Any, NamedTuple
 FILE = "punchlist.toml"
 DIALECTS = -1  # a number that each dialect has its own default for
 _LARGEST = 999_999_999  # number that can be set
+_RENAMED = {"pushes": "nudges", "idle_pushes": "idle_nudges", "push_minutes": "nudge_minutes"}  # for one version
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -39,9 +40,9 @@ class Settings(NamedTuple):
     remind_again: int = DIALECTS
     reminder_budget: int = DIALECTS
     continuation: bool = True
-    idle_pushes: int = 3
-    pushes: int = 20
-    push_minutes: int = 30
+    idle_nudges: int = 3
+    nudges: int = 20
+    nudge_minutes: int = 30
     plan_mode_every: int = 5
     seed_plan: bool = True
     clear_delay: int = 60
@@ -80,10 +81,10 @@ ABOUT = {
     "reminder_budget": About(
         "tokens of reminders in a session, then silence; ours 400, none in other dialects", tighter=False, unset=400
     ),
-    "continuation": About("whether an agent that stops with something open is sent on", tighter=False),
-    "idle_pushes": About("how often in a row it is sent on if that leads to nothing", tighter=False),
-    "pushes": About("how often it is sent on in a session", tighter=False),
-    "push_minutes": About("for how long it is sent on, from the first time after your last message", tighter=False),
+    "continuation": About("whether an agent that stops with something open is nudged", tighter=False),
+    "idle_nudges": About("how often in a row it is nudged if that leads to nothing", tighter=False),
+    "nudges": About("how often it is nudged in a session", tighter=False),
+    "nudge_minutes": About("for how long it is nudged, from the first time after your last message", tighter=False),
     "plan_mode_every": About("turns between two tellings of the text of plan mode"),
     "seed_plan": About("whether an approved plan's headings and checkboxes become the plan, if there is none yet"),
     "clear_delay": About(
@@ -114,10 +115,10 @@ def load(flags: Mapping[str, Any] = NOTHING, *, environ: Mapping[str, str] | Non
     for path, is_project in ((os.path.join(config_folder(environ), FILE), False), (project_file(cwd), True)):
         for name, value in _file(path, faults).items() if path else ():
             _take(values, origins, faults, name, value, path, is_project)
-    for name in ABOUT:
+    for name in (*_RENAMED, *ABOUT):
         key = f"PUNCHLIST_{name.upper()}"
         if environ.get(key):
-            _take(values, origins, faults, name, _read(name, environ[key]), key, False)
+            _take(values, origins, faults, name, _read(_RENAMED.get(name, name), environ[key]), key, False)
     for name, value in flags.items():
         if value is not None:
             values[name], origins[name] = value, f"--{name.replace('_', '-')}"
@@ -233,6 +234,9 @@ def _take(
     origin: str,
     is_project: bool,
 ) -> None:
+    old, name = name, _RENAMED.get(name, name)
+    if old != name:
+        faults.append(f"{origin}: {old!r} is now called {name!r}; the old name works in this version only.")
     try:
         value = _checked(name, value, origin, is_project)
         if is_project:

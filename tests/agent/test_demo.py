@@ -52,7 +52,7 @@ def test_everything_it_promises_happens(tmp_path: Path) -> None:
         ]
         kinds = [event["kind"] for event in desk.events()]
         assert kinds.count("compaction") == 1
-        assert kinds.count("push") == 1
+        assert kinds.count("nudge") == 1
         mended = next(item for item in desk.plan.items if item.text == "Mend how amounts are read")
         assert [kept["name"] for kept in mended.calls] == ["edit", "shell", "edit", "shell"]
 
@@ -71,7 +71,7 @@ def test_it_says_in_plain_lines_what_goes_on() -> None:
         "you, in another terminal: punchlist add 'Refuse to split among nobody' --after 3",
         'The user added 6 "Refuse to split among nobody"',
         "the conversation was summed up, from about 42,",
-        "the agent stopped early and was sent on: The plan is not finished",
+        "the agent stopped early and was nudged: The plan is not finished",
         "✓ 6/6",
     ):
         assert words in printed
@@ -98,7 +98,7 @@ def test_what_it_says_to_type_next_works(tmp_path: Path, store: str) -> None:
         said.append(done.stdout)
     assert "6/6" in said[0]
     assert "you" in said[1]
-    assert "push" in said[2]
+    assert "nudge" in said[2]
     assert "compaction" in said[2]
     assert set(said[3].split()) - {"__pycache__"} == {"README.md", "money.py", "test_money.py"}
 

@@ -19,8 +19,8 @@ from punchlist.agent.events import (
     Attached,
     Compacted,
     Event,
+    Nudged,
     Planned,
-    Pushed,
     Rested,
     Said,
     Spent,
@@ -175,7 +175,7 @@ def test_an_edit_between_two_words_of_the_user_comes_with_the_second(tmp_path: P
     made.close()
 
 
-# --- go on or rest ---------------------------------------------------------------------------------------------------
+# --- nudge or stop ---------------------------------------------------------------------------------------------------
 
 
 def test_an_agent_that_stops_early_is_sent_on(tmp_path: Path) -> None:
@@ -187,14 +187,14 @@ def test_an_agent_that_stops_early_is_sent_on(tmp_path: Path) -> None:
     ]
     made = agent(tmp_path, script)
     assert made.work().why == "done"
-    assert [event.number for event in made.told(Pushed)] == [1]
+    assert [event.number for event in made.told(Nudged)] == [1]
     made.close()
 
 
 def test_an_agent_that_asks_is_left_to_rest(tmp_path: Path) -> None:
     made = agent(tmp_path, [turn(call("plan", add=["Read"])), turn(text="Which file do you mean?")])
     assert made.work() == Rested("main", "waiting", "it asks the user something")
-    assert made.told(Pushed) == []
+    assert made.told(Nudged) == []
     made.close()
 
 
@@ -202,16 +202,16 @@ def test_pushes_that_lead_to_nothing_end(tmp_path: Path) -> None:
     again = {"turns": [turn(call("plan", add=["Read"])), *[turn(text="I am done.")] * 10]}
     made = agent(tmp_path, again)
     rested = made.work()
-    assert rested == Rested("main", "waiting", "it was sent on without any progress often enough")
-    assert len(made.told(Pushed)) == 3
+    assert rested == Rested("main", "waiting", "nudges led to no progress")
+    assert len(made.told(Nudged)) == 3
     made.close()
 
 
 def test_the_same_call_again_and_again_is_no_progress(tmp_path: Path) -> None:
     loop = [turn(call("glob", pattern="*")), turn(text="Done.")]
     made = agent(tmp_path, {"turns": [turn(call("plan", add=["Read"])), *loop * 20]})
-    assert made.work().text == "it was sent on without any progress often enough"
-    assert len(made.told(Pushed)) == 3
+    assert made.work().text == "nudges led to no progress"
+    assert len(made.told(Nudged)) == 3
     made.close()
 
 
@@ -449,7 +449,7 @@ def test_a_sub_agent_is_not_sent_on(tmp_path: Path) -> None:
     }
     made = agent(tmp_path, script)
     made.work()
-    assert made.told(Pushed) == []
+    assert made.told(Nudged) == []
     made.close()
 
 
@@ -492,7 +492,7 @@ def test_a_sub_agent_in_the_background_works_while_its_parent_goes_on(tmp_path: 
     }
     made = agent(tmp_path, script)
     assert made.work().why == "done"
-    assert made.told(Pushed) == []
+    assert made.told(Nudged) == []
     made.close()
 
 
@@ -514,9 +514,9 @@ def test_waiting_for_a_sub_agent_is_neither_a_rest_nor_paid_with_a_push(tmp_path
     }
     made = agent(tmp_path, script, hear=let_go)
     assert made.work().why == "done"
-    assert made.told(Pushed) == []
-    assert made.site.desk.pace.pushes == 0
-    assert [event["kind"] for event in made.site.desk.events() if event["kind"] in ("push", "rest")] == ["rest"]
+    assert made.told(Nudged) == []
+    assert made.site.desk.pace.nudges == 0
+    assert [event["kind"] for event in made.site.desk.events() if event["kind"] in ("nudge", "stop")] == ["stop"]
     made.close()
 
 

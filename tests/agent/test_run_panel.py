@@ -206,7 +206,7 @@ def test_who_has_said_more_is_heard_before_the_agent_is_sent_on(start: Any, proj
     terminal.wait_for("queued: the docs")
     (project / "go").touch()
     assert terminal.wait_for_end() == 0
-    assert "sent on" not in terminal.text
+    assert "nudged" not in terminal.text
 
 
 def test_commands_about_the_plan_are_obeyed_while_the_agent_works(start: Any, project: Path) -> None:

@@ -65,7 +65,7 @@ def test_why_it_rests_is_told_whole() -> None:
     words = " ".join(f"reason{number}" for number in range(30))
     rows = shown(Rested("main", "waiting", words)).strip("[]").split("][")
     assert len(rows) > 1
-    assert " ".join(row[2:] for row in rows) == f"the agent rests: {words}"
+    assert " ".join(row[2:] for row in rows) == f"the agent stops: {words}"
 
 
 def test_what_went_wrong_is_told_whole() -> None:

@@ -131,9 +131,9 @@ def test_a_project_cannot_redirect_plans(project_file: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "tighter", "looser"),
     [
-        ("pushes", 5, 100),
-        ("idle_pushes", 1, 4),
-        ("push_minutes", 0, 31),
+        ("nudges", 5, 100),
+        ("idle_nudges", 1, 4),
+        ("nudge_minutes", 0, 31),
         ("continuation", False, True),
         ("off", True, False),
         ("redact_calls", True, False),
@@ -184,10 +184,10 @@ def test_a_project_has_no_say_in_how_plans_are_kept(project_file: Path, name: st
         ('dialect = "klingon"', "'dialect'", "native, claude-code"),
         ("[tolerant]\nx = 1", "'tolerant'", "must be true or false"),
         ("tolerant = \nx = 1", "", "line 1"),
-        ("pushes = -1", "'pushes'", "must be 0 to 999999999, not -1"),
-        ("pushes = 1000000000", "'pushes'", "must be 0 to 999999999, not 1000000000"),
+        ("nudges = -1", "'nudges'", "must be 0 to 999999999, not -1"),
+        ("nudges = 1000000000", "'nudges'", "must be 0 to 999999999, not 1000000000"),
         ("clear_delay = -1000000000", "'clear_delay'", "must be -999999999 to 999999999"),
-        ('pushes = "20"', "'pushes'", "must be a whole number, not '20'"),
+        ('nudges = "20"', "'nudges'", "must be a whole number, not '20'"),
     ],
 )
 def test_a_fault_names_the_file_the_key_and_what_would_be_right(
@@ -209,7 +209,7 @@ def test_a_fault_in_a_variable_names_the_variable() -> None:
     [("-1", "0 to 999999999, not -1."), ("1000000000", "0 to 999999999, not 1000000000."), ("3x", "a whole number")],
 )
 def test_a_number_in_a_variable_is_judged_like_one_in_a_file(text: str, wanted: str) -> None:
-    assert f"PUNCHLIST_PUSHES: 'pushes' must be {wanted}" in fault(PUNCHLIST_PUSHES=text)
+    assert f"PUNCHLIST_NUDGES: 'nudges' must be {wanted}" in fault(PUNCHLIST_NUDGES=text)
 
 
 def test_a_value_that_cannot_be_used_leaves_the_one_before_it(user_file: Path, project_file: Path) -> None:
@@ -234,7 +234,7 @@ def test_every_fault_is_told_at_once(user_file: Path) -> None:
 
 
 NUMBERS = [
-    *("remind_after", "remind_again", "reminder_budget", "idle_pushes", "pushes", "push_minutes", "plan_mode_every"),
+    *("remind_after", "remind_again", "reminder_budget", "idle_nudges", "nudges", "nudge_minutes", "plan_mode_every"),
     "clear_delay",
 ]
 SWITCHES = ["off", "reminders", "continuation", "seed_plan"]
@@ -281,16 +281,29 @@ def test_a_switch_that_is_none_is_named_and_the_default_stays(user_file: Path) -
 
 @pytest.mark.parametrize("given", ["-3", "ten", "1e3", "9" * 30, "٣"], ids=ascii)
 def test_a_number_in_a_variable_is_judged_as_in_a_file(given: str) -> None:
-    said = fault(PUNCHLIST_PUSHES=given)
-    assert said.startswith("punchlist: PUNCHLIST_PUSHES: 'pushes' must be ")
-    assert value("pushes", PUNCHLIST_PUSHES=given) == (20, "default")
-    assert value("pushes", PUNCHLIST_PUSHES="7") == (7, "PUNCHLIST_PUSHES")
+    said = fault(PUNCHLIST_NUDGES=given)
+    assert said.startswith("punchlist: PUNCHLIST_NUDGES: 'nudges' must be ")
+    assert value("nudges", PUNCHLIST_NUDGES=given) == (20, "default")
+    assert value("nudges", PUNCHLIST_NUDGES="7") == (7, "PUNCHLIST_NUDGES")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("pushes", "nudges"), ("idle_pushes", "idle_nudges"), ("push_minutes", "nudge_minutes")]
+)
+def test_the_old_name_of_a_setting_works_with_a_warning(old: str, new: str, user_file: Path) -> None:
+    user_file.write_text(f"{old} = 0")
+    assert value(new) == (0, str(user_file))
+    warning = f"{old!r} is now called {new!r}; the old name works in this version only."
+    assert faults_of(user_file, [f"{old} = 0"]) == [f"punchlist: {user_file}: {warning}"]
+    variable = f"PUNCHLIST_{old.upper()}"
+    assert value(new, **{variable: "2"}) == (2, variable)
+    assert value(new, **{variable: "2", f"PUNCHLIST_{new.upper()}": "3"}) == (3, f"PUNCHLIST_{new.upper()}")
 
 
 def test_one_bad_key_does_not_cost_the_others_and_stops_no_hook(user_file: Path) -> None:
-    user_file.write_text("pushes = -1\nfrob = 2\nidle_pushes = 1\n[extra]\nx = 1")
-    assert value("idle_pushes") == (1, str(user_file))
-    assert value("pushes") == (20, "default")
+    user_file.write_text("nudges = -1\nfrob = 2\nidle_nudges = 1\n[extra]\nx = 1")
+    assert value("idle_nudges") == (1, str(user_file))
+    assert value("nudges") == (20, "default")
     sent = {"todos": [{"content": "Read", "status": "pending", "activeForm": "Read"}]}
     common = {"session_id": "s1", "cwd": os.getcwd()}
     events = [
@@ -303,7 +316,7 @@ def test_one_bad_key_does_not_cost_the_others_and_stops_no_hook(user_file: Path)
         done = subprocess.run(words, input=json.dumps(event), capture_output=True, encoding="utf-8", check=False)
         assert (done.returncode, done.stderr) == (0, "")
         answers.append(done.stdout)
-    assert [bool(answer) for answer in answers] == [False, True, False]  # sent on once, as the good key says
+    assert [bool(answer) for answer in answers] == [False, True, False]  # nudged once, as the good key says
 
 
 def test_a_setting_that_the_dialect_has_a_default_for_says_so() -> None:

@@ -85,5 +85,5 @@ def test_off_and_on_are_written_down_with_what_was_before(tmp_path: Path) -> Non
 
 def test_what_happens_to_a_session_without_a_plan_is_not_told_elsewhere(tmp_path: Path) -> None:
     run("stop", "--session", "s1")
-    assert [one["kind"] for one in events("--session", "s1")] == ["stop"]
+    assert [one["kind"] for one in events("--session", "s1")] == ["no-nudges"]
     assert events() == []

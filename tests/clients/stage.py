@@ -114,7 +114,7 @@ class Stage:
 
     @property
     def events(self) -> list[str]:
-        """What was written down: pushes, rests, reminders."""
+        """What was written down: nudges, stops, reminders."""
         path = self.home / "state" / "punchlist" / "events.jsonl"
         return [json.loads(line)["kind"] for line in path.read_text().splitlines()] if path.exists() else []
 

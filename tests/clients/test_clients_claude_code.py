@@ -115,7 +115,7 @@ def test_hooks_without_a_process_say_the_same(stage: Stage) -> None:
     assert stage.items == [("Read the parser", "completed"), ("Mend it well", "in_progress")]
     read, failed, _ = stage.plan["items"][0]["calls"]
     assert (read["text"], read["outcome"], failed["outcome"]) == ("reading", "ok", "failed")
-    assert stage.events == ["push", "rest"]
+    assert stage.events == ["nudge", "stop"]
     assert stage.faults == []
     stage.punchlist("uninstall", "claude-code")
     assert not (stage.home / ".claude" / "settings.json").exists()

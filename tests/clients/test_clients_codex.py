@@ -41,7 +41,7 @@ def test_hooks_run_as_soon_as_they_are_trusted_and_doctor_knows_it(stage: Stage)
     trust(stage)
     assert "Codex skips" not in stage.punchlist("doctor")
     stage.run("Mend it.", does(plan(add=["Mend it"])), says("So far."), says("What else?"), setup=codex.CAUTIOUS)
-    assert stage.events == ["push", "rest"]
+    assert stage.events == ["nudge", "stop"]
     assert stage.faults == []
 
 

@@ -1,5 +1,5 @@
 """opencode, oh-my-pi and Goose: the tool is there, a plan is made and finished, an edit is heard once, an agent that
-stops early is sent on, two of them in one directory keep two plans, and what was installed goes without a trace."""
+stops early is nudged, two of them in one directory keep two plans, and what was installed goes without a trace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.clients.stage import Stage, built
 PUSH = "The plan is not finished:"
 AGAIN = "Your plan (1/2 done); what is open:\n- now 2 Mend it\n"
 TOLD = ("opencode", "oh-my-pi")  # Goose takes no words from a hook at a start
-SENT_ON = ("oh-my-pi", "goose")  # a plain `opencode run` ends before it can be sent on
+NUDGED = ("oh-my-pi", "goose")  # a plain `opencode run` ends before it can be nudged
 
 
 @pytest.fixture(params=OTHERS)
@@ -39,8 +39,8 @@ def attached(name: str, folder: Path) -> Iterator[Stage]:
 
 
 def ended(name: str, *steps: Step) -> list[Step]:
-    """The steps, and as many words as an agent says that is sent on three times."""
-    return [*steps, says("So far."), *([says("So far.")] * 3 if name in SENT_ON else [])]
+    """The steps, and as many words as an agent says that is nudged three times."""
+    return [*steps, says("So far."), *([says("So far.")] * 3 if name in NUDGED else [])]
 
 
 def test_a_plan_of_two_steps_is_made_and_finished(other: Stage) -> None:
@@ -56,7 +56,7 @@ def test_a_plan_of_two_steps_is_made_and_finished(other: Stage) -> None:
     assert "added 1-2; now 1 Read it (0/2)" in other.requests[1].latest
     assert other.items == [("Read it", "completed"), ("Mend it", "completed")]
     assert [call["outcome"] for call in other.plan["items"][0]["calls"]] == ["ok"]
-    assert (other.events, other.faults) == (["rest"], [])
+    assert (other.events, other.faults) == (["stop"], [])
 
 
 def test_opencode_tells_that_a_command_has_failed(tmp_path: Path) -> None:
@@ -68,9 +68,9 @@ def test_opencode_tells_that_a_command_has_failed(tmp_path: Path) -> None:
 
 def test_an_edit_is_heard_once_and_an_early_stop_is_not_the_end(other: Stage) -> None:
     other.run("Mend the parser.", *ended(other.name, does(plan(add=["Read it", "Mend it"]))))
-    pushes = other.events.count("push")
-    assert pushes == (3 if other.name in SENT_ON else 1)
-    if other.name in SENT_ON:
+    nudges = other.events.count("nudge")
+    assert nudges == (3 if other.name in NUDGED else 1)
+    if other.name in NUDGED:
         assert [PUSH in request.latest for request in other.requests] == [False, False, True, True, True]
     other.punchlist("add", "Ask Ann")
     other.run("Go on.", does(plan(done=[1, 2])), does(plan(done=[3])), says("Done."), resume=True)
@@ -89,7 +89,7 @@ def test_gone_on_with_the_model_has_its_plan_again(other: Stage) -> None:
 def test_an_agent_rests_when_it_asks_and_when_it_is_paused(other: Stage) -> None:
     other.run("Mend the parser.", does(plan(add=["Read it"])), says("Which parser do you mean?"))
     other.run("That one.", does(plan(pause="The build server is down until noon.")), says("I wait."), resume=True)
-    assert set(other.events) == {"rest"}
+    assert set(other.events) == {"stop"}
     assert other.plan["paused"]["reason"] == "The build server is down until noon."
 
 

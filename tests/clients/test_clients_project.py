@@ -12,5 +12,5 @@ def test_attached_in_a_project_it_works_there(bare: Stage) -> None:
     bare.punchlist("install", bare.name, "--scope", "project")
     bare.run("Mend the parser.", does(plan(add=["Mend it"])), says("So far."), says("What else?"))
     assert our_tool(bare.requests[0].offers)
-    assert bare.events == ["push", "rest"]
+    assert bare.events == ["nudge", "stop"]
     assert bare.faults == []

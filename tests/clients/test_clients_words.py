@@ -27,7 +27,7 @@ def shown(name: str) -> list[str]:
 
 def toured(stage: Stage, *last: Step) -> str:
     """Everything that a model reads in a session in which we say everything that we ever say. `last`: what it says
-    when it is sent on."""
+    when it is nudged."""
     stage.run(
         "Mend the parser.",
         does(plan(add=["Read the parser", "Mend it", "Run the tests"])),
@@ -54,7 +54,7 @@ def test_the_pages_about_the_others_do_so_as_well(name: str, tmp_path: Path) -> 
     stage = built(name, tmp_path)
     try:
         stage.punchlist("install", name)
-        read = toured(stage, *([] if name == "opencode" else [ASKING]))  # `opencode run` ends before it is sent on
+        read = toured(stage, *([] if name == "opencode" else [ASKING]))  # `opencode run` ends before it is nudged
     finally:
         stage.model.close()
     blocks = shown(name)

@@ -33,7 +33,7 @@ def words(tool: str = "plan") -> dict[str, str]:
     desk.change(lambda plan: ops.rename(plan, "3", "Run all tests"))
     turns = [moments.worked(desk, moments.Work(str(turn))) for turn in range(1, 13)]
     (said["news"],), (said["reminder"],) = [told for told in turns if told]
-    said["push"] = moments.stopped(desk, moments.Stop(agent="main")).text
+    said["nudge"] = moments.stopped(desk, moments.Stop(agent="main")).text
     (said["again"],) = moments.started(desk, "resume")
     return said
 
@@ -50,7 +50,7 @@ def test_the_page_about_an_agent_shows_our_words_as_they_are(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "tool"), MIRRORED.items())
 def test_the_page_about_an_agent_shows_our_words_to_a_model_with_a_list_of_its_own(name: str, tool: str) -> None:
-    said = {about: text for about, text in words(tool).items() if about in ("news", "reminder", "push", "again")}
+    said = {about: text for about, text in words(tool).items() if about in ("news", "reminder", "nudge", "again")}
     said["planning"] = brief.planning("/home/you/.local/state/punchlist/plans/k3x9q2mf.md")
     assert {about: text for about, text in said.items() if f"```text\n{text}\n```" not in page(name)} == {}
 

@@ -112,7 +112,7 @@ def hook(host: str, event: dict[str, Any]) -> str:
     assert (done.returncode, done.stderr) == (0, "")
     said = json.loads(done.stdout) if done.stdout else {}
     inner = said.get("hookSpecificOutput", {})
-    told: str = inner.get("additionalContext") or said.get("reason") or said.get("context") or said.get("push") or ""
+    told: str = inner.get("additionalContext") or said.get("reason") or said.get("context") or said.get("nudge") or ""
     return told
 
 
@@ -129,9 +129,9 @@ def test_every_host_there_is_is_tested() -> None:
 @every_host
 def test_an_agent_that_stops_early_is_sent_on_three_times_and_then_rests(host: str) -> None:
     planned("Read", "Write").close()
-    pushes = [hook(host, FORMS[host].stop) for _ in range(5)]
-    assert [bool(push) for push in pushes] == [True, True, True, False, False]
-    assert '"Read" (0/2)' in pushes[0]
+    nudges = [hook(host, FORMS[host].stop) for _ in range(5)]
+    assert [bool(nudge) for nudge in nudges] == [True, True, True, False, False]
+    assert '"Read" (0/2)' in nudges[0]
 
 
 @every_host

@@ -541,7 +541,7 @@ LOGS: dict[str, tuple[list[Any], str]] = {
     "a question before a call": ([said("Which one?"), used("Bash"), answered()], ""),
     "wait": ([asked("Read it, then wait for me"), said("Read.")], "the user said to wait"),
     "wait of before": ([asked("wait"), said("Yes."), asked("go on"), said("So far.")], ""),
-    "wait and our own push": (
+    "wait and our own nudge": (
         [asked("wait"), said("Yes."), asked("Stop hook feedback:\nThe plan is not finished"), said("So far.")],
         "the user said to wait",
     ),
@@ -575,7 +575,7 @@ def test_an_agent_that_does_not_say_its_last_words_is_judged_by_its_log(case: st
     assert (answer is None) is bool(reason)
     if reason:
         with punchlist.open(session=SESSION) as desk:
-            assert [one["reason"] for one in desk.events() if one["kind"] == "rest"] == [reason]
+            assert [one["reason"] for one in desk.events() if one["kind"] == "stop"] == [reason]
 
 
 def test_its_last_words_count_more_than_its_log(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import punchlist
 from punchlist import Plan, ops
 
 SCRIPT = os.path.join(os.path.dirname(sys.executable), "punchlist")
-PUSHED = {"hook_event_name": "AfterAgent", "prompt_response": "So far."}
+NUDGED = {"hook_event_name": "AfterAgent", "prompt_response": "So far."}
 
 
 @pytest.fixture(autouse=True)
@@ -39,12 +39,12 @@ def prompt(text: str, **more: Any) -> str:
     return hook({"hook_event_name": "BeforeAgent", "prompt": text, **more})
 
 
-def sent_on() -> str:
-    """What it is sent on with when it stops; it goes on with that as if it were a prompt."""
-    push = hook(PUSHED)
-    if push:
-        assert prompt(push) == ""
-    return push
+def nudged() -> str:
+    """What it is nudged with when it stops; it goes on with that as if it were a prompt."""
+    nudge = hook(NUDGED)
+    if nudge:
+        assert prompt(nudge) == ""
+    return nudge
 
 
 def used(tool: str, before: bool = False, **more: Any) -> str:
@@ -74,13 +74,13 @@ def outputs(plan: Plan) -> list[str]:
 def test_what_an_agent_is_sent_on_with_is_not_taken_for_the_user_s_word() -> None:
     """Gemini CLI hands it over as a prompt. The bounds hold all the same."""
     planned("Read", "Write")
-    assert [bool(sent_on()) for _ in range(5)] == [True, True, True, False, False]
+    assert [bool(nudged()) for _ in range(5)] == [True, True, True, False, False]
 
 
 def test_the_same_holds_for_a_model_that_knows_its_list_by_texts() -> None:
     todos = [{"description": "Read", "status": "in_progress"}]
     hook({"hook_event_name": "AfterTool", "tool_name": "write_todos", "tool_input": {"todos": todos}})
-    assert [bool(sent_on()) for _ in range(5)] == [True, True, True, False, False]
+    assert [bool(nudged()) for _ in range(5)] == [True, True, True, False, False]
 
 
 def test_what_stands_before_a_prompt_is_not_the_user_s_word() -> None:
@@ -88,9 +88,9 @@ def test_what_stands_before_a_prompt_is_not_the_user_s_word() -> None:
     told = hook({"hook_event_name": "SessionStart", "source": "resume"})
     assert "Start it and wait" in told
     prompt(f"<hook_context>{told}</hook_context>\n\nGo on.")
-    assert hook(PUSHED) != ""
+    assert hook(NUDGED) != ""
     prompt(f"<hook_context>{told}</hook_context>\n\nWait.")
-    assert hook(PUSHED) == ""
+    assert hook(NUDGED) == ""
 
 
 # --- whether it worked -----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Go on or rest: every reason to rest, and agents that would run for ever if they were let."""
+"""Nudge or stop: every reason to rest, and agents that would run for ever if they were let."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def desk(
 
 
 def reason(at: Desk, **stop: Any) -> str:
-    """Why an agent that stops is left to rest; empty if it is sent on."""
+    """Why an agent that stops is allowed to stop; empty if it is nudged."""
     sent = stopped(at, Stop(**{"said": TALK, **stop}))
     return "" if sent.text else sent.reason
 
@@ -109,9 +109,9 @@ RESTS: dict[str, tuple[Callable[[Plan], Plan], dict[str, Any], dict[str, Any], s
         {},
         "only blocked or waiting items are left",
     ),
-    "no push in a row": (lambda plan: plan, {}, {"idle_pushes": 0}, "it was sent on without any progress often enough"),
-    "no push at all": (lambda plan: plan, {}, {"pushes": 0}, "it was sent on often enough in this session"),
-    "no minute": (lambda plan: plan, {}, {"push_minutes": 0}, "it has been sent on for long enough"),
+    "no nudge in a row": (lambda plan: plan, {}, {"idle_nudges": 0}, "nudges led to no progress"),
+    "no nudge at all": (lambda plan: plan, {}, {"nudges": 0}, "the nudges of this session are used up"),
+    "no minute": (lambda plan: plan, {}, {"nudge_minutes": 0}, "it has been nudged for long enough"),
 }
 
 
@@ -121,7 +121,7 @@ def test_it_rests_and_says_why(case: str) -> None:
     at = desk(**settings)
     at.change(edit)
     assert reason(at, **stop) == why
-    assert at.pace.pushes == 0
+    assert at.pace.nudges == 0
 
 
 def test_without_any_of_these_reasons_it_goes_on() -> None:
@@ -204,31 +204,31 @@ def test_three_pushes_in_a_row_without_progress_are_enough_until_the_user_speaks
 def test_a_push_that_comes_back_as_a_prompt_is_not_the_user_s_word(dialect: str) -> None:
     at = desk()
     at = Desk(at.store, session="s1", dialect=dialect, settings=at.settings, place="/here")
-    pushes = 0
+    nudges = 0
     for _ in range(10):
         sent = stopped(at, Stop(said=TALK)).text
         if sent:
-            pushes += 1
+            nudges += 1
             was_prompted(at, sent)
-    assert pushes == 3
+    assert nudges == 3
 
 
 def test_work_is_progress_but_not_without_end() -> None:
     at = desk()
-    pushes = 0
+    nudges = 0
     for number in range(60):
         worked(at, Work(f"call-{number}"))
-        pushes += reason(at) == ""
-    assert pushes == 20
+        nudges += reason(at) == ""
+    assert nudges == 20
 
 
 def test_a_change_of_the_list_is_progress_but_not_without_end() -> None:
     at = desk()
-    pushes = 0
+    nudges = 0
     for number in range(60):
         at.call("plan", {"add": [f"Item {number}"]})
-        pushes += reason(at) == ""
-    assert pushes == 20
+        nudges += reason(at) == ""
+    assert nudges == 20
 
 
 def test_half_an_hour_is_enough_until_the_user_speaks() -> None:
@@ -236,7 +236,7 @@ def test_half_an_hour_is_enough_until_the_user_speaks() -> None:
     assert reason(at) == ""
     at.paced(lambda pace: pace._replace(since=int(time.time()) - 31 * 60))
     worked(at, Work("a"))
-    assert reason(at) == "it has been sent on for long enough"
+    assert reason(at) == "it has been nudged for long enough"
     was_prompted(at, "go on")
     assert reason(at) == ""
 
@@ -253,33 +253,33 @@ def test_the_minutes_are_counted_from_the_first_push_not_from_the_last() -> None
 def test_a_clock_that_went_back_lets_nobody_run_for_ever() -> None:
     at = desk()
     at.paced(lambda pace: pace._replace(since=int(time.time()) + 10**6))
-    pushes = sum(reason(at) == "" for number in range(100) if worked(at, Work(f"call-{number}")) == [])
-    assert pushes <= 20
+    nudges = sum(reason(at) == "" for number in range(100) if worked(at, Work(f"call-{number}")) == [])
+    assert nudges <= 20
 
 
 @often(100)
 @given(
     idle=st.integers(0, 30),
-    pushes=st.integers(0, 30),
+    nudges=st.integers(0, 30),
     minutes=st.floats(0, 60),
-    limits=st.builds(Limits, idle_pushes=st.integers(0, 5), pushes=st.integers(0, 25), minutes=st.integers(0, 40)),
+    limits=st.builds(Limits, idle_nudges=st.integers(0, 5), nudges=st.integers(0, 25), minutes=st.integers(0, 40)),
 )
-def test_nobody_is_sent_on_beyond_a_bound(idle: int, pushes: int, minutes: float, limits: Limits) -> None:
-    pace = Pace(idle=idle, pushes=pushes)
+def test_nobody_is_sent_on_beyond_a_bound(idle: int, nudges: int, minutes: float, limits: Limits) -> None:
+    pace = Pace(idle=idle, nudges=nudges)
     verdict = go_on(plan_of("a"), pace, Stop(minutes=minutes), limits)
     if verdict.item is not None:
-        assert idle < limits.idle_pushes
-        assert pushes < limits.pushes
+        assert idle < limits.idle_nudges
+        assert nudges < limits.nudges
         assert minutes < limits.minutes
-        assert (verdict.pace.pushes, verdict.pace.idle) == (pushes + 1, idle + 1)
+        assert (verdict.pace.nudges, verdict.pace.idle) == (nudges + 1, idle + 1)
     else:
-        assert verdict.pace.pushes == pushes
+        assert verdict.pace.nudges == nudges
 
 
 def test_deciding_changes_nothing_but_what_it_returns() -> None:
-    plan, pace, stop = plan_of("a"), Pace(pushes=2), Stop(said=TALK)
+    plan, pace, stop = plan_of("a"), Pace(nudges=2), Stop(said=TALK)
     assert go_on(plan, pace, stop, OURS) == go_on(plan, pace, stop, OURS)
-    assert pace == Pace(pushes=2)
+    assert pace == Pace(nudges=2)
 
 
 def test_the_same_call_again_and_calls_in_turns_are_no_progress() -> None:
@@ -291,8 +291,8 @@ def test_the_same_call_again_and_calls_in_turns_are_no_progress() -> None:
 
 
 def test_what_counts_for_the_session_stays_when_the_user_speaks() -> None:
-    pace = Pace(pushes=7, spent=90, idle=3, work=2, since=5, stopped=True, waiting="the user said to wait")
-    assert prompted(pace, "") == Pace(pushes=7, spent=90, stopped=True)
+    pace = Pace(nudges=7, spent=90, idle=3, work=2, since=5, stopped=True, waiting="the user said to wait")
+    assert prompted(pace, "") == Pace(nudges=7, spent=90, stopped=True)
 
 
 # --- agents that would run for ever ----------------------------------------------------------------------------------
@@ -331,7 +331,7 @@ def _edits(at: Desk, number: int) -> str:
     return TALK
 
 
-# How many pushes each may get: without a word of the user, and with one before each stop.
+# How many nudges each may get: without a word of the user, and with one before each stop.
 AGENTS: dict[str, tuple[Callable[[Desk, int], str], int, int]] = {
     "does nothing": (_nothing, 3, 20),
     "only talks": (_talks, 3, 20),
@@ -344,13 +344,13 @@ AGENTS: dict[str, tuple[Callable[[Desk, int], str], int, int]] = {
 
 
 def _stops(at: Callable[[int], Desk], agent: Callable[[Desk, int], str], stops: int, *, prompting: bool) -> int:
-    pushes = 0
+    nudges = 0
     for number in range(stops):
         one = at(number)
         if prompting:
             was_prompted(one, "go on")
-        pushes += bool(stopped(one, Stop(said=agent(one, number))).text)
-    return pushes
+        nudges += bool(stopped(one, Stop(said=agent(one, number))).text)
+    return nudges
 
 
 @pytest.mark.parametrize("prompting", [False, True], ids=["left alone", "prompted before each stop"])
@@ -358,9 +358,9 @@ def _stops(at: Callable[[int], Desk], agent: Callable[[Desk, int], str], stops: 
 def test_over_ten_thousand_stops_pushes_stay_within_bounds(name: str, prompting: bool) -> None:
     agent, alone, with_prompts = AGENTS[name]
     at = desk()
-    pushes = _stops(lambda number: at, agent, STOPS, prompting=prompting)
-    assert pushes == at.pace.pushes
-    assert pushes == (with_prompts if prompting else alone)
+    nudges = _stops(lambda number: at, agent, STOPS, prompting=prompting)
+    assert nudges == at.pace.nudges
+    assert nudges == (with_prompts if prompting else alone)
 
 
 def _reopened(url: str, every: int) -> Callable[[int], Desk]:
@@ -399,12 +399,12 @@ from punchlist.moments import Stop, Work, stopped, worked
 url, name, does = sys.argv[1:]
 with punchlist.open(url, session="s1") as desk:
     sys.stdin.readline()
-    pushes = 0
+    nudges = 0
     for number in range(150):
         if does == "works":
             worked(desk, Work(f"{name}-{number}"))
-        pushes += bool(stopped(desk, Stop(said="So far.")).text)
-    print(pushes)
+        nudges += bool(stopped(desk, Stop(said="So far.")).text)
+    print(nudges)
 """
 
 
@@ -425,7 +425,7 @@ def test_two_processes_at_once_share_their_bounds(does: str, bound: int, scheme:
     told = [process.communicate()[0] for process in racing]
     assert [process.returncode for process in racing] == [0, 0]
     with desk(url) as at:
-        assert sum(map(int, told)) == at.pace.pushes == bound
+        assert sum(map(int, told)) == at.pace.nudges == bound
 
 
 def test_every_push_and_every_rest_is_written_down() -> None:
@@ -434,9 +434,9 @@ def test_every_push_and_every_rest_is_written_down() -> None:
         stopped(at, Stop(said=TALK))
     happened = [(one["kind"], one.get("number", one.get("reason"))) for one in at.events() if one["kind"] != "call"]
     assert happened == [
-        ("push", 1),
-        ("push", 2),
-        ("push", 3),
-        ("rest", "it was sent on without any progress often enough"),
-        ("rest", "it was sent on without any progress often enough"),
+        ("nudge", 1),
+        ("nudge", 2),
+        ("nudge", 3),
+        ("stop", "nudges led to no progress"),
+        ("stop", "nudges led to no progress"),
     ]

@@ -267,7 +267,7 @@ PAUSES: dict[str, tuple[str, str, dict[str, Any]]] = {
 
 
 def paused(dialect: str, url: str = "") -> tuple[Desk, PauseRecorder]:
-    """A desk whose model was sent on twice, and then asked to rest; and who was told."""
+    """A desk whose model was nudged twice, and then asked to pause; and who was told."""
     name, tool, args = PAUSES[dialect]
     at = planned(name, store=url or None)
     recorder = PauseRecorder()
@@ -285,7 +285,7 @@ def test_a_pause_is_stored_and_told_with_what_was_being_done_and_how_often_it_wa
     assert pause is not None
     assert recorder.pauses == (pause,)
     assert (pause.reason, pause.item, pause.attempts) == ("The deploy key has expired.", "2", 2)
-    assert pause.last_prompt_at == at.pace.pushed_at != ""
+    assert pause.last_prompt_at == at.pace.nudged_at != ""
     assert pause.at >= pause.last_prompt_at
 
 

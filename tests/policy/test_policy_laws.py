@@ -69,7 +69,7 @@ def test_whatever_happens_pushes_and_reminders_stay_within_bounds_and_off_the_us
     steps: list[str | tuple[str, str]],
 ) -> None:
     at = planned()
-    pushes = idle = spent = 0
+    nudges = idle = spent = 0
     is_waiting = False
     before: tuple[int, Pace] = (at.plan.revision, at.pace)
     for step in steps:
@@ -82,12 +82,12 @@ def test_whatever_happens_pushes_and_reminders_stay_within_bounds_and_off_the_us
             idle = 0 if step == "go on" else idle
         elif stopped(at, Stop(said=step[1])).text:
             moved = (plan.revision, at.pace.lately) != (before[0], before[1].lately)
-            pushes, idle = pushes + 1, 1 if moved else idle + 1
+            nudges, idle = nudges + 1, 1 if moved else idle + 1
             assert next_item(plan) is not None
             assert (plan.mode, plan.paused, is_waiting) == ("act", None, False)
             assert step[1] in ("So far.", "")
             before = (at.plan.revision, at.pace)
-        assert pushes == at.pace.pushes <= 20
+        assert nudges == at.pace.nudges <= 20
         assert idle <= 3
         assert spent == at.pace.spent <= 400
 

@@ -473,6 +473,6 @@ def test_the_user_sees_what_reminders_have_cost(folder: Path) -> None:
     run("remind", "--session", "s1", "--messages", "messages.json")
     spent = json.loads(run("show", "--json", "--session", "s1").stdout)["session"]
     assert 0 < spent["reminder_tokens"] < 100
-    assert (spent["reminder_budget"], spent["pushes"], spent["push_limit"]) == (400, 0, 20)
+    assert (spent["reminder_budget"], spent["nudges"], spent["nudge_limit"]) == (400, 0, 20)
     assert f"reminders {spent['reminder_tokens']} of 400 tokens" in run("show", "--session", "s1").stdout
     assert json.loads(run("show", "--json").stdout)["session"] == spent  # of the session that works from the plan

@@ -633,11 +633,11 @@ def test_a_store_that_was_closed_says_so(url: str) -> None:
 def test_what_is_remembered_of_readers_is_trimmed_with_history(store: Store) -> None:
     plan = saved(store, None, plan_of("a"))
     store.remember(plan.id, "r", Reader(1))
-    store.keep("r", Pace(), Pace(pushes=1))
+    store.keep("r", Pace(), Pace(nudges=1))
     store.trim("1999")
-    assert (seen(store, plan, "r"), store.recall("r").pushes) == (1, 1)
+    assert (seen(store, plan, "r"), store.recall("r").nudges) == (1, 1)
     store.trim("9999")
-    assert (seen(store, plan, "r"), store.recall("r").pushes) == (0, 0)
+    assert (seen(store, plan, "r"), store.recall("r").nudges) == (0, 0)
 
 
 # --- races ---------------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ PACES = st.builds(
     revision=_NUMBERS,
     turns=_NUMBERS,
     spent=_NUMBERS,
-    pushes=_NUMBERS,
+    nudges=_NUMBERS,
     idle=_NUMBERS,
     since=_NUMBERS,
     lately=_TEXTS,
@@ -69,27 +69,27 @@ def test_a_pace_comes_back_as_it_was_kept(store: Store) -> None:
 
 
 def test_a_pace_that_has_changed_meanwhile_is_not_overwritten(store: Store) -> None:
-    store.keep(KEY, Pace(), Pace(pushes=1))
-    for before in (Pace(), Pace(pushes=2), Pace(pushes=1, idle=1)):
+    store.keep(KEY, Pace(), Pace(nudges=1))
+    for before in (Pace(), Pace(nudges=2), Pace(nudges=1, idle=1)):
         with pytest.raises(StaleRevision):
-            store.keep(KEY, before, Pace(pushes=9))
-    assert store.recall(KEY) == Pace(pushes=1)
-    store.keep(KEY, Pace(pushes=1), Pace(pushes=2))
-    assert store.recall(KEY) == Pace(pushes=2)
+            store.keep(KEY, before, Pace(nudges=9))
+    assert store.recall(KEY) == Pace(nudges=1)
+    store.keep(KEY, Pace(nudges=1), Pace(nudges=2))
+    assert store.recall(KEY) == Pace(nudges=2)
 
 
 def test_a_pace_that_is_fresh_again_can_be_kept_and_left(store: Store) -> None:
-    store.keep(KEY, Pace(), Pace(pushes=1))
-    store.keep(KEY, Pace(pushes=1), Pace())
-    store.keep(KEY, Pace(), Pace(pushes=2))
-    assert store.recall(KEY) == Pace(pushes=2)
+    store.keep(KEY, Pace(), Pace(nudges=1))
+    store.keep(KEY, Pace(nudges=1), Pace())
+    store.keep(KEY, Pace(), Pace(nudges=2))
+    assert store.recall(KEY) == Pace(nudges=2)
 
 
 def test_the_paces_of_readers_do_not_touch_each_other_whatever_their_names(store: Store) -> None:
     names = [*HOSTILE, "x" * 5_000, "x" * 5_001, "a/b", "../a", "A", "a", "a ", "a\n"]
     for number, name in enumerate(names, 1):
-        desk(store, "s" + name).paced(lambda pace, number=number: pace._replace(pushes=number))  # type: ignore[misc]
-    assert [desk(store, "s" + name).pace.pushes for name in names] == list(range(1, len(names) + 1))
+        desk(store, "s" + name).paced(lambda pace, number=number: pace._replace(nudges=number))  # type: ignore[misc]
+    assert [desk(store, "s" + name).pace.nudges for name in names] == list(range(1, len(names) + 1))
     assert desk(store, "other").pace == Pace()
 
 
@@ -100,14 +100,14 @@ def test_threads_that_count_at_once_lose_nothing(store: Store) -> None:
         own = desk(store)
         ready.wait()
         for _ in range(25):
-            own.paced(lambda pace: pace._replace(pushes=pace.pushes + 1))
+            own.paced(lambda pace: pace._replace(nudges=pace.nudges + 1))
 
     threads = [Thread(target=counts) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert store.recall(KEY).pushes == 100
+    assert store.recall(KEY).nudges == 100
 
 
 _COUNTER = """
@@ -116,7 +116,7 @@ import punchlist
 with punchlist.open(sys.argv[1], session="s1") as desk:
     sys.stdin.readline()
     for _ in range(100):
-        desk.paced(lambda pace: pace._replace(pushes=pace.pushes + 1))
+        desk.paced(lambda pace: pace._replace(nudges=pace.nudges + 1))
 """
 
 
@@ -134,30 +134,36 @@ def test_processes_that_count_at_once_lose_nothing(url: str) -> None:
         process.communicate()
     assert [process.returncode for process in racing] == [0, 0]
     store = open_store(url)
-    assert store.recall(KEY).pushes == 200
+    assert store.recall(KEY).nudges == 200
     store.close()
 
 
 @pytest.mark.parametrize("url", ["json", "sqlite", "postgresql"], indirect=True)
 def test_a_pace_outlives_the_process_and_is_forgotten_with_old_history(url: str) -> None:
     store = open_store(url)
-    store.keep(KEY, Pace(), Pace(pushes=3, waiting="the user said to wait"))
+    store.keep(KEY, Pace(), Pace(nudges=3, waiting="the user said to wait"))
     store.close()
     store = open_store(url)
-    assert store.recall(KEY) == Pace(pushes=3, waiting="the user said to wait")
+    assert store.recall(KEY) == Pace(nudges=3, waiting="the user said to wait")
     store.trim("1999-01-01T00:00:00")
-    assert store.recall(KEY).pushes == 3
+    assert store.recall(KEY).nudges == 3
     store.trim("9999")
     assert store.recall(KEY) == Pace()
     store.close()
 
 
 def test_what_another_version_kept_is_read_as_far_as_it_is_known() -> None:
-    kept = {**pace_to_json(Pace(pushes=4, stopped=True)), "mood": "fine", "idle": "three", "turns": True}
-    assert pace_from_json(kept) == Pace(pushes=4, stopped=True)
+    kept = {**pace_to_json(Pace(nudges=4, stopped=True)), "mood": "fine", "idle": "three", "turns": True}
+    assert pace_from_json(kept) == Pace(nudges=4, stopped=True)
 
 
-@pytest.mark.parametrize("kept", ['{"pushes": 4, "mood": "fine"}', '{"idle": "x"}', "[]", "3", "null", "", "{", "\x00"])
+def test_a_pace_that_an_earlier_version_kept_still_counts_its_nudges() -> None:
+    assert pace_from_json({"pushes": 3, "pushed_at": "2026-01-01", "idle": 1}) == Pace(
+        nudges=3, nudged_at="2026-01-01", idle=1
+    )
+
+
+@pytest.mark.parametrize("kept", ['{"nudges": 4, "mood": "fine"}', '{"idle": "x"}', "[]", "3", "null", "", "{", "\x00"])
 def test_a_pace_that_another_version_or_a_fault_left_behind_does_not_stand_in_the_way(
     kept: str, tmp_path: Path
 ) -> None:
@@ -166,21 +172,21 @@ def test_a_pace_that_another_version_or_a_fault_left_behind_does_not_stand_in_th
         db.execute("INSERT INTO paces VALUES (?, ?, '2026-01-01')", (KEY, kept))
     db.close()
     before = store.recall(KEY)
-    assert before.pushes == (4 if "4" in kept else 0)
-    assert desk(store).paced(lambda pace: pace._replace(pushes=pace.pushes + 1)).pushes == before.pushes + 1
-    assert store.recall(KEY).pushes == before.pushes + 1
+    assert before.nudges == (4 if "4" in kept else 0)
+    assert desk(store).paced(lambda pace: pace._replace(nudges=pace.nudges + 1)).nudges == before.nudges + 1
+    assert store.recall(KEY).nudges == before.nudges + 1
     store.close()
 
 
-@pytest.mark.parametrize("kept", ["[]", "3", "", "{", '{"pushes": "x"}'])
+@pytest.mark.parametrize("kept", ["[]", "3", "", "{", '{"nudges": "x"}'])
 def test_a_damaged_pace_in_a_directory_does_not_stand_in_the_way(kept: str, tmp_path: Path) -> None:
     store = open_store(f"json:{tmp_path / 'plans'}")
-    store.keep(KEY, Pace(), Pace(pushes=1))
+    store.keep(KEY, Pace(), Pace(nudges=1))
     (path,) = (tmp_path / "plans" / ".punchlist" / "paces").iterdir()
     path.write_text(kept)
     assert store.recall(KEY) == Pace()
-    assert desk(store).paced(lambda pace: pace._replace(pushes=1)).pushes == 1
-    assert store.recall(KEY) == Pace(pushes=1)
+    assert desk(store).paced(lambda pace: pace._replace(nudges=1)).nudges == 1
+    assert store.recall(KEY) == Pace(nudges=1)
 
 
 # --- sessions --------------------------------------------------------------------------------------------------------
@@ -270,11 +276,11 @@ def test_a_file_of_the_second_version_is_brought_up_to_date_after_a_copy_was_mad
     assert [item.text for item in own.plan.items] == ["Read"]
     assert [record.revision for record in own.history()] == [1]
     assert store.sessions("p") == [("s1", "main")]
-    own.paced(lambda pace: pace._replace(pushes=1))
+    own.paced(lambda pace: pace._replace(nudges=1))
     store.close()
 
     again = open_store(f"sqlite:{path}")
-    assert again.recall(KEY).pushes == 1
+    assert again.recall(KEY).nudges == 1
     again.close()
     with sqlite3.connect(path) as db, sqlite3.connect(f"{path}.version-2") as copy:
         assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)

@@ -126,8 +126,8 @@ def test_a_session_of_an_agent_is_followed_by_its_hooks() -> None:
     assert hook("PostToolUse", tool_name="TodoWrite", tool_input=sent) == []
     assert run("line") == "▶ Reproduce, now 0/2\n"
 
-    (sent_on,) = hook("Stop", stop_hook_active=False, last_assistant_message="So far.")
-    assert sent_on.startswith('The plan is not finished: now "Reproduce" (0/2). Go on with it.')
+    (nudged,) = hook("Stop", stop_hook_active=False, last_assistant_message="So far.")
+    assert nudged.startswith('The plan is not finished: now "Reproduce" (0/2). Go on with it.')
     assert hook("Stop", stop_hook_active=True, last_assistant_message="Which parser do you mean?") == []
     run("add", "Write a test", "--after", "Reproduce")
     assert hook("UserPromptSubmit", prompt="go on") == ['the user added "Write a test".']

@@ -1,6 +1,6 @@
 """The reference agent: a small loop around a model, its tools and the plan it works from.
 
-loop        asks the model, runs its calls, attaches what it should hear, sends it on or lets it rest
+loop        asks the model, runs its calls, attaches what it should hear, nudges it or lets it stop
 messages    what is said in a conversation, and its JSON
 transcript  a conversation in a file, a line for each message
 sessions    begin, continue, resume, compact

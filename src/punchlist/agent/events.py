@@ -65,8 +65,8 @@ class Attached(NamedTuple):
     text: str
 
 
-class Pushed(NamedTuple):
-    """The agent stopped early and was sent on."""
+class Nudged(NamedTuple):
+    """The agent stopped early and was nudged."""
 
     agent: str
     number: int
@@ -105,7 +105,7 @@ class Rested(NamedTuple):
     text: str = ""
 
 
-Event = Said | Called | Answered | Planned | Waiting | Spent | Attached | Pushed | Compacted | Worker | Warned | Rested
+Event = Said | Called | Answered | Planned | Waiting | Spent | Attached | Nudged | Compacted | Worker | Warned | Rested
 
 
 class Question(NamedTuple):

@@ -1,4 +1,4 @@
-"""What an agent does, written down: with the item it was done for, and as progress since it was last sent on."""
+"""What an agent does, written down: with the item it was done for, and as progress since it was last nudged."""
 
 from __future__ import annotations
 

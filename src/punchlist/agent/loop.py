@@ -1,6 +1,6 @@
-"""The loop: ask the model, run its calls, attach what it should hear, send it on or let it rest.
+"""The loop: ask the model, run its calls, attach what it should hear, nudge it or let it stop.
 
-Read from the top: `work` is one word of the user until the agent rests. The conversation is in the transcript before
+Read from the top: `work` is one word of the user until the agent stops. The conversation is in the transcript before
 each step goes on, so whatever ends the process loses nothing.
 """
 
@@ -14,7 +14,7 @@ from ..moments import Stop as Standing
 from ..policy.brief import wrapped
 from ..prompts import say
 from . import compact
-from .events import Attached, Interrupted, Planned, Pushed, Rested, Said, Spent
+from .events import Attached, Interrupted, Nudged, Planned, Rested, Said, Spent
 from .messages import Assistant, Attachment, Call, User, tamed, whole
 from .models import ModelError, TooLong, Turn
 from .queue import NOT_BEGUN, results
@@ -25,7 +25,7 @@ from .transcript import Transcript
 
 
 def work(site: Site, said: Transcript, prompt: str = "") -> Rested:
-    """Ask, act and ask again until the agent rests. Whatever happens, the conversation stays whole."""
+    """Ask, act and ask again until the agent stops. Whatever happens, the conversation stays whole."""
     try:
         rested = _until_rest(site, said, prompt)
     except Interrupted as error:
@@ -108,19 +108,19 @@ def _asked(site: Site, said: Transcript, system: str) -> Turn:
 
 
 def _rested(site: Site, said: Transcript, turn: Turn) -> Rested | None:
-    """Why the agent rests; nothing if it was sent on, or if a sub-agent has something to report."""
+    """Why the agent stops; nothing if it was nudged, or if a sub-agent has something to report."""
     if site.crew.busy:
         site.crew.await_one(site)
         return None
     if not site.depth and site.desk.plan.open_items and site.is_spoken_to():
         return Rested(site.agent, "waiting", "you have said more")
     standing = Standing(said=turn.text, agent=site.agent)
-    sent = Sent("", "a sub-agent is not sent on") if site.depth else stopped(site.desk, standing)
+    sent = Sent("", "a sub-agent is not nudged") if site.depth else stopped(site.desk, standing)
     if not sent.text:
         open_items = site.desk.plan.open_items
         return Rested(site.agent, "waiting" if open_items else "done", sent.reason)
-    site.tell(Pushed(site.agent, site.desk.pace.pushes, sent.text))
-    said.add(Attachment("push", sent.text))
+    site.tell(Nudged(site.agent, site.desk.pace.nudges, sent.text))
+    said.add(Attachment("nudge", sent.text))
     return None
 
 

@@ -101,7 +101,7 @@ _FIELDS: dict[str, Schema] = {
 
 
 def tamed(args: Any) -> Any:
-    """The arguments of a call as something that can be written down and sent on, whatever a model has made up."""
+    """The arguments of a call as something that can be written down and sent, whatever a model has made up."""
     faults = check({"args": args}, {"type": "object"})
     if faults:
         return f"(unreadable: {faults[0]})"

@@ -100,7 +100,7 @@ def _show(args: Namespace) -> int:
         view = View(plan, expanded=True, busy=False)
         style = load_style(desk.settings.style)
         screen.show(render_view(view, style, screen.width(), unicode=screen.has_unicode(desk.settings)))
-    if spent and (spent["reminder_tokens"] or spent["pushes"]) and not as_data:
+    if spent and (spent["reminder_tokens"] or spent["nudges"]) and not as_data:
         screen.show([(render.Span(_cost(spent), "dim"),)])
     return 0
 
@@ -112,7 +112,7 @@ def _all(desk: Desk) -> Plan:
 
 
 def _spent(desk: Desk) -> dict[str, int]:
-    """What reminders and pushes have cost the session that works from the plan; nothing, if no hook was ever heard."""
+    """What reminders and nudges have cost the session that works from the plan; nothing, if no hook was ever heard."""
     bound = [] if desk.session else desk.store.sessions(desk.plan.id)
     pace = desk.of(*bound[-1]).pace if bound else desk.pace
     if pace == Pace():
@@ -121,13 +121,13 @@ def _spent(desk: Desk) -> dict[str, int]:
 
     limits = limits_of(desk.settings, desk.settings.dialect)
     spent = {"reminder_tokens": pace.spent, "reminder_budget": limits.budget}
-    return {**spent, "pushes": pace.pushes, "push_limit": limits.pushes}
+    return {**spent, "nudges": pace.nudges, "nudge_limit": limits.nudges}
 
 
 def _cost(spent: dict[str, int]) -> str:
     budget = spent["reminder_budget"]
     of = f" of {budget}" if budget >= 0 else ""
-    return f"reminders {spent['reminder_tokens']}{of} tokens, sent on {spent['pushes']} of {spent['push_limit']} times"
+    return f"reminders {spent['reminder_tokens']}{of} tokens, nudged {spent['nudges']} of {spent['nudge_limit']} times"
 
 
 def _line(args: Namespace) -> int:

@@ -48,7 +48,7 @@ def _about_mode(file: str, args: Namespace, before: Plan, after: Plan) -> list[s
 
 
 def stop(desk: Desk, args: Namespace) -> int:
-    """No more pushes, in the sessions that work from this plan."""
+    """No more nudges, in the sessions that work from this plan."""
     require_user("stop")
     plan = desk.plan
     sessions = [desk] if desk.session else [desk.of(*who) for who in desk.store.sessions(plan.id)] or [desk]
@@ -56,9 +56,9 @@ def stop(desk: Desk, args: Namespace) -> int:
         raise Refused("there is no plan here, and so nothing to stop.")
     for one in sessions:
         one.paced(lambda pace: pace._replace(stopped=True))
-        one.note("stop", by=USER)
+        one.note("no-nudges", by=USER)
     stopped = [one.session for one in sessions]
-    return screen.answer(args, {"stopped": stopped}, "the agent is not sent on any more in this session.")
+    return screen.answer(args, {"stopped": stopped}, "the agent is no longer nudged in this session.")
 
 
 def turn(args: Namespace) -> int:

@@ -1,7 +1,7 @@
 """`punchlist demo`: the reference agent on a scratch project, its model played by a script.
 
 Everything but the model is real: the loop, the tools, the tests that fail and pass, the sub-agent, the user's edit from
-another process, the compaction, the push. It proves at the end that what it showed is so.
+another process, the compaction, the nudge. It proves at the end that what it showed is so.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _SHOWN = (
     "a sub-agent with a plan of its own, alongside",
     "your edit, made in another process, heard once and done",
     "a conversation summed up, and the plan still there",
-    "an agent that stopped early, and was sent on",
+    "an agent that stopped early, and was nudged",
     "the project's tests: red before, green now",
 )
 _END = """

@@ -65,16 +65,16 @@ COMMANDS = {
     "move": "move ID --after ID, --before ID or --phase P",
     "note": "add a note: note ID TEXT",
     "rename": "give an item other words: rename ID TEXT",
-    "pause": "let the agent rest: pause REASON",
+    "pause": "pause the agent: pause REASON",
     "resume": "end a pause",
     "mode": "how the agent may work: mode act, plan or quiet",
-    "stop": "do not send the agent on any more in this session",
+    "stop": "stop nudging the agent to continue in this session",
     "off": "leave agents alone: here, or --everywhere",
     "on": "work with agents again",
     "edit": "the plan as Markdown in your editor; what you change is applied",
     "undo": "take back the last change, whoever made it",
     "redo": "bring back what was undone",
-    "log": "every change: who, when, what; --events: also reminders, pushes, rests",
+    "log": "every change: who, when, what; --events: also reminders, nudges, stops",
     "diff": "what differs between two revisions: diff REV [REV]",
     "restore": "let the plan be as it was: restore REV",
     "trim": "forget old history: trim --older-than 30d",
@@ -322,7 +322,7 @@ def _some(word: str) -> int:
 
 def _log(to: argparse.ArgumentParser) -> None:
     to.add_argument("--most", type=_some, default=0, metavar="N", help="only the last N")
-    to.add_argument("--events", action="store_true", help="also refusals, reminders, pushes, rests and why")
+    to.add_argument("--events", action="store_true", help="also refusals, reminders, nudges, stops and why")
 
 
 def _diff(to: argparse.ArgumentParser) -> None:

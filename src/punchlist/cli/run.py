@@ -143,7 +143,7 @@ def _once(session: Session, prompt: str, as_json: bool) -> int:
 
 
 def worked(session: Session, prompt: str, obey: Callable[[str], bool] | None = None) -> Rested:
-    """One word of the user until the agent rests. Ctrl+C stops it; a second one leaves at once. What is typed meanwhile
+    """One word of the user until the agent stops. Ctrl+C stops it; a second one leaves at once. What is typed meanwhile
     is obeyed if it can be, and else kept; if nobody would, it is not listened to."""
     with _stoppable(session.site.stop):
         panel = _panel(session)

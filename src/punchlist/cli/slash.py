@@ -28,11 +28,11 @@ HELP = """\
 /todos            the list
 /todo             the plan; /todo help has what can be done to it
 /plan             plan mode: look and plan, change nothing; /plan again approves
-/pause [WHY]      let the agent rest; /resume ends that
+/pause [WHY]      pause the agent; /resume ends that
 /undo             take back the last change of the plan, whoever made it
 /quit             leave; `punchlist run --continue` comes back
 Ctrl+C            stops the agent; twice leaves
-What you type while the agent works waits until it rests; /todo does not."""
+What you type while the agent works waits until it stops; /todo does not."""
 TODO_HELP = """\
 /todo                     show the plan
 /todo edit                change it in your editor
@@ -57,7 +57,7 @@ def is_command(text: str) -> bool:
 
 
 def has_to_wait(text: str) -> bool:
-    """Whether a command can only be obeyed while the agent rests: it is about the agent, or needs the terminal."""
+    """Whether a command can only be obeyed while the agent stops: it is about the agent, or needs the terminal."""
     name, verb, *_ = [*text.split(), ""]
     return name in _WAITING or (name, verb) == ("/todo", "edit")
 

@@ -14,8 +14,8 @@ from ..agent.events import (
     Called,
     Compacted,
     Event,
+    Nudged,
     Planned,
-    Pushed,
     Question,
     Rested,
     Said,
@@ -189,8 +189,8 @@ class Stage:
     def _noted(self, event: Event) -> list[Line]:
         if isinstance(event, Attached) and event.kind in _HEARD and event.agent == MAIN:
             return self._aside(f"the agent heard: {_inside(event.text)}", "dim")
-        if isinstance(event, Pushed):
-            return self._aside(f"{_who(event.agent)} stopped early and was sent on: {_inside(event.text)}", "now")
+        if isinstance(event, Nudged):
+            return self._aside(f"{_who(event.agent)} stopped early and was nudged: {_inside(event.text)}", "now")
         if isinstance(event, Compacted):
             words = (
                 f"the conversation was summed up, from about {event.before:,} tokens to {event.after:,}; the plan stays"
@@ -204,7 +204,7 @@ class Stage:
 
     def _rested(self, event: Rested) -> list[Line]:
         words = {
-            "waiting": f"the agent rests: {event.text}",
+            "waiting": f"the agent stops: {event.text}",
             "paused": f"paused: {event.text}",
             "limit": f"the agent was stopped: {event.text}",
             "stopped": "stopped. Say how to go on.",
@@ -214,7 +214,7 @@ class Stage:
         return self._aside(words, style, whole=True) if words else []
 
     def _aside(self, words: str, style: str, *, whole: bool = False) -> list[Line]:
-        """A line about the agent. What went wrong is told whole, as is why it rests; other things as far as a line
+        """A line about the agent. What went wrong is told whole, as is why it stops; other things as far as a line
         goes."""
         mark = "·" if self._glyphs.cut == "…" else "-"
         said = self._glyphs.said(words)

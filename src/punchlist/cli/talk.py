@@ -36,7 +36,7 @@ def talk(session: Session) -> int:
 
 
 def work_off(session: Session, prompt: str) -> Rested:
-    """One word of the user, then what they typed while the agent worked, until it rests with nothing left to hear."""
+    """One word of the user, then what they typed while the agent worked, until it stops with nothing left to hear."""
     stage = session.stage
     rested = _work(session, prompt)
     with suppress(EOFError):

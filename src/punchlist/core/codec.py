@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 _ITEM_DEFAULTS = tuple(Item._field_defaults.items())
+_RENAMED = {"pushes": "nudges", "pushed_at": "nudged_at"}  # as stores of an earlier version have it
 _TEXT: Schema = {"type": "string"}
 _TEXTS: Schema = {"type": "array", "items": _TEXT}
 _COUNT: Schema = {"type": "integer"}
@@ -334,5 +335,6 @@ def pace_to_json(pace: Pace) -> dict[str, Any]:
 def pace_from_json(data: Mapping[str, Any]) -> Pace:
     """What is not known, or not of its kind, is passed over: a pace is worth less than a plan."""
     known: dict[str, Any] = Pace._field_defaults
+    data = {_RENAMED.get(name, name): value for name, value in data.items()}
     fields: dict[str, Any] = {name: value for name, value in data.items() if type(value) is type(known.get(name))}
     return Pace(**fields)

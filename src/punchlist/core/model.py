@@ -64,7 +64,7 @@ _STATUS = itemgetter(Item._fields.index("status"))
 
 
 class Pause(NamedTuple):
-    """Why the agent rests, since when, and what it was doing."""
+    """Why the agent stops, since when, and what it was doing."""
 
     reason: str
     at: str = ""
@@ -135,22 +135,22 @@ class Reader(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How a reader's work goes: what it was reminded of and sent on with, and what that has cost."""
+    """How a reader's work goes: what it was reminded of and nudged with, and what that has cost."""
 
     revision: int = 0  # of the plan, when it was last looked at
     turns: int = 0  # since the plan changed
     reminded: int = 0  # turns since the last reminder
     reminders: int = 0  # since the plan changed
     spent: int = 0  # tokens of reminders in this session
-    work: int = 0  # tool calls since the last push; one that was made lately does not count
+    work: int = 0  # tool calls since the last nudge; one that was made lately does not count
     lately: str = ""  # the digests of those, with a space between
-    pushes: int = 0  # in this session
-    idle: int = 0  # pushes in a row that led to nothing
-    since: int = 0  # when the first push after the user's last word was given, in seconds
-    pushed_at: str = ""  # when the last one was
+    nudges: int = 0  # in this session
+    idle: int = 0  # nudges in a row that led to nothing
+    since: int = 0  # when the first nudge after the user's last word was given, in seconds
+    nudged_at: str = ""  # when the last one was
     tool: str = ""  # with which it last wrote the plan
     planning: int = 0  # turns since the text of plan mode was told
-    waiting: str = ""  # why it rests until the user's next word
+    waiting: str = ""  # why it stops until the user's next word
     failed: bool = False  # whether its last plan call failed
-    stopped: bool = False  # no more pushes in this session
+    stopped: bool = False  # no more nudges in this session
     log: int = 0  # how much of its agent's log was looked at, in bytes

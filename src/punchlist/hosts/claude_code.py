@@ -1,7 +1,7 @@
 """Claude Code's hooks: https://code.claude.com/docs/en/hooks
 
 Its TodoWrite and Task tools become the plan; edits, reminders and the plan itself are told with prompts, tool results
-and session starts; an agent that stops early is sent on."""
+and session starts; an agent that stops early is nudged."""
 
 from __future__ import annotations
 
@@ -114,8 +114,8 @@ def _shown(response: Any) -> Any:
 
 
 def written(event: dict[str, Any], said: Answer) -> dict[str, Any] | None:
-    if said.push:
-        return {"decision": "block", "reason": said.push}
+    if said.nudge:
+        return {"decision": "block", "reason": said.nudge}
     if not said.context:
         return None
     return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "additionalContext": said.context}}

@@ -27,8 +27,8 @@ _WRAP = ("<untrusted_context>", "</untrusted_context>")
 def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | None:
     """What to say to an event, or nothing."""
     said = heed(_read(event), Host("gemini", {"write_todos": "gemini"}, lost=lost), flags)
-    if said.push:
-        return {"decision": "block", "reason": said.push}
+    if said.nudge:
+        return {"decision": "block", "reason": said.nudge}
     if not said.context:
         return None
     return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "additionalContext": said.context}}

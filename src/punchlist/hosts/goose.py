@@ -19,7 +19,7 @@ _HOST = Host("goose", deaf=True)
 def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | None:
     """What to say to an event, or nothing."""
     said = heed(_read(event), _HOST, flags)
-    return {"decision": "block", "reason": said.push} if said.push else None
+    return {"decision": "block", "reason": said.nudge} if said.nudge else None
 
 
 def _read(event: dict[str, Any]) -> Event:

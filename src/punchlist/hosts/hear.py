@@ -44,10 +44,10 @@ class Event(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the agent is told, or sent on with."""
+    """What the agent is told, or nudged with."""
 
     context: str = ""
-    push: str = ""
+    nudge: str = ""
 
 
 class Host(NamedTuple):
@@ -55,7 +55,7 @@ class Host(NamedTuple):
 
     name: str
     mirrors: Mapping[str, str] = NOTHING  # its own plan tools, and the dialect each speaks
-    deaf: bool = False  # whether nothing reaches its model but what it is sent on with
+    deaf: bool = False  # whether nothing reaches its model but what it is nudged with
     names_uses: bool = False  # whether a call to a server has the id of the tool use
     hides_failure: bool = False  # whether a tool that failed looks like one that did not
     log: Callable[[], Log] | None = None  # how its log is read, where its words are not in its event
@@ -75,7 +75,7 @@ def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
         if desk.is_off:
             return Answer()
         if event.moment == STOP:
-            return Answer(push=_stop(desk, event, host))
+            return Answer(nudge=_stop(desk, event, host))
         return Answer("\n".join(_told(desk, event, host, before)))
 
 
@@ -194,7 +194,7 @@ def _mirrored(desk: Desk, event: Event, host: Host) -> list[str]:
 
 
 def _stop(desk: Desk, event: Event, host: Host) -> str:
-    """Sent on with a text, or left to rest. Only the main agent is sent on."""
+    """Nudged with a text, or allowed to stop. Only the main agent is nudged."""
     if event.agent != MAIN:
         return ""
     stop = moments.Stop(said=event.said, background=event.background, planning=event.planning, agent=MAIN)

@@ -1,5 +1,5 @@
 """opencode and oh-my-pi have no hooks that run commands: a small plugin of ours sends their events in our own form,
-with the names of `Event`, and gets the answer back as `context` and `push`."""
+with the names of `Event`, and gets the answer back as `context` and `nudge`."""
 
 from __future__ import annotations
 

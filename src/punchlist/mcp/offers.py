@@ -30,7 +30,7 @@ def _place() -> str:
 
 
 def _goes_on(desk: Desk) -> bool:
-    """Whether the agent was sent on since the user last spoke."""
+    """Whether the agent was nudged since the user last spoke."""
     from ..moments import is_continuing
 
     return is_continuing(desk)

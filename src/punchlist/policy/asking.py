@@ -1,7 +1,7 @@
 """Whether a message of an agent ends by asking the user something, or by waiting for an answer.
 
-It is guessed from the words, and where that is doubtful the guess is yes: an agent that rests too early costs a word,
-one that is sent on over a question costs trust."""
+It is guessed from the words, and where that is doubtful the guess is yes: an agent that stops too early costs a word,
+one that is nudged over a question costs trust."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bounds within which an agent may be spoken to. Every reminder and every push is counted against one."""
+"""The bounds within which an agent may be spoken to. Every reminder and every nudge is counted against one."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Limits(NamedTuple):
     on_empty: bool = False  # whether an empty list is worth a word
     heeds_questions: bool = True  # whether an open question to the user is a reason for silence
     continuation: bool = True
-    idle_pushes: int = 3  # in a row that lead to nothing
-    pushes: int = 20  # in a session
-    minutes: int = 30  # since the first push after the user's last word
+    idle_nudges: int = 3  # in a row that lead to nothing
+    nudges: int = 20  # in a session
+    minutes: int = 30  # since the first nudge after the user's last word
 
 
 # What the systems do whose tools a dialect offers. They know no budget.

@@ -1,4 +1,4 @@
-"""Go on or rest, when a turn ends with something open. Safe by construction: whatever is doubtful is a rest."""
+"""Nudge an agent or let it stop, when a turn ends with something open. Whatever is doubtful is a reason to stop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Stop(NamedTuple):
     """What is known of an agent that stops."""
 
     said: str = ""  # its last words
-    minutes: float = 0.0  # since the first push after the user's last word
+    minutes: float = 0.0  # since the first nudge after the user's last word
     agent: str = ""  # who it is; items of others are not its business
     background: bool = False  # work goes on without it
     planning: bool = False  # its own program is in plan mode
@@ -23,26 +23,26 @@ class Stop(NamedTuple):
     awaiting: bool = False  # an approval is awaited
     waits: bool = False  # the user's last words tell it to wait
     owner: bool = True  # whether this session's is the plan
-    work: int = 0  # tool calls it made since it was last sent on, where nobody counted them before
+    work: int = 0  # tool calls it made since it was last nudged, where nobody counted them before
 
 
 class Verdict(NamedTuple):
     """What to do with it."""
 
     item: Item | None  # to go on with; None: rest
-    reason: str  # why it rests, or what it is sent on for
+    reason: str  # why it stops, or what it is nudged for
     pace: Pace
 
 
 def go_on(plan: Plan, pace: Pace, stop: Stop, limits: Limits) -> Verdict:
-    """The verdict, and the pace with a push counted."""
+    """The verdict, and the pace with a nudge counted."""
     pace = _progressed(plan, pace, stop)
     why = _rest(plan, pace, stop, limits)
     item = None if why else next_item(plan, stop.agent)
     if item is None:
         return Verdict(None, why or "only blocked or waiting items are left", pace._replace(revision=plan.revision))
-    pushed = pace._replace(pushes=pace.pushes + 1, idle=pace.idle + 1, work=0, revision=plan.revision)
-    return Verdict(item, "an item is open", pushed)
+    nudged = pace._replace(nudges=pace.nudges + 1, idle=pace.idle + 1, work=0, revision=plan.revision)
+    return Verdict(item, "an item is open", nudged)
 
 
 def next_item(plan: Plan, agent: str = "") -> Item | None:
@@ -91,9 +91,9 @@ def _rest(plan: Plan, pace: Pace, stop: Stop, limits: Limits) -> str:
         (stop.background, "work goes on in the background"),
         (not any(item.status not in CLOSED for item in plan.items), "nothing is open"),
         (stop.awaiting, "an approval is awaited"),
-        (pace.idle >= limits.idle_pushes, "it was sent on without any progress often enough"),
-        (pace.pushes >= limits.pushes, "it was sent on often enough in this session"),
-        (stop.minutes >= limits.minutes, "it has been sent on for long enough"),
+        (pace.idle >= limits.idle_nudges, "nudges led to no progress"),
+        (pace.nudges >= limits.nudges, "the nudges of this session are used up"),
+        (stop.minutes >= limits.minutes, "it has been nudged for long enough"),
     )
     why = next((reason for applies, reason in reasons if applies), "")
     return why or ("it asks the user something" if asks(stop.said) else "")

@@ -1,7 +1,7 @@
 """Whether the user tells an agent to wait or to stop.
 
-It is guessed from the words, clause by clause, and where that is doubtful the guess is yes: an agent that rests too
-early costs a word, one that is sent on over a "stop" costs trust. But a task that speaks of stopping something else is
+It is guessed from the words, clause by clause, and where that is doubtful the guess is yes: an agent that stops too
+early costs a word, one that is nudged over a "stop" costs trust. But a task that speaks of stopping something else is
 a task."""
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 const PUNCHLIST = "@PUNCHLIST@";
 const PATIENCE = 5000; // milliseconds
 
-type Answer = { context?: string; push?: string };
+type Answer = { context?: string; nudge?: string };
 
 function ask(event: Record<string, unknown>): Promise<Answer> {
 	return new Promise((done) => {
@@ -47,7 +47,7 @@ function called(event: any): { tool: string; args: unknown } {
 }
 
 export default function (pi: any): void {
-	let pushed = false; // we sent it on: what comes next is no prompt of the user's
+	let nudged = false; // we sent it on: what comes next is no prompt of the user's
 	let restored = ""; // the plan, after a compaction
 
 	const tell = (moment: string, ctx: any, more: Record<string, unknown> = {}) =>
@@ -64,8 +64,8 @@ export default function (pi: any): void {
 		restored = (await tell("start", ctx, { source: "compact" })).context ?? "";
 	});
 	pi.on("before_agent_start", async (event: any, ctx: any) => {
-		if (pushed) {
-			pushed = false;
+		if (nudged) {
+			nudged = false;
 			return undefined;
 		}
 		const { context } = await tell("prompt", ctx, { prompt: event.prompt ?? "" });
@@ -86,8 +86,8 @@ export default function (pi: any): void {
 		return told ? { content: [...event.content, { type: "text", text: told }] } : undefined;
 	});
 	pi.on("session_stop", async (event: any, ctx: any) => {
-		const { push } = await tell("stop", ctx, { said: textOf(event.last_assistant_message?.content) });
-		pushed = Boolean(push);
-		return push ? { decision: "block", reason: push } : undefined;
+		const { nudge } = await tell("stop", ctx, { said: textOf(event.last_assistant_message?.content) });
+		nudged = Boolean(nudge);
+		return nudge ? { decision: "block", reason: nudge } : undefined;
 	});
 }

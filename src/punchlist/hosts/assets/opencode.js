@@ -34,7 +34,7 @@ export const Punchlist = async ({ client, directory }) => {
   const known = new Set() // sessions that began here, or have spoken here: any other was there before this process
   const parents = {} // of the sessions of sub-agents
   const said = {} // an agent's last words
-  const pushed = {} // what we sent it on with
+  const nudged = {} // what we sent it on with
   const restored = {} // the plan, for a session that was compacted, and the message it goes with
 
   const who = (session) => (parents[session] ? { session: parents[session], agent: session } : { session })
@@ -51,16 +51,16 @@ export const Punchlist = async ({ client, directory }) => {
         restored[sessionID] = context ? { text: context } : undefined
       }
       if (event.type === "session.idle" && !parents[sessionID]) {
-        const { push } = await tell("stop", sessionID, { said: said[sessionID] ?? "" })
-        if (!push) return
-        pushed[sessionID] = push
-        await client.session.prompt({ path: { id: sessionID }, body: { parts: [{ type: "text", text: push, synthetic: true }] } })
+        const { nudge } = await tell("stop", sessionID, { said: said[sessionID] ?? "" })
+        if (!nudge) return
+        nudged[sessionID] = nudge
+        await client.session.prompt({ path: { id: sessionID }, body: { parts: [{ type: "text", text: nudge, synthetic: true }] } })
       }
     },
     "chat.message": async (input, output) => {
       const session = input.sessionID ?? output.message?.sessionID
       const prompt = textOf(output.parts)
-      if (!prompt || pushed[session]) return void delete pushed[session]
+      if (!prompt || nudged[session]) return void delete nudged[session]
       const again = known.has(session) ? {} : await tell("start", session, { source: "resume" })
       known.add(session)
       const { context } = await tell("prompt", session, { prompt })

@@ -11,7 +11,7 @@ from .parts import NAME, PROJECT, USER, Part, Where, group, handlers, hook_comma
 
 TITLE = "Claude Code"
 PROGRAM = "claude"
-CANNOT = "sends an agent on at most 8 times in a row without a tool call between (CLAUDE_CODE_STOP_HOOK_BLOCK_CAP)."
+CANNOT = "nudges an agent at most 8 times in a row without a tool call between (CLAUDE_CODE_STOP_HOOK_BLOCK_CAP)."
 NEXT = ""
 PERMISSION = f"mcp__{NAME}"
 

@@ -12,7 +12,7 @@ from .parts import NAME, PROJECT, Part, Where
 
 TITLE = "opencode"
 PROGRAM = "opencode"
-CANNOT = "ends a plain `opencode run` before the agent can be sent on; its terminal and `opencode serve` go on."
+CANNOT = "ends a plain `opencode run` before the agent can be nudged; its terminal and `opencode serve` go on."
 NEXT = ""
 
 
