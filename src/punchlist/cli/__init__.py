@@ -31,11 +31,11 @@ def main() -> int:
     return run_command(argv)
 
 
-def hooked(fields: object) -> str:
-    """The answer to an event that the running server was told of."""
+def hooked(fields: object, client: str) -> str | None:
+    """The answer to an event that the running server was told of by the client of this host."""
     from ..hosts import heard
 
-    return heard(fields)
+    return heard(fields, client)
 
 
 def command_of(argv: list[str]) -> str:

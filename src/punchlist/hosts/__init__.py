@@ -33,14 +33,22 @@ def run(argv: list[str]) -> int:
     return 0
 
 
-def heard(fields: Any) -> str:
-    """Answer an event that the running server was told of, field by field. Fails open like a hook: with nothing."""
-    name = fields.get("host", "") if isinstance(fields, dict) else ""
+def heard(fields: Any, client: str) -> str | None:
+    """Answer an event that the running server was told of, field by field, by a client of this host. Fails open like a
+    hook: with nothing. None for an event that does not come from the hooks that `install` wrote."""
+    from . import secret
+
+    given = dict(fields) if isinstance(fields, dict) else {}
+    name, word = given.get("host", ""), given.pop(secret.FIELD, "")
+    if not secret.matches(word) and (word or not client or name != client):
+        return None
     try:
         import json
 
+        if not word:
+            raise PermissionError("an event without the secret of this user; run `punchlist install claude-code` again")
         host = _host(name)
-        said = host.answer(host.unpacked(fields), {})
+        said = host.answer(host.unpacked(given), {})
         return json.dumps(said) if said else ""
     except Exception as error:
         _log(name, error)

@@ -17,7 +17,7 @@ from .who import Callers, Given
 _AHEAD = 100  # lines that wait before no more are read; those that wait can still be cancelled
 
 
-def run(flags: dict[str, str], hook: Callable[[Any], str] | None = None) -> int:
+def run(flags: dict[str, str], hook: Callable[[Any, str], str | None] | None = None) -> int:
     """Serve the client that started us, until it is gone. `hook` answers the events of an agent."""
     try:
         settings = load({name: flags.get(name) or None for name in ("store", "dialect")})

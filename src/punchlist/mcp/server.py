@@ -18,7 +18,7 @@ from .desks import Desks
 from .lines import Line, TooLong
 from .offers import Offer, offered_now
 from .protocol import Fault, Id, Message, Request
-from .who import Callers
+from .who import Callers, host_of
 
 _SUBSCRIPTIONS = 64  # of one client
 _BATCH = 1000  # messages on one line
@@ -41,7 +41,7 @@ class Server:
         *,
         plan: str = "",
         offer: Offer = offered_now,
-        hook: Callable[[Any], str] | None = None,
+        hook: Callable[[Any, str], str | None] | None = None,
     ) -> None:
         self._dialect = load(settings.dialect)
         self._desks = Desks(settings, callers, self._dialect, plan)
@@ -176,8 +176,9 @@ class Server:
         if not isinstance(name, str):
             raise Fault(protocol.INVALID_PARAMS, "params.name must be a string: the name of a tool.")
         if name == _HOOK and self._hook is not None:
-            said = self._hook(request.params.get("arguments"))
-            return {"content": [{"type": "text", "text": said}], "isError": False}
+            said = self._hook(request.params.get("arguments"), host_of(self._client_of(request)))
+            if said is not None:
+                return {"content": [{"type": "text", "text": said}], "isError": False}
         names = [tool.name for tool in self._dialect.tools]
         if name not in names:
             known = ", ".join(names)
@@ -217,7 +218,7 @@ class Server:
     def _carried_out(self, request: Request, name: str) -> Reply:
         """One tool call. What the store has to complain of is an answer, too."""
         args = _without_additions(request.params.get("arguments"))
-        client = _name_of(request.meta.get(protocol.CLIENT_KEY)) or self._client
+        client = self._client_of(request)
         try:
             desk = self._desks.of(request.meta, client)
         except (StoreError, Refused) as error:
@@ -234,6 +235,10 @@ class Server:
             from ..calls import faulted
 
             return faulted(desk, name, error)
+
+    def _client_of(self, request: Request) -> str:
+        """The name of the client that makes a request."""
+        return _name_of(request.meta.get(protocol.CLIENT_KEY)) or self._client
 
     def _offered(self) -> tuple[Tool, ...]:
         """The tools that are offered now; the usual ones, if that cannot be said: a client asks only once."""

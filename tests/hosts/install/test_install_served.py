@@ -13,6 +13,7 @@ import pytest
 
 import punchlist
 from punchlist import ops
+from punchlist.hosts import secret
 from tests.mcp.raw import Raw
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
@@ -94,6 +95,7 @@ def test_other_agents_have_no_such_hooks() -> None:
 def heard(client: Raw, event: str, **fields: Any) -> Any:
     """What Claude Code hears: it hands over every field as a text, and what is not there as an empty one."""
     common = {"host": "claude-code", "hook_event_name": event, "session_id": "s", "cwd": os.getcwd(), "agent_id": ""}
+    common["secret"] = secret.stored()
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in fields.items()}
     result = client.result("tools/call", name="hook", arguments={**common, **texts})
     assert result["isError"] is False
@@ -102,6 +104,7 @@ def heard(client: Raw, event: str, **fields: Any) -> Any:
 
 
 def test_the_server_answers_hooks_as_a_process_would() -> None:
+    secret.make()
     with Raw() as client:
         client.greet()
         assert [tool["name"] for tool in client.result("tools/list")["tools"]] == ["plan"]
@@ -124,8 +127,88 @@ def test_the_server_answers_hooks_as_a_process_would() -> None:
 def test_an_event_that_makes_no_sense_is_met_with_silence_and_a_line_in_the_log(
     fields: dict[str, Any], own_home: Path
 ) -> None:
+    secret.make()
     with Raw() as client:
         client.greet()
-        assert client.call("hook", **fields) == ("", False)
+        assert client.call("hook", **fields, secret=secret.stored()) == ("", False)
         assert client.say("plan", add=["Read"]) == "added 1; now 1 Read (0/1)"
     assert len((own_home / "punchlist" / "hook.log").read_text().splitlines()) == 1
+
+
+# --- who may send events ---------------------------------------------------------------------------------------------
+
+
+def made_up(client: Raw, **more: str) -> dict[str, Any]:
+    """The answer to an event that would end the user's pause."""
+    prompt = {"host": "claude-code", "hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "Go on."}
+    return client.ask("tools/call", name="hook", arguments={**prompt, "cwd": os.getcwd(), **more})
+
+
+def is_paused() -> bool:
+    with punchlist.open(session="s") as desk:
+        return desk.plan.paused is not None
+
+
+@pytest.fixture
+def paused() -> None:
+    with punchlist.open(session="s") as desk:
+        desk.change(lambda plan: ops.pause(ops.add(plan, "Read"), "wait for me"))
+
+
+@pytest.mark.usefixtures("paused")
+@pytest.mark.parametrize("more", [{}, {"secret": ""}, {"secret": "wrong"}])
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_made_up_event_of_any_client_is_refused(installed: bool, more: dict[str, str]) -> None:
+    if installed:
+        run("install", "claude-code", "--hooks", "server")
+    with Raw() as client:
+        client.greet()
+        assert made_up(client, **more)["error"]["message"].startswith("no tool 'hook'")
+    assert is_paused()
+
+
+@pytest.mark.usefixtures("paused")
+def test_a_client_that_says_it_is_the_agent_needs_the_secret_too(own_home: Path) -> None:
+    run("install", "claude-code", "--hooks", "server")
+    with Raw() as client:
+        client.greet("claude-code")
+        assert "error" in made_up(client, secret="0" * 48)
+        assert is_paused()
+        assert "result" in made_up(client, secret=secret.stored())
+    assert not is_paused()
+
+
+@pytest.mark.usefixtures("paused")
+def test_hooks_of_an_older_installation_are_ignored_in_silence_until_the_next_one(own_home: Path) -> None:
+    run("install", "claude-code", "--hooks", "server")
+    path = own_home / ".claude" / "settings.json"
+    path.write_text(path.read_text().replace(f'"secret": "{secret.stored()}",', ""))
+    with Raw() as client:
+        client.greet("claude-code")
+        assert made_up(client)["result"] == {"content": [{"type": "text", "text": ""}], "isError": False}
+    assert is_paused()
+    assert "run `punchlist install claude-code` again" in (own_home / "punchlist" / "hook.log").read_text()
+    assert "they do not have the secret" in str(faults())
+    run("install", "claude-code")
+    assert faults() == []
+    assert hooks(own_home)["Stop"][0]["hooks"][0]["input"]["secret"] == secret.stored()
+
+
+def test_the_secret_is_for_its_owner_only_and_goes_with_the_hooks(own_home: Path) -> None:
+    run("install", "claude-code", "--hooks", "server", "--dry-run")
+    assert not os.path.exists(secret.path())
+    before = os.umask(0)
+    try:
+        run("install", "claude-code", "--hooks", "server")
+    finally:
+        os.umask(before)
+    assert os.stat(secret.path()).st_mode & 0o777 == 0o600
+    assert secret.stored() not in run("install", "claude-code", "--hooks", "server", "--without", "hooks", "--dry-run")
+    run("uninstall", "claude-code")
+    assert not os.path.exists(secret.path())
+
+
+def test_files_of_a_project_never_hold_the_secret() -> None:
+    assert "a project's files are shared" in run(
+        "install", "claude-code", "--hooks", "server", "--scope", "project", code=1
+    )

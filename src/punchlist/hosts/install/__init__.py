@@ -86,6 +86,9 @@ def attach(name: str, where: Where, without: Sequence[str] = (), *, dry: bool = 
             f"{where.project} is no project: your own settings are there; "
             "leave --scope project out to attach for you, or change to the directory of a project."
         )
+    if not dry and (prepare := getattr(host_of(name), "prepare", None)):
+        prepare(where)
+        parts = host_of(name).parts(where)
     return _done([located(part, name) for part in parts], _work(name, where, without), name, where.scope, dry=dry)
 
 
@@ -111,6 +114,8 @@ def detach(name: str, where: Where, *, dry: bool = False) -> list[Edit]:
         return _detached(file, [part for part in parts if file in part.files], name, sure=sure)
 
     edits = _done([file for part in parts for file in part.files], work, name, where.scope, dry=dry)
+    if not dry and (clean_up := getattr(host_of(name), "clean_up", None)):
+        clean_up(where)
     return [edit for edit in edits if edit.is_change or edit.kept]
 
 

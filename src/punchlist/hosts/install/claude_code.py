@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...core.errors import Refused
+from .. import secret
 from .parts import NAME, PROJECT, USER, Part, Where, group, handlers, hook_command, is_served, within
 
 TITLE = "Claude Code"
@@ -25,6 +26,7 @@ _EVENTS = {
     "Stop": "",
 }
 # What the running server is told of an event; it is not connected yet when a session starts.
+_MADE = "made when this is installed"
 _COMMON = ("session_id", "cwd", "agent_id", "permission_mode")
 _USED = ("tool_name", "tool_use_id", "tool_input")
 _SERVED = {
@@ -68,20 +70,43 @@ def worries(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
         found.append(("Claude Code asks before every call of the tool", "punchlist install claude-code"))
     if "server" not in there and _any_served(there.get("hooks")):
         found.append(("hooks are answered by the server, which is not there", "punchlist install claude-code"))
+    if _lacks_secret(there.get("hooks")):
+        words = f"the server does not answer hooks: they do not have the secret that is in {secret.path()}"
+        found.append((words, "punchlist install claude-code"))
     return found
+
+
+def prepare(where: Where) -> None:
+    """Make what the parts need, before they are installed."""
+    if _is_by_server(where):
+        secret.make()
+
+
+def clean_up(where: Where) -> None:
+    """Remove what `prepare` made, once the parts are gone."""
+    if where.scope == USER:
+        secret.drop()
 
 
 def _hooks(where: Where, settings: str) -> dict[str, Any]:
     command = hook_command(where.script, "claude-code")
     hooks = {event: group(command, _SECONDS, matcher) for event, matcher in _EVENTS.items()}
-    if where.served if where.served is not None else _are_served(settings):
+    if _is_by_server(where):
         hooks |= {event: _served(event, names) for event, names in _SERVED.items()}
     return hooks
 
 
+def _is_by_server(where: Where) -> bool:
+    """Whether the running server answers hooks. Not in a project: its files are shared, and would hold the secret."""
+    if where.scope == PROJECT:
+        return False
+    return _are_served(_files(where)[1][0]) if where.served is None else where.served
+
+
 def _served(event: str, names: Sequence[str]) -> dict[str, Any]:
     """A hook without a process: the server is told the event, field by field."""
-    given = {"host": "claude-code", "hook_event_name": event} | {name: f"${{{name}}}" for name in (*_COMMON, *names)}
+    given = {"host": "claude-code", secret.FIELD: secret.stored() or _MADE, "hook_event_name": event}
+    given |= {name: f"${{{name}}}" for name in (*_COMMON, *names)}
     handler = {"type": "mcp_tool", "server": NAME, "tool": "hook", "input": given, "timeout": _SECONDS}
     return {**({"matcher": _EVENTS[event]} if _EVENTS[event] else {}), "hooks": [handler]}
 
@@ -98,8 +123,17 @@ def _are_served(settings: str) -> bool:
 
 
 def _any_served(hooks: Any) -> bool:
+    return bool(_all_served(hooks))
+
+
+def _all_served(hooks: Any) -> list[Any]:
     ours = [hooks[event][number]["hooks"][place] for event, number, place in handlers(hooks, "claude-code")]
-    return any(is_served(one, "claude-code") for one in ours)
+    return [one for one in ours if is_served(one, "claude-code")]
+
+
+def _lacks_secret(hooks: Any) -> bool:
+    """Whether there are hooks that the server would not answer."""
+    return any(not secret.matches(one["input"].get(secret.FIELD)) for one in _all_served(hooks))
 
 
 def _files(where: Where) -> tuple[tuple[str, ...], tuple[str, ...]]:
