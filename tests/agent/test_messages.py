@@ -31,6 +31,7 @@ JSON: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=5,
 )
+OBJECTS = st.dictionaries(st.text(), JSON, max_size=2)
 CALLS = st.builds(Call, st.text(), st.text(), JSON)
 COUNTS = st.integers(0, 10**6)
 MESSAGES: st.SearchStrategy[Message] = st.one_of(
@@ -43,7 +44,7 @@ MESSAGES: st.SearchStrategy[Message] = st.one_of(
         st.booleans(),
         st.dictionaries(st.text(), JSON, max_size=2),
     ),
-    st.builds(Result, st.text(), st.text(), st.text(), st.booleans()),
+    st.builds(Result, st.text(), st.text(), st.text(), st.booleans(), OBJECTS, OBJECTS),
     st.builds(Attachment, st.text(), st.text()),
     st.builds(Summary, st.text(), COUNTS),
 )

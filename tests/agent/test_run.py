@@ -54,7 +54,7 @@ def test_the_plan_of_a_session_is_there_for_the_other_commands(tmp_path: Path) -
     done = punchlist("run", "--model", model, "go")
     assert "Read" in punchlist("show").stdout
     id = transcripts(tmp_path / "home")[0].stem
-    assert f"to go on: punchlist run --resume {id} '...'" in done.stdout
+    assert f"to go on: punchlist run --resume {id} 'go on'" in done.stdout
     assert punchlist("show", "--session", id).stdout == punchlist("show").stdout
 
 

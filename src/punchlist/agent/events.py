@@ -33,7 +33,7 @@ class Answered(NamedTuple):
     call: Call
     result: Result
     is_plan: bool = False
-    display: str = ""  # what the user should see, where that is not what the model reads
+    display: str | None = None  # what the user should see, where that is not what the model reads; empty for nothing
 
 
 class Planned(NamedTuple):

@@ -53,6 +53,8 @@ class Result(NamedTuple):
     tool: str
     text: str
     is_error: bool = False
+    details: Mapping[str, Any] = NOTHING  # for programs: what a call of the plan's own tools came to
+    plan: Mapping[str, Any] = NOTHING  # the plan that it led to
 
 
 class Attachment(NamedTuple):
@@ -95,6 +97,8 @@ _FIELDS: dict[str, Schema] = {
     "cut": {"type": "boolean"},
     "turns": _COUNT,
     "kept": {"type": "object"},
+    "details": {"type": "object"},
+    "plan": {"type": "object"},
     "calls": {"type": "array", "items": _CALL},
     "usage": {"type": "object", "properties": {"input": _COUNT, "output": _COUNT}},
 }

@@ -69,11 +69,13 @@ def _run(site: Site, tools: Sequence[Tool], batch: list[Call]) -> Iterator[Resul
 
 
 def _one(site: Site, planning: bool, tools: Sequence[Tool], call: Call) -> Result:
-    is_plan = _named(tools, call).is_plan
-    site.tell(Called(site.agent, call, is_plan))
+    tool = _named(tools, call)
+    site.tell(Called(site.agent, call, tool.is_plan))
     answer = guarded(lambda: _answer(site, planning, find(tools, call.tool), call))
-    result = Result(call.id, call.tool, bounded(whole(answer.text), 2 * site.bounds.output), answer.is_error)
-    site.tell(Answered(site.agent, call, result, is_plan, answer.display))
+    text = bounded(whole(answer.text), 2 * site.bounds.output)
+    result = Result(call.id, call.tool, text, answer.is_error, answer.details, answer.plan)
+    display = "" if tool.silent else answer.display
+    site.tell(Answered(site.agent, call, result, tool.is_plan, display))
     return result
 
 

@@ -8,11 +8,14 @@ from collections.abc import Iterator
 
 from ..core.errors import Refused
 from ..core.text import cut, inline
+from ..settings import Settings
+from ..stores import masked
 from .compact import restore
 from .queue import LOST
 from .site import Site
 from .transcript import Transcript, head_of
 
+_KEPT = ("dialect", "store", "model", "base_url", "style")  # settings that a session goes on with
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
@@ -51,6 +54,39 @@ def reopened(state: str, id: str) -> Transcript:
     said = Transcript(path_of(state, id))
     said.close_calls(LOST)
     return said
+
+
+def settings_to_keep(settings: Settings) -> dict[str, str]:
+    """What a session's head keeps of the settings: paths in full, no password, and a style only if one was named."""
+    kept = {name: str(getattr(settings, name)) for name in _KEPT}
+    kept["store"] = masked(absolute(settings.store))
+    kept["base_url"] = settings.base_url if masked(settings.base_url) == settings.base_url else ""
+    kept["model"] = absolute(settings.model)
+    if settings.origins.get("style", "default") == "default":
+        kept["style"] = ""
+    return {name: value for name, value in kept.items() if value}
+
+
+def kept_settings(state: str, id: str, now: Settings) -> dict[str, str]:
+    """The settings that a session's head names. Raises Refused for a store whose password only the user knows."""
+    head = head_of(path_of(state, id))
+    kept = {name: head[name] for name in _KEPT if isinstance(head.get(name), str)}
+    store = kept.get("store", "")
+    if "***" in store:
+        if now.origins.get("store") != "--store" and masked(absolute(now.store)) != store:
+            raise Refused(
+                f"session {id} has its plan in {inline(store)}; the password is not kept: name the store with --store."
+            )
+        del kept["store"]
+    return kept
+
+
+def absolute(address: str) -> str:
+    """The address of a store or a model with its path in full, so that it means the same in every directory."""
+    scheme, colon, path = address.partition(":")
+    if not colon or not path or scheme not in ("sqlite", "json", "script"):
+        return address
+    return f"{scheme}:{os.path.abspath(os.path.expanduser(path))}"
 
 
 def welcome(site: Site, said: Transcript) -> None:

@@ -51,6 +51,7 @@ class Site(NamedTuple):
     lead: Desk | None = None  # of a sub-agent: the plan of the main agent, which tells whether anybody may act
     plan_file: str = ""  # the one file that may be written in plan mode, while it is on
     confirm_shell: bool = False
+    interactive: bool | None = None  # whether a panel shows the list, so that an answer need not; None: as it is set
     is_spoken_to: Callable[[], bool] = lambda: False  # whether the user has said more, which it has yet to hear
 
     def on_wait(self, why: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 from argparse import Namespace
@@ -26,6 +27,8 @@ from ..core.model import MAIN
 from ..core.render import Line
 from ..desk import Desk, desk_for
 from ..settings import Settings, load, place, state_folder
+from ..tui.styles import PATHS as STYLES
+from ..tui.styles import load as load_style
 from . import screen, slash
 from .parser import named, plan_named
 from .stage import Plain, Stage, question_lines, understood
@@ -49,7 +52,7 @@ class Session(NamedTuple):
 def run(args: Namespace) -> int:
     """Let the agent work on a prompt; without one, talk with it."""
     prompt = " ".join(args.prompt) or ("" if sys.stdin.isatty() else sys.stdin.read().strip())
-    settings = load({name: getattr(args, name, None) for name in _FLAGS})
+    settings = _settings(args)
     for fault in settings.faults:
         screen.complain(fault)
     if slash.is_command(prompt):
@@ -69,6 +72,24 @@ def run(args: Namespace) -> int:
         return talk(session)
 
 
+def _settings(args: Namespace) -> Settings:
+    """The settings; of a session that goes on, as its head has them, unless a flag says otherwise."""
+    flags = {name: getattr(args, name, None) for name in _FLAGS}
+    id = _session_meant(args)
+    if id:
+        kept = sessions.kept_settings(state_folder(os.environ), id, load(flags))
+        flags = {**kept, **{name: value for name, value in flags.items() if value is not None}}
+    return _with_style(load(flags))
+
+
+def _with_style(settings: Settings) -> Settings:
+    """A dialect brings the style of its own agent, unless another one is named."""
+    is_named = settings.origins.get("style", "default") != "default"
+    if is_named or settings.dialect not in STYLES:
+        return settings
+    return settings._replace(style=settings.dialect)
+
+
 @contextmanager
 def opened(
     settings: Settings,
@@ -82,7 +103,7 @@ def opened(
     """Everything that a session needs; let go of at the end, whatever of it fails."""
     bounds = bounds or Bounds(context=settings.context, turns=settings.turns)
     glyphs = screen.glyphs(settings)
-    stage = Stage(Plain(screen.show, glyphs), screen.width, glyphs)
+    stage = Stage(Plain(screen.show, glyphs), screen.width, glyphs, load_style(settings.style))
     with ExitStack() as ends:
         ends.callback(model.close)
         ends.callback(said.close)
@@ -108,13 +129,20 @@ def opened(
 
 def _transcript(args: Namespace, settings: Settings, folder: str) -> Transcript:
     """The session that is meant: gone on with, or new."""
-    state, here = state_folder(os.environ), place(folder)
-    if args.resume:
-        return sessions.reopened(state, sessions.named(state, args.resume))
-    if getattr(args, "continue"):
-        return sessions.reopened(state, sessions.latest(state, here))
+    state = state_folder(os.environ)
+    before = _session_meant(args)
+    if before:
+        return sessions.reopened(state, before)
     id = named(args, "session") or sessions.new_id()
-    return sessions.begin(state, here, id, model=settings.model, dialect=settings.dialect)
+    return sessions.begin(state, place(folder), id, **sessions.settings_to_keep(settings))
+
+
+def _session_meant(args: Namespace) -> str:
+    """The session to go on with; empty for a new one."""
+    state = state_folder(os.environ)
+    if args.resume:
+        return sessions.named(state, args.resume)
+    return sessions.latest(state, place()) if getattr(args, "continue") else ""
 
 
 def _bound(desk: Desk, plan: str) -> None:
@@ -138,8 +166,13 @@ def _once(session: Session, prompt: str, as_json: bool) -> int:
         text = next(said, "")
         screen.say_json({"session": id, "why": rested.why, "reason": rested.text, "text": text, "plan": to_json(plan)})
     elif rested.why != "done":
-        screen.say(f"to go on: punchlist run --resume {id} '...'")
+        screen.say(f"to go on: {resume_command(id, 'go on')}")
     return _CODES[rested.why]
+
+
+def resume_command(session: str, *prompt: str) -> str:
+    """What to type to go on with a session, ready to be pasted into a shell."""
+    return shlex.join(["punchlist", "run", "--resume", session, *prompt])
 
 
 def worked(session: Session, prompt: str, obey: Callable[[str], bool] | None = None) -> Rested:
@@ -152,7 +185,12 @@ def worked(session: Session, prompt: str, obey: Callable[[str], bool] | None = N
         from .attend import Attendance
 
         front = Attendance(panel, session.stage, session.site.stop, asker(screen.show, session.site.stop), obey)
-        site = session.site._replace(ask=front.ask, is_spoken_to=lambda: bool(session.stage.queued))
+        is_set = session.site.desk.settings.origins.get("interactive", "default") != "default"
+        site = session.site._replace(
+            ask=front.ask,
+            is_spoken_to=lambda: bool(session.stage.queued),
+            interactive=None if is_set else True,
+        )
         return front.attend(lambda: work(site, session.said, prompt))
 
 
@@ -185,13 +223,8 @@ def _stoppable(stop: Stop) -> Iterator[None]:
 
 def _obey(settings: Settings, args: Namespace, line: str) -> int:
     """A command of a session, from outside of it: as text."""
-    state, here = state_folder(os.environ), place()
-    session = named(args, "session")
-    if args.resume:
-        session = sessions.named(state, args.resume)
-    elif getattr(args, "continue"):
-        session = sessions.latest(state, here)
-    with desk_for(settings, session=session, plan=plan_named(args), place=here) as desk, suppress(EOFError):
+    session = _session_meant(args) or named(args, "session")
+    with desk_for(settings, session=session, plan=plan_named(args), place=place()) as desk, suppress(EOFError):
         screen.show(slash.obey(desk, line, screen.width(), screen.glyphs(desk.settings)))
     return 0
 

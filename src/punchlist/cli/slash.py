@@ -70,6 +70,19 @@ def obey(desk: Desk, text: str, width: int, glyphs: Glyphs) -> list[Line]:
     return _COMMANDS[name](desk, rest.strip(), width, glyphs)
 
 
+def in_style(desk: Desk, plan: Plan, width: int, glyphs: Glyphs) -> list[Line]:
+    """A plan as the chosen style draws it."""
+    name = desk.settings.style
+    if name == "punchlist" or not plan.items:
+        return render.lines(plan, width, glyphs)
+    from ..tui.styles import load as load_style
+    from ..tui.styles import render as rendered
+    from ..tui.view import View
+
+    view = View(plan, expanded=True, busy=False)
+    return rendered(view, load_style(name), width, unicode=glyphs.cut == "…")
+
+
 # --- the commands ----------------------------------------------------------------------------------------------------
 
 
@@ -90,7 +103,7 @@ def _todos(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
 def _todo(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
     verb, _, words = rest.partition(" ")
     if not verb:
-        return render.lines(with_departed(desk), width, glyphs)
+        return in_style(desk, with_departed(desk), width, glyphs)
     if verb not in _VERBS:
         raise Refused(f"/todo knows no {verb!r}; it knows {', '.join(_VERBS)}.")
     return _VERBS[verb](desk, words.strip())

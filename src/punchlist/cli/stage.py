@@ -29,6 +29,7 @@ from ..core import render
 from ..core.model import MAIN, Plan
 from ..core.render import Glyphs, Line, Span
 from ..core.text import block, counted, cut, inline
+from ..tui.styles import Style
 
 _SHOWN = 3  # lines of a tool's answer
 _RECALLED = 6  # lines of what was said last, in a conversation that is gone on with
@@ -72,7 +73,7 @@ class Plain:
 class Stage:
     """Turns events into lines, and remembers how things stand for whoever draws that."""
 
-    def __init__(self, face: Face, width: Callable[[], int], glyphs: Glyphs) -> None:
+    def __init__(self, face: Face, width: Callable[[], int], glyphs: Glyphs, style: Style | None = None) -> None:
         self.face = face
         self.on_change: Callable[[], None] | None = None  # set while there is a panel, and the plan is in sight
         self.plan = Plan()
@@ -84,11 +85,14 @@ class Stage:
         self.queued: list[str] = []  # what they have typed, and the agent has yet to hear
         self._width = width
         self._glyphs = glyphs
+        self._style = style
         self._lock = RLock()
         self._speaks = False  # whether the agent is in the middle of a sentence
         self._held: list[Line] = []  # what waits for its end
         self._last = ""  # the call that was shown last
         self._line = ""  # the plan as it was last shown
+        self._shown = Plan()  # the same, where the style tells of changes
+        self._begun = ""  # the call of a plan tool that is under way: it is shown when it has its answer
         self._active = ""  # the item that seconds and tokens are counted for
         self._since = monotonic()
 
@@ -162,6 +166,9 @@ class Stage:
     def _called(self, event: Called | Answered) -> list[Line]:
         if event.agent != MAIN:
             return []
+        if event.is_plan and isinstance(event, Called):
+            self._begun = event.call.id
+            return []
         self._last = event.call.id
         lead = "→" if self._glyphs.cut == "…" else ">"
         about = "" if event.is_plan else _argument(event.call.args)
@@ -170,16 +177,48 @@ class Stage:
     def _answered(self, event: Answered) -> list[Line]:
         if event.agent != MAIN:
             return []
+        if event.is_plan:
+            return self._plan_answered(event)
         again = [] if event.call.id == self._last else self._called(event)  # others were shown in between
+        return again + self._excerpt(event)
+
+    def _plan_answered(self, event: Answered) -> list[Line]:
+        """A call of the plan's own tool, with its answer: as the style has it, else like that of any other tool. An
+        empty display shows nothing."""
+        self._begun = ""
+        says_pause = event.result.details.get("type") == "pause"
+        if event.result.is_error and self._style and self._style.name == "oh-my-pi":
+            return [*self._aside(f"Todo update failed: {_first(_told(event))}", "bad"), *self._planned(self.plan)]
+        if self._style and self._style.calls and not event.result.is_error and not says_pause:
+            return self._drawn(self.plan)
+        planned = self._planned(self.plan)
+        if not _told(event).strip():
+            return planned
+        return [*self._called(event), *planned, *self._excerpt(event, whole=says_pause)]
+
+    def _excerpt(self, event: Answered, *, whole: bool = False) -> list[Line]:
+        """The first and the last lines of an answer, or all of them."""
         lines = [line for line in block(_told(event)).splitlines() if line.strip()]
         style = "bad" if event.result.is_error else "dim"
-        shown = [(Span("  "), Span(self._fit(self._glyphs.said(line), 2), style)) for line in lines]
-        if len(lines) <= _SHOWN + 1:  # to say that one line is left out would take a line
-            return again + shown
+        shown: list[Line] = [(Span("  "), Span(self._fit(self._glyphs.said(line), 2), style)) for line in lines]
+        if whole or len(lines) <= _SHOWN + 1:  # to say that one line is left out would take a line
+            return shown
         left_out = f"{self._glyphs.cut} {counted(len(lines) - _SHOWN, 'more line')}"
-        return [*again, shown[0], (Span("  "), Span(left_out, "dim")), *shown[-(_SHOWN - 1) :]]
+        return [shown[0], (Span("  "), Span(left_out, "dim")), *shown[-(_SHOWN - 1) :]]
+
+    def _drawn(self, plan: Plan) -> list[Line]:
+        """What became of the plan, as the style tells it in a transcript."""
+        assert self._style
+        assert self._style.calls
+        before, self._shown = self._shown, plan
+        return self._style.calls(before, plan, self._style.canvas(self._width(), self._glyphs.cut == "…"))
 
     def _planned(self, plan: Plan) -> list[Line]:
+        """The plan in a line, where no panel shows it and no call is about to."""
+        if self._begun:
+            return []
+        if self._style and self._style.calls:
+            return [] if self.on_change or plan == self._shown else self._drawn(plan)
         line = render.line(plan, self._glyphs, min(self._width(), 80))
         if self.on_change or line == self._line or not line:
             return []
@@ -289,7 +328,12 @@ def _told(event: Answered) -> str:
     result = event.result
     if result.tool == "read" and not result.is_error:
         return counted(len(result.text.splitlines()), "line")
-    return event.display or result.text
+    return result.text if event.display is None else event.display
+
+
+def _first(text: str) -> str:
+    """The first line of a text."""
+    return text.strip().partition("\n")[0].removeprefix("Errors: ")
 
 
 def _argument(args: object) -> str:

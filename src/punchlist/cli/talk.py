@@ -7,13 +7,12 @@ from contextlib import suppress
 from functools import partial
 
 from ..agent.events import Planned, Rested
-from ..core import render
 from ..core.errors import PunchlistError
 from ..core.model import MAIN
 from ..core.render import Span
 from ..desk import Desk
 from . import screen, slash
-from .run import Session, worked
+from .run import Session, resume_command, worked
 from .stage import recalled
 
 _TWICE = 2.0  # seconds in which a second Ctrl+C belongs to the first
@@ -31,7 +30,7 @@ def talk(session: Session) -> int:
             pass
     except (EOFError, KeyboardInterrupt):
         pass
-    screen.say(f"to come back: punchlist run --resume {session.site.desk.session}")
+    screen.say(f"to come back: {resume_command(session.site.desk.session)}")
     return 0
 
 
@@ -54,7 +53,7 @@ def _recall(session: Session) -> None:
     plan = session.site.desk.plan
     if plan.items:
         session.stage.know(plan)
-        screen.show(render.lines(plan, screen.width(), glyphs))
+        screen.show(slash.in_style(session.site.desk, plan, screen.width(), glyphs))
 
 
 def _turn(session: Session, *, warned: bool = False) -> bool:

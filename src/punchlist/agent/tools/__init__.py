@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...core.errors import BadShape, Refused
+from ...core.model import NOTHING
 from ...core.shape import Schema, check, listed
 from ...core.text import cut, inline
 from ..models import Offer
@@ -23,7 +24,9 @@ class Answer(NamedTuple):
 
     text: str
     is_error: bool = False
-    display: str = ""  # what the user should see of it, where that is something else
+    display: str | None = None  # what the user should see of it, where that is something else; empty for nothing
+    details: Mapping[str, Any] = NOTHING  # what came of a call of the plan's own tools, for programs
+    plan: Mapping[str, Any] = NOTHING  # the plan that it led to
 
 
 class Tool(NamedTuple):
@@ -36,6 +39,7 @@ class Tool(NamedTuple):
     read_only: bool = False
     concurrency_safe: bool = False
     is_plan: bool = False  # a tool of the plan's dialect, which checks its arguments itself
+    silent: bool = False  # nothing of it is shown, whatever comes of it
     ends_planning: bool = False
     writes: str = ""  # the argument that names the one file it writes
     strict: bool = False  # whether a provider should hold the model to the schema

@@ -7,7 +7,9 @@ from functools import partial
 from typing import Any
 
 from ...calls import faulted
+from ...core.codec import to_json
 from ...core.errors import StoreError
+from ...core.model import Plan
 from ...dialects import offered
 from ..events import Planned
 from ..site import Site
@@ -27,6 +29,7 @@ def tools(site: Site, *, continuing: bool) -> list[Tool]:
             is_plan=True,
             strict=tool.strict,
             examples=tool.examples,
+            silent=tool.silent,
         )
         for tool in offered(site.desk.dialect, continuing=continuing, agent=site.desk.agent)
     ]
@@ -35,10 +38,15 @@ def tools(site: Site, *, continuing: bool) -> list[Tool]:
 def _call(name: str, continuing: bool, site: Site, args: Mapping[str, Any]) -> Answer:
     before = site.desk.plan
     try:
-        reply = site.desk.call(name, args, continuing=continuing)
+        reply = site.desk.call(name, args, interactive=site.interactive, continuing=continuing)
     except StoreError as error:
         return Answer(faulted(site.desk, name, error).text, True)
     plan = site.desk.plan
     if plan.revision != before.revision:
         site.tell(Planned(site.agent, plan))
-    return Answer(reply.text, reply.is_error, reply.display)
+    return Answer(reply.text, reply.is_error, reply.display, reply.details, state_of(plan))
+
+
+def state_of(plan: Plan) -> Mapping[str, Any]:
+    """A plan as a session's log keeps it: without the tool calls of its items, which the log holds already."""
+    return to_json(plan._replace(items=tuple(item._replace(calls=()) for item in plan.items)))

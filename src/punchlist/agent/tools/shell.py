@@ -9,6 +9,7 @@ from typing import Any
 from ...core.text import counted
 from ...prompts import say
 from ..events import Question
+from ..sessions import absolute
 from ..site import Site
 from . import COUNT, WORDS, Answer, Tool, form
 from .process import Ran, run
@@ -41,8 +42,14 @@ def _shell(site: Site, args: Mapping[str, Any]) -> Answer:
 
 
 def _environ(site: Site) -> dict[str, str]:
-    """Whoever types `punchlist` in this shell is the agent, and works from its own plan."""
-    own = {"PUNCHLIST_SESSION": site.desk.session, "PUNCHLIST_AGENT": site.agent, "PUNCHLIST_BY": site.agent}
+    """Whoever types `punchlist` in this shell is the agent, and works from its own plan, in the same store."""
+    own = {
+        "PUNCHLIST_SESSION": site.desk.session,
+        "PUNCHLIST_AGENT": site.agent,
+        "PUNCHLIST_BY": site.agent,
+        "PUNCHLIST_STORE": absolute(site.desk.settings.store),
+        "PUNCHLIST_DIALECT": site.desk.dialect_name,
+    }
     return {**{name: value for name, value in os.environ.items() if name != "PUNCHLIST_PLAN"}, **own}
 
 

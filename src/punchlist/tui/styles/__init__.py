@@ -35,6 +35,8 @@ class Style(NamedTuple):
     rows: Callable[[View, Canvas], list[Row]]  # all that could be shown, each with its rank
     more: Callable[[str, View, Canvas], Line]  # the line that tells how many items are left out
     news: Callable[[Plan, Plan, Canvas], list[Line]] = told  # what became of a plan, for those who read lines
+    calls: Callable[[Plan, Plan, Canvas], list[Line]] | None = None  # what a call of the plan's tool leaves in a
+    # transcript, given the plan before and after; None: the call and its answer, as of any tool
     glyphs: Glyphs = UNICODE
     ascii: Glyphs = ASCII
     spinner: Sequence[str] = _TURNING

@@ -79,6 +79,7 @@ STYLE = Style(
     "claude-code",
     rows,
     more,
+    calls=lambda before, after, canvas: [],
     glyphs=UNICODE._replace(pending="☐", active="☐", blocked="☐", completed="☒", abandoned="☒"),
     ascii=ASCII._replace(pending="[ ]", active="[ ]", blocked="[ ]", completed="[x]", abandoned="[x]"),
     spinner="·✢✳✶✻✽✻✶✳✢",

@@ -149,6 +149,7 @@ STYLE = Style(
     rows,
     more,
     news,
+    news,
     glyphs=UNICODE,
     ascii=ASCII._replace(pending="[ ]", active="[>]", blocked="[!]", completed="[x]", abandoned="[-]"),
 )

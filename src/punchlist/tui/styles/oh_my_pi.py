@@ -4,10 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...core.model import ACTIVE, BLOCKED, DROPPED, Item
+from ...core.model import ACTIVE, BLOCKED, DROPPED, Item, Plan
 from ...core.render import MARK_STYLES, TEXT_STYLES, Line, Span, by_phase, columns
 from ...core.typed import NamedTuple
-from ..view import HEAD, NEAR, NEXT, NOW, SPARE, Canvas, Drawing, Rank, Row, View, chosen, counts, ranks, row, spent
+from ..view import (
+    HEAD,
+    NEAR,
+    NEXT,
+    NOW,
+    SPARE,
+    Canvas,
+    Drawing,
+    Rank,
+    Row,
+    View,
+    chosen,
+    clipped,
+    counts,
+    ranks,
+    row,
+    spent,
+)
 from . import Style, alerts, keys
 from .workers import compact
 
@@ -119,4 +136,13 @@ def _notes(item: Item, lead: str, canvas: Canvas) -> Iterator[Row]:
         yield row((Span(lead, "dim"), Span(canvas.fit(part, room), "dim")), NEAR, 2 - number)
 
 
-STYLE = Style("oh-my-pi", rows, more)
+# --- in a transcript -------------------------------------------------------------------------------------------------
+
+
+def block(before: Plan, after: Plan, canvas: Canvas) -> list[Line]:
+    """A call and its result as one block: the tree as it is now, collapsed, with the active task always in it."""
+    view = View(after, busy=False)
+    return [clipped(row.draw(), canvas.width) for row in rows(view, canvas)]
+
+
+STYLE = Style("oh-my-pi", rows, more, calls=block)

@@ -1,0 +1,193 @@
+"""`punchlist run` in the dialects of other agents: what a user sees of it, and that a session goes on as it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agent.commands import SCRIPT, entries, punchlist, script, transcripts
+from tests.agent.sites import call, turn
+from tests.agent.terminal import Terminal
+
+TEXTS = ("Fix tests", "Write docs", "Build")
+FORMS = ("Fixing tests", "Writing docs", "Building")
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def todos(*statuses: str) -> dict[str, Any]:
+    made = [
+        {"content": text, "activeForm": form, "status": status}
+        for text, form, status in zip(TEXTS, FORMS, statuses, strict=True)
+    ]
+    return call("TodoWrite", todos=made)
+
+
+def run(tmp_path: Path, dialect: str, *turns: dict[str, Any], words: tuple[str, ...] = ()) -> list[str]:
+    model = script(tmp_path, *turns, turn(text="Which one?"))
+    done = punchlist("run", "--dialect", dialect, "--model", model, *words, "go")
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[-3] == "Which one?"
+    return lines[:-3]
+
+
+BEGUN, LATER = ("in_progress", "pending", "pending"), ("completed", "in_progress", "pending")
+
+
+# --- what is seen ----------------------------------------------------------------------------------------------------
+
+
+def test_claude_codes_tool_leaves_nothing_in_the_transcript(tmp_path: Path) -> None:
+    refused = call("TodoWrite", todos=[{"content": ""}])
+    assert run(tmp_path, "claude-code", turn(todos(*BEGUN)), turn(refused), turn(todos(*LATER))) == []
+
+
+def test_a_silent_tool_is_silent_when_it_is_refused_in_plan_mode(tmp_path: Path) -> None:
+    model = script(tmp_path, turn(todos(*BEGUN)), turn(text="Hm?"), turn(todos(*LATER)), turn(text="Well?"))
+    punchlist("run", "--dialect", "claude-code", "--model", model, "go")
+    punchlist("mode", "plan")
+    done = punchlist("run", "--continue", "look")
+    assert "plan mode: nothing goes on the list yet" in json.dumps(entries(transcripts(tmp_path / "home")[0]))
+    assert "TodoWrite" not in done.stdout
+    assert "nothing goes on the list" not in done.stdout
+
+
+def test_with_another_style_a_silent_tool_stays_silent_and_the_plan_has_its_line(tmp_path: Path) -> None:
+    found = run(tmp_path, "claude-code", turn(todos(*BEGUN)), turn(todos(*LATER)), words=("--style", "punchlist"))
+    assert found == ["▶ Fixing tests 0/3", "▶ Writing docs 1/3"]
+
+
+def test_gencode_shows_its_list_when_it_is_made_and_a_line_for_each_status(tmp_path: Path) -> None:
+    twice = todos("in_progress", "in_progress", "pending")
+    assert run(tmp_path, "gencode", turn(todos(*BEGUN)), turn(twice), turn(todos(*LATER))) == [
+        "📋 Todo list updated:",
+        "  ▶ Fixing tests",
+        "  ○ Write docs",
+        "  ○ Build",
+        "→ TodoWrite",
+        "  Only one task can be in_progress at a time",
+        '[Todo: "Fix tests" → completed]',
+        '[Todo: "Writing docs" → in_progress]',
+    ]
+
+
+def test_oh_my_pi_shows_one_tree_for_a_call_with_the_active_task_in_it(tmp_path: Path) -> None:
+    items = [f"Task {number}" for number in range(1, 21)]
+    begin = call("todo_write", ops=[{"op": "init", "list": [{"phase": "Build", "items": items}]}])
+    on = call("todo_write", ops=[{"op": "done", "task": text} for text in items[:14]])
+    found = run(tmp_path, "oh-my-pi", turn(begin), turn(on))
+    assert [place for place, line in enumerate(found) if line.startswith("Todos ")] == [0, 10]
+    assert not any("todo_write" in line or "Remaining" in line for line in found)
+    assert any("▶ Task 1" in line for line in found[:10])
+    assert any("▶ Task 15" in line for line in found[10:])
+    assert len(found) == 20  # a head, eight rows of the tree and how many are left out, twice
+
+
+def test_oh_my_pi_says_that_an_update_failed(tmp_path: Path) -> None:
+    begin = call("todo_write", ops=[{"op": "init", "list": [{"phase": "Build", "items": ["A", "B"]}]}])
+    wrong = call("todo_write", ops=[{"op": "done", "task": "A"}, {"op": "done", "task": "Nope"}])
+    found = run(tmp_path, "oh-my-pi", turn(begin), turn(wrong))
+    assert '· Todo update failed: Task "Nope" not found' in found
+    assert found[-1].endswith("▶ B")
+
+
+def test_llxprt_shows_its_list_where_no_panel_does(tmp_path: Path) -> None:
+    begin = call("todo_write", todos=[{"id": "1", "content": "Read", "status": "in_progress"}])
+    assert run(tmp_path, "llxprt", turn(begin)) == [
+        "→ todo_write",
+        "▶ Read 0/1",
+        "  ## Todo List (1 tasks)",
+        "  - [→] ← current Read",
+    ]
+
+
+def test_llxprt_is_quiet_where_a_panel_shows_the_list(tmp_path: Path) -> None:
+    begin = call("todo_write", todos=[{"id": "1", "content": "Read", "status": "in_progress"}])
+    model = script(tmp_path, turn(begin), turn(text="Which one?"))
+    terminal = Terminal(SCRIPT, "run", "--dialect", "llxprt", "--model", model, "go")
+    terminal.wait_for("to go on: ")
+    terminal.wait_for_end()
+    assert "todo_write" not in terminal.text
+    assert "TODO list updated" not in terminal.text
+    (result,) = [one for one in entries(transcripts(tmp_path / "home")[0]) if one["type"] == "result"]
+    assert result["text"] == "TODO list updated"
+    terminal.close()
+
+
+def test_the_plan_is_drawn_in_the_style_of_the_dialect(tmp_path: Path) -> None:
+    run(tmp_path, "gencode", turn(todos(*LATER)))
+    assert "┌─ Tasks ─" in punchlist("run", "--continue", "/todo").stdout
+    assert "Plan  ━━━" in punchlist("run", "--continue", "--style", "punchlist", "/todo").stdout
+
+
+# --- a session goes on as it was -------------------------------------------------------------------------------------
+
+
+def test_a_session_goes_on_with_its_dialect_its_store_its_model_and_its_style(tmp_path: Path) -> None:
+    model = script(
+        tmp_path,
+        turn(todos(*BEGUN)),
+        turn(text="Which one?"),
+        turn(todos(*LATER), call("shell", command="punchlist show --json > seen.json")),
+        turn(text="And now?"),
+    )
+    relative = f"script:{os.path.relpath(model.removeprefix('script:'))}"
+    words = ("--dialect", "gencode", "--store", "sqlite:own.db", "--style", "claude-code", "--model", relative)
+    first = punchlist("run", *words, "go")
+    last = first.stdout.splitlines()[-1]
+    assert last.startswith("to go on: punchlist run --resume ")
+    shell = {**os.environ, "PATH": f"{Path(SCRIPT).parent}:{os.environ['PATH']}"}
+    command = last.removeprefix("to go on: ")
+    assert shlex.split(command)[-1] == "go on"
+    again = subprocess.run(["sh", "-c", command], capture_output=True, encoding="utf-8", env=shell, check=False)
+    assert (again.returncode, again.stderr) == (0, "")
+    plan = json.loads(punchlist("show", "--store", "sqlite:own.db", "--json").stdout)
+    assert [item["status"] for item in plan["items"]] == list(LATER)
+    assert json.loads(Path("seen.json").read_text())["id"] == plan["id"]
+    assert "Todo list updated" not in again.stdout
+    assert not json.loads(punchlist("show", "--json").stdout).get("items")
+
+
+def test_a_flag_counts_more_than_what_the_session_had(tmp_path: Path) -> None:
+    punchlist("run", "--dialect", "gencode", "--model", script(tmp_path, turn(text="Hello?")), "go")
+    other = script(tmp_path, turn(), turn(call("plan", add=["Read"])), turn(text="Well?"))
+    done = punchlist("run", "--continue", "--dialect", "native", "--model", other, "go")
+    assert "added 1; now 1 Read (0/1)" in done.stdout
+
+
+def test_a_session_of_an_older_version_goes_on_with_what_its_head_has(tmp_path: Path) -> None:
+    model = script(tmp_path, turn(text="Hello?"), turn(todos(*BEGUN)), turn(text="Well?"))
+    punchlist("run", "--dialect", "gencode", "--model", model, "go")
+    (path,) = transcripts(tmp_path / "home")
+    head, *more = entries(path)
+    old = {name: head[name] for name in ("type", "id", "agent", "place", "model", "dialect", "at")}
+    path.write_text("".join(json.dumps(line) + "\n" for line in [old, *more]))
+    assert "📋 Todo list updated:" in punchlist("run", "--continue", "go").stdout
+
+
+def test_the_password_of_a_store_is_not_kept_and_has_to_be_named_again(tmp_path: Path) -> None:
+    model = script(tmp_path, turn(text="Hello?"))
+    punchlist("run", "--model", model, "go")
+    (path,) = transcripts(tmp_path / "home")
+    head, *more = entries(path)
+    head["store"] = "postgresql://me:***@127.0.0.1:1/plans"
+    path.write_text("".join(json.dumps(line) + "\n" for line in [head, *more]))
+    done = punchlist("run", "--continue", "go")
+    assert done.returncode == 1
+    assert "the password is not kept: name the store with --store" in done.stderr
+    again = punchlist("run", "--continue", "--store", "postgresql://me:secret@127.0.0.1:1/plans", "go")
+    assert again.returncode == 3
+    assert "secret" not in again.stderr + path.read_text()
