@@ -58,7 +58,7 @@ def test_the_form_of_a_value_stays() -> None:
     ("text", "wanted"),
     [
         (f"use {KEY} now", f"use {BLANK} now"),
-        (f"'{KEY}'", BLANK),
+        (f"'{KEY}'", f"'{BLANK}'"),
         ("ghp_" + "x" * 36, BLANK),
         ("AKIA" + "X" * 16, BLANK),
         ("eyJhbGciOiJIUzI1NiJ9.e30.abc", BLANK),

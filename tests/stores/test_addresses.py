@@ -18,6 +18,15 @@ from punchlist.stores import masked
         ("postgresql:bob:s3cret@host/db", "postgresql:bob:***@host/db"),
         ("postgresql://h/db?sslpassword=a&password=b", "postgresql://h/db?sslpassword=***&password=***"),
         ("postgresql://bob@host/db", "postgresql://bob@host/db"),
+        ("postgresql://bob:a b@host/db", "postgresql://bob:***@host/db"),
+        ("postgresql://bob:a'b\"c@host/db", "postgresql://bob:***@host/db"),
+        ("postgresql://bob:a/b?c#d@host/db", "postgresql://bob:***@host/db"),
+        ("postgresql://bob:a%20b%40c@host/db", "postgresql://bob:***@host/db"),
+        ("postgresql:host=h password='a b' user=bob", "postgresql:host=h password=*** user=bob"),
+        ("postgresql:host=h password = 'a\\' b' user=bob", "postgresql:host=h password = *** user=bob"),
+        ('postgresql:host=h password="a b" user=bob', "postgresql:host=h password=*** user=bob"),
+        (r"postgresql:host=h password=a\ b user=bob", "postgresql:host=h password=*** user=bob"),
+        ("postgresql://h/db?password=a%20b&x=1", "postgresql://h/db?password=***&x=1"),
         ("sqlite:/a@b:c/plan.db", "sqlite:/a@b:c/plan.db"),
     ],
 )
@@ -25,7 +34,20 @@ def test_passwords_are_masked(url: str, shown: str) -> None:
     assert masked(url) == shown
 
 
-@pytest.mark.parametrize("url", ["postgresql:/bob:s3cret@host/db", "postgresql://bob:s3@cret@host/db", "sqlite:/a\0b"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql:/bob:s3cret@host/db",
+        "postgresql://bob:s3@cret@host/db",
+        "postgresql://bob:cret 3@127.0.0.1:1/db",
+        "postgresql://bob:cret/3@127.0.0.1:1/db",
+        "postgresql://bob:cret#3@127.0.0.1:1/db",
+        "postgresql://bob:%zzcret@127.0.0.1:1/db",
+        "postgresql://127.0.0.1:1/db?password=a cret",
+        "postgres://bob:the cret@host/db",
+        "sqlite:/a\0b",
+    ],
+)
 def test_an_address_that_cannot_be_right_is_refused_without_its_password(url: str) -> None:
     with pytest.raises(punchlist.StoreError) as refusal:
         punchlist.open(url)

@@ -41,9 +41,7 @@ def _served(args: Namespace) -> bool | None:
     if args.hooks == "server" and args.host != "claude-code":
         raise Refused(f"{args.host} has no hooks that a server answers; only claude-code has.")
     if args.hooks == "server" and args.scope == PROJECT:
-        raise Refused(
-            "these hooks hold a secret, and a project's files are shared; leave --scope project out."
-        )
+        raise Refused("these hooks hold a secret, and a project's files are shared; leave --scope project out.")
     return None if args.hooks is None else args.hooks == "server"
 
 

@@ -123,13 +123,19 @@ def now() -> str:
     return strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())
 
 
-def masked(text: str) -> str:
-    """A text without the passwords of the store URLs in it."""
+def masked(text: str, url: str = "") -> str:
+    """Return a text without the passwords of the store URLs in it. If it tells what is wrong with a URL, it may quote
+    pieces of that URL's password; those are left out, too."""
     import re
 
-    login = r"(\b(?:[\w+]+:/+|postgres(?:ql)?:)[^:/@\s\"']*):[^\s\"']*@"
+    login = r"(\b(?:[\w+]+:/+|postgres(?:ql)?:)[^:/@\s\"']*):([^\n]*)@"
+    query = r"([?&](?:ssl)?password=)([^&\"'\n]*)"
+    option = r"(\b(?:ssl)?password\s*=\s*)('(?:[^'\\\n]|\\.)*'?|\"[^\"\n]*\"?|(?:\\.|[^&\s\"'\\])*)"
+    secrets = [found[2] for each in (login, query, option) for found in re.finditer(each, url, re.IGNORECASE)]
     text = re.sub(login, r"\1:***@", text, flags=re.IGNORECASE)
-    return re.sub(r"((?:ssl)?password=)[^&\s\"']*", r"\1***", text, flags=re.IGNORECASE)
+    for each in (query, option):
+        text = re.sub(each, r"\1***", text, flags=re.IGNORECASE)
+    return re.sub(r'"([^"]+)"', lambda piece: '"***"' if any(piece[1] in one for one in secrets) else piece[0], text)
 
 
 def open_store(url: str, **options: str) -> Store:

@@ -332,7 +332,7 @@ class PostgresStore:
             self._execute("INSERT INTO punchlist.version VALUES (?)", (VERSION,))
 
     def _fail(self, error: psycopg.Error) -> NoReturn:
-        words = masked(str(error).strip().split("\n")[0])
+        words = masked(str(error).strip().split("\n")[0], self.url)
         where = masked(self.url)
         if isinstance(
             error, errors.InsufficientPrivilege | errors.InvalidPassword | errors.InvalidAuthorizationSpecification
