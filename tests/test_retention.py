@@ -41,6 +41,14 @@ def test_what_is_older_than_the_setting_is_trimmed_when_a_plan_is_begun() -> Non
     assert len(new.history()) == 1
 
 
+def test_nobody_s_setting_trims_the_plans_of_another_place() -> None:
+    store = MemoryStore()
+    old = begun_long_ago(store)
+    settings = load({"keep_history": "90d"}, environ={})
+    Desk(store, session="new", settings=settings, place="/elsewhere").change(lambda plan: ops.add(plan, "Ship"))
+    assert len(old.history()) == 2
+
+
 def test_an_age_that_makes_no_sense_is_a_fault_of_the_settings() -> None:
     settings = load(environ={"PUNCHLIST_KEEP_HISTORY": "soon"})
     assert settings.keep_history == ""

@@ -450,9 +450,13 @@ class Desk:
         return after
 
     def _trim(self) -> None:
-        """Forget what is older than the settings say. If that fails, the plan is saved all the same."""
+        """Forget what is older than the settings say, of plans of this place only: a store may hold those of others,
+        who want to keep theirs. If that fails, the plan is saved all the same."""
+        place = self._home().place
+        if not place:
+            return
         try:
-            self.store.trim(settings_of.ago(self.settings.keep_history))
+            self.store.trim(settings_of.ago(self.settings.keep_history), place=place)
         except StoreError as error:
             from . import faults
 

@@ -468,10 +468,46 @@ def test_a_plan_keeps_its_parent_when_its_history_is_trimmed(store: Store) -> No
     old = begun(store, "monday", "a").plan
     target = begun(store, "tuesday", "c")
     target.carry("monday", "tuesday")
-    assert store.trim("9999") == 3
+    assert sum(store.trim("9999").values()) == 3
     assert parents(store)[target.plan.id] == old.id
     target.change(lambda plan: ops.add(plan, "more"))
     assert parents(store)[target.plan.id] == old.id
+
+
+def test_trimming_one_plan_leaves_every_other_as_it_was(store: Store) -> None:
+    one, other = begun(store, "one", "a"), begun(store, "other", "b")
+    for desk in (one, other):
+        desk.change(lambda plan: ops.complete(plan, "1"))
+        store.remember(desk.plan.id, "somebody", Reader(2))
+    assert store.trim("9999", plan=one.plan.id) == {one.plan.id: 2}
+    assert one.history() == []
+    assert len(other.history()) == 2
+    assert store.glance(other.plan.id, "somebody") == (2, Reader(2))
+    assert store.trim("9999", plan="nowhere") == {}
+
+
+def test_trimming_a_place_leaves_the_plans_of_others_as_they_were(store: Store) -> None:
+    mine = Desk(store, session="mine", place="/mine", settings=SETTINGS)
+    theirs = Desk(store, session="theirs", place="/theirs", settings=SETTINGS)
+    for desk in (mine, theirs):
+        desk.change(lambda plan: ops.add(plan, "a"))
+    assert store.trim("9999", place="/mine") == {mine.plan.id: 1}
+    assert (len(mine.history()), len(theirs.history())) == (0, 1)
+
+
+def test_plans_are_listed_of_a_session_of_an_agent_or_one_alone(store: Store) -> None:
+    main, other = begun(store, "one", "a").plan.id, begun(store, "two", "b").plan.id
+    helper = Desk(store, session="one", agent="helper", settings=SETTINGS)
+    helper.change(lambda plan: ops.add(plan, "c"))
+
+    def listed(**wanted: str) -> set[str]:
+        return {listing.id for listing in store.plans(9, **wanted)}
+
+    assert listed() == {main, other, helper.plan.id}
+    assert listed(session="one") == {main, helper.plan.id}
+    assert listed(agent="helper") == listed(session="one", agent="helper") == {helper.plan.id}
+    assert listed(plan=other) == {other}
+    assert listed(session="none") == set()
 
 
 def test_a_copy_of_what_has_changed_meanwhile_is_no_copy_at_all(store: Store) -> None:

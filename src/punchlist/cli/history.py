@@ -7,15 +7,17 @@ from collections.abc import Sequence
 
 from ..core.changes import CALLS, Record, describe, diff, difference
 from ..core.codec import to_json
+from ..core.errors import Refused
 from ..core.model import DROPPED, USER, Item, Plan
 from ..core.ops import grouped
-from ..core.text import counted, cut, inline
+from ..core.text import counted, cut, inline, quoted
 from ..desk import Desk
 from ..settings import ago
 from . import screen
-from .parser import require_user
+from .parser import named, plan_named, require_user
 
 _KNOWN = ("kind", "at", "plan", "session", "agent")
+_NAMED = 20  # plans named by `trim`
 _SENTENCES = ("reason", "changes", "message")
 
 
@@ -131,8 +133,31 @@ def compare(desk: Desk, args: Namespace) -> int:
 
 
 def trim(desk: Desk, args: Namespace) -> int:
-    gone = desk.store.trim(ago(args.older_than))
-    return screen.answer(args, {"trimmed": gone}, f"{counted(gone, 'change')} forgotten; every plan is as it was.")
+    """Forget old history: of the plan that is named, by itself or by its session; of all plans if none is."""
+    require_user("trim")
+    before = ago(args.older_than)
+    is_named = bool(plan_named(args) or named(args, "session") or named(args, "agent"))
+    plan = desk.plan if is_named else Plan()
+    if is_named and not plan.id:
+        raise Refused("there is no plan to trim.")
+    whose = f"plan {_called(plan.id, plan.title)}" if is_named else "every plan in the store"
+    if not args.yes and not screen.agrees(f"Forget the history of {whose} from before {inline(before)}?"):
+        return screen.answer(args, {"trimmed": 0, "plans": {}}, "nothing was forgotten.")
+    gone = desk.store.trim(before, plan=plan.id)
+    return screen.answer(args, {"trimmed": sum(gone.values()), "plans": gone}, *_trimmed(desk, gone))
+
+
+def _trimmed(desk: Desk, gone: dict[str, int]) -> list[str]:
+    """What was forgotten, and of which plans."""
+    said = f"{counted(sum(gone.values()), 'change')} forgotten; every plan is as it was."
+    titles = {listing.id: listing.title for listing in desk.store.plans(_NAMED)} if gone else {}
+    lines = [f"{_called(id, titles.get(id, ''))}: {counted(count, 'change')}" for id, count in gone.items()]
+    more = [f"and {counted(len(lines) - _NAMED, 'more plan')}."] if len(lines) > _NAMED else []
+    return [said, *lines[:_NAMED], *more]
+
+
+def _called(id: str, title: str) -> str:
+    return f"{inline(id)} {quoted(title)}" if title else inline(id)
 
 
 def _told(record: Record, plan: Plan) -> list[str]:

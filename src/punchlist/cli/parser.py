@@ -77,7 +77,7 @@ COMMANDS = {
     "log": "every change: who, when, what; --events: also reminders, nudges, stops",
     "diff": "what differs between two revisions: diff REV [REV]",
     "restore": "let the plan be as it was: restore REV",
-    "trim": "forget old history: trim --older-than 30d",
+    "trim": "forget old history, of the plan named or of all: trim --older-than 30d",
     "plans": "all plans, and the sessions that worked from them",
     "bind": "let a session work from a plan: bind --session S --plan ID",
     "carry": "copy a session's plan to another: carry FROM TO",
@@ -336,6 +336,7 @@ def _restore(to: argparse.ArgumentParser) -> None:
 
 def _trim(to: argparse.ArgumentParser) -> None:
     to.add_argument("--older-than", required=True, metavar="AGE", help="30d, 12h, 8w, or a date")
+    to.add_argument("--yes", action="store_true", help="do not ask first; without a terminal nothing is asked")
 
 
 def _plans(to: argparse.ArgumentParser) -> None:

@@ -12,8 +12,9 @@ from . import screen
 
 
 def show(desk: Desk, args: Namespace) -> int:
-    """The plans there are, the last touched first."""
-    found = desk.store.plans(args.most + 1)
+    """The plans there are, the last touched first: all, or those of the session, agent or plan that was typed."""
+    wanted = {name: getattr(args, name, None) or "" for name in ("session", "agent", "plan")}
+    found = desk.store.plans(args.most + 1, **wanted)
     is_cut, found = len(found) > args.most, found[: args.most]
     if getattr(args, "json", False):
         screen.say_json([{**listing._asdict(), "sessions": list(listing.sessions)} for listing in found])
@@ -22,7 +23,7 @@ def show(desk: Desk, args: Namespace) -> int:
     for listing in found:
         screen.say(_line(listing, _lineage(listing.id, parents)))
     if not found:
-        screen.say("no plans yet.")
+        screen.say("no such plan." if any(wanted.values()) else "no plans yet.")
     if is_cut:
         screen.say(f"and more: punchlist plans --most {2 * args.most}")
     return 0

@@ -29,7 +29,13 @@ def say(text: str) -> None:
 
 def say_json(data: Any) -> None:
     """Print JSON: readable where the screen can show it, else in ASCII."""
-    text = json.dumps(data, indent=2, ensure_ascii=False)
+    try:
+        text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+    except ValueError:  # an older version may have kept a value that has no form in JSON
+        from ..core.codec import json_form
+
+        data = json_form(data)
+        text = json.dumps(data, indent=2, ensure_ascii=False)
     try:
         text.encode(sys.stdout.encoding or "ascii")
         harmless = text.replace("\n", "").isprintable()
@@ -46,6 +52,15 @@ def answer(args: Namespace, data: Any, *lines: str) -> int:
         for line in lines:
             say(line)
     return 0
+
+
+def agrees(question: str) -> bool:
+    """Whether the user agrees. Without a terminal nobody is asked, and that is a yes."""
+    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        return True
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def complain(text: str) -> None:

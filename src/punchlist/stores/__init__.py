@@ -104,11 +104,12 @@ class Store(Protocol):
     def keep(self, key: str, before: Pace, after: Pace) -> None:
         """Keep how a reader's work goes. Raises StaleRevision if it is not as it was before."""
 
-    def plans(self, most: int) -> list[Listing]:
-        """The plans there are, the last touched first."""
+    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "") -> list[Listing]:
+        """The plans there are, the last touched first: all, or those of a session, of an agent, or one."""
 
-    def trim(self, before: str) -> int:
-        """Forget the history, and what is remembered of readers, from before a time; how many records that were."""
+    def trim(self, before: str, plan: str = "", place: str = "") -> dict[str, int]:
+        """Forget the history, and what is remembered of readers, from before a time: of all plans, of one, or of those
+        that were made in a place. Returns how many records each plan has lost."""
 
     def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
         """Return when it is over, or when the time is. Whether it is over, is asked whenever this plan may have
@@ -116,6 +117,13 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of files and connections, and have those who wait asked once more."""
+
+
+def is_wanted(listing: Listing, session: str, agent: str, plan: str) -> bool:
+    """Whether a plan is one of a session, of an agent, or the one that is named; what is empty is not asked for."""
+    if session and session not in listing.sessions:
+        return False
+    return (not agent or listing.agent == agent) and (not plan or listing.id == plan)
 
 
 def now() -> str:

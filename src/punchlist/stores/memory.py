@@ -9,7 +9,7 @@ from threading import Condition
 from ..core.changes import Record
 from ..core.errors import StaleRevision
 from ..core.model import MAIN, NOTHING, Pace, Plan, Reader
-from . import Home, Listing, now
+from . import Home, Listing, is_wanted, now
 
 _NEW = Reader()
 _FRESH = Pace()
@@ -126,22 +126,27 @@ class MemoryStore:
             self._paces[key] = after
             self._paces_at[key] = now()
 
-    def plans(self, most: int) -> list[Listing]:
+    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "") -> list[Listing]:
         with self._changed:
-            return [self._listing(plan) for plan in list(reversed(self._plans.values()))[:most]]
+            listed = map(self._listing, reversed(self._plans.values()))
+            return [listing for listing in listed if is_wanted(listing, session, agent, plan)][:most]
 
-    def trim(self, before: str) -> int:
+    def trim(self, before: str, plan: str = "", place: str = "") -> dict[str, int]:
         with self._changed:
-            for who in [who for who, at in self._readers_at.items() if at < before]:
+            chosen = {id for id in self._plans if self._is_in(id, plan, place)}
+            for who in [who for who, at in self._readers_at.items() if at < before and who[0] in chosen]:
                 del self._readers[who], self._readers_at[who]
-            for who in [who for who, at in self._lists_at.items() if at < before]:
+            for who in [who for who, at in self._lists_at.items() if at < before and who[0] in chosen]:
                 del self._lists[who], self._lists_at[who]
-            for key in [key for key, at in self._paces_at.items() if at < before]:
-                del self._paces[key], self._paces_at[key]
-            count = sum(map(len, self._history.values()))
-            for plan, records in self._history.items():
-                self._history[plan] = list(dropwhile(lambda record: record.at < before, records))
-            return count - sum(map(len, self._history.values()))
+            if not plan and not place:
+                for key in [key for key, at in self._paces_at.items() if at < before]:
+                    del self._paces[key], self._paces_at[key]
+            gone = {}
+            for id in chosen:
+                records = self._history.get(id, [])
+                self._history[id] = list(dropwhile(lambda record: record.at < before, records))
+                gone[id] = len(records) - len(self._history[id])
+            return {id: count for id, count in gone.items() if count}
 
     def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
         with self._changed:
@@ -156,6 +161,9 @@ class MemoryStore:
         if lists:
             self._lists.setdefault((plan, reader), {}).update(lists)
             self._lists_at[plan, reader] = now()
+
+    def _is_in(self, id: str, plan: str, place: str) -> bool:
+        return id == plan if plan else not place or self._homes.get(id, Home()).place == place
 
     def _refuse_told(self, plan: str, key: str, reader: Reader) -> None:
         if self._readers.get((plan, key), _NEW) != reader:

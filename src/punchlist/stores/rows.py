@@ -49,10 +49,9 @@ _PLACE = """
 INSERT INTO places SELECT place, id FROM plans WHERE id = ? AND agent = ?
 ON CONFLICT (place) DO UPDATE SET plan = excluded.plan WHERE places.plan <> excluded.plan
 """
-_TRIM = """
-DELETE FROM history WHERE at < ? AND revision < coalesce(
-    (SELECT min(revision) FROM history AS kept WHERE kept.plan = history.plan AND kept.at >= ?), 2147483647)
-"""
+_OLD = """FROM history WHERE at < ? AND revision < coalesce(
+    (SELECT min(revision) FROM history AS kept WHERE kept.plan = history.plan AND kept.at >= ?), 2147483647)"""
+_OF_SESSION = "id IN (SELECT plan FROM bindings WHERE session = ?)"
 # Whoever is bound last comes last, even within one tick of the clock, or if it went back.
 _BIND = """
 INSERT INTO bindings SELECT ?, ?, ?, ?, CASE WHEN coalesce(max(at), '') < ? THEN ? ELSE max(at) || '1' END
@@ -139,11 +138,13 @@ class Rows:
         row = self._execute("SELECT data FROM paces WHERE key = ?", (text(key),)).fetchone()
         return row[0] if row else None
 
-    def plans(self, most: int) -> list[Listing]:
-        rows = self._execute(
-            "SELECT id, head, revision, place, agent, parent, touched FROM plans ORDER BY touched DESC, id LIMIT ?",
-            (most,),
-        ).fetchall()
+    def plans(self, most: int, session: str, agent: str, plan: str) -> list[Listing]:
+        wanted = [("id = ?", plan), ("agent = ?", agent), (_OF_SESSION, session)]
+        named = [(condition, text(name)) for condition, name in wanted if name]
+        where = f"WHERE {' AND '.join([condition for condition, _ in named])}" if named else ""
+        asked = f"SELECT id, head, revision, place, agent, parent, touched FROM plans {where}"
+        names = [name for _, name in named]
+        rows = self._execute(f"{asked} ORDER BY touched DESC, id LIMIT ?", (*names, most)).fetchall()
         return [self._listing(*row) for row in rows]
 
     def _listing(self, id: str, head: str, revision: int, place: str, agent: str, parent: str, touched: str) -> Listing:
@@ -212,11 +213,22 @@ class Rows:
     def bind(self, home: Home, plan: str, at: str) -> None:
         self._execute(_BIND, (text(home.session), text(home.agent), plan, text(home.host), at, at, plan))
 
-    def trim(self, before: str) -> int:
-        self._execute("DELETE FROM readers WHERE at < ?", (before,))
-        self._execute("DELETE FROM lists WHERE at < ?", (before,))
-        self._execute("DELETE FROM paces WHERE at < ?", (before,))
-        return self._execute(_TRIM, (before, before)).rowcount
+    def trim(self, before: str, plan: str, place: str) -> dict[str, int]:
+        scope = ""
+        names: tuple[str, ...] = ()
+        if plan:
+            scope, names = " AND plan = ?", (text(plan),)
+        elif place:
+            scope, names = " AND plan IN (SELECT id FROM plans WHERE place = ?)", (text(place),)
+        else:
+            self._execute("DELETE FROM paces WHERE at < ?", (before,))
+        self._execute(f"DELETE FROM readers WHERE at < ?{scope}", (before, *names))
+        self._execute(f"DELETE FROM lists WHERE at < ?{scope}", (before, *names))
+        old = f"{_OLD}{scope}"
+        gone = self._execute(f"SELECT plan, count(*) {old} GROUP BY plan", (before, before, *names)).fetchall()
+        if gone:
+            self._execute(f"DELETE {old}", (before, before, *names))
+        return dict(gone)
 
     def small(
         self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None

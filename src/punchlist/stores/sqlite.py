@@ -169,11 +169,11 @@ class SqliteStore:
     def keep(self, key: str, before: Pace, after: Pace) -> None:
         self._at_once("BEGIN IMMEDIATE", lambda: self._rows.keep(key, before, after, now()))
 
-    def plans(self, most: int) -> list[Listing]:
-        return self._at_once("BEGIN", lambda: self._rows.plans(most))
+    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "") -> list[Listing]:
+        return self._at_once("BEGIN", lambda: self._rows.plans(most, session, agent, plan))
 
-    def trim(self, before: str) -> int:
-        return self._at_once("BEGIN IMMEDIATE", lambda: self._rows.trim(before))
+    def trim(self, before: str, plan: str = "", place: str = "") -> dict[str, int]:
+        return self._at_once("BEGIN IMMEDIATE", lambda: self._rows.trim(before, plan, place))
 
     def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
         end = monotonic() + seconds

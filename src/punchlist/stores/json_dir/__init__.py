@@ -23,7 +23,7 @@ from ...core.codec import pace_from_json, pace_to_json
 from ...core.errors import StaleRevision, StoreError
 from ...core.model import MAIN, NOTHING, Pace, Plan, Reader
 from ...core.typed import Any, TypeVar
-from .. import Home, Listing
+from .. import Home, Listing, is_wanted
 from . import files, form
 from .files import NOWHERE
 from .form import digest_of, foreign_stem, home_of, identity, lines_of, part, record_of, session_of, stem_of
@@ -148,15 +148,19 @@ class JsonStore:
 
         self._alone(work)
 
-    def plans(self, most: int) -> list[Listing]:
+    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "") -> list[Listing]:
         self._take_over()
-        found = [self._listing(pair) for plan in self._ids(max(most, _RECENT)) if (pair := self._look(plan))]
+        found = [self._listing(pair) for id in self._ids(max(most, _RECENT)) if (pair := self._look(id))]
+        found = [listing for listing in found if is_wanted(listing, session, agent, plan)]
         return nlargest(most, found, key=lambda listing: listing.touched)
 
-    def trim(self, before: str) -> int:
-        def work() -> int:
-            self._forget_old(before)
-            return sum([pair.trim(before) for plan in self._ids() if (pair := self._look(plan))])
+    def trim(self, before: str, plan: str = "", place: str = "") -> dict[str, int]:
+        def work() -> dict[str, int]:
+            if not plan and not place:
+                self._forget_old(before)
+            pairs = [pair for id in ([plan] if plan else self._ids()) if (pair := self._look(id))]
+            gone = {pair.id: pair.trim(before) for pair in pairs if not place or pair.home.place == place}
+            return {id: count for id, count in gone.items() if count}
 
         return self._alone(work)
 

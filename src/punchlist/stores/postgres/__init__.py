@@ -201,11 +201,11 @@ class PostgresStore:
     def keep(self, key: str, before: Pace, after: Pace) -> None:
         self._at_once(lambda: self._rows.keep(key, before, after, now()), "BEGIN")
 
-    def plans(self, most: int) -> list[Listing]:
-        return self._at_once(lambda: self._rows.plans(most), _ONE_MOMENT)
+    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "") -> list[Listing]:
+        return self._at_once(lambda: self._rows.plans(most, session, agent, plan), _ONE_MOMENT)
 
-    def trim(self, before: str) -> int:
-        return self._at_once(lambda: self._rows.trim(before), "BEGIN")
+    def trim(self, before: str, plan: str = "", place: str = "") -> dict[str, int]:
+        return self._at_once(lambda: self._rows.trim(before, plan, place), "BEGIN")
 
     def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
         with self._own_lock():
