@@ -4,26 +4,43 @@ from __future__ import annotations
 
 import os
 
-from .core.errors import StoreError
+from .core.errors import Refused, StoreError
 from .core.model import USER, Plan
 from .core.ops import extend, set_mode
 from .core.outline import entries
+from .core.text import cut, inline
 from .desk import Desk
 from .private import make_folder
 from .settings import state_folder
 
 _LARGEST = 1_000_000  # characters of a plan file
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")  # that ids of plans are made of, in all versions
+_LONGEST_ID = 64
 
 
 def plan_file(plan: Plan) -> str:
-    """Where the plan of plan mode is written. It stays when plan mode is left."""
+    """Where the plan of plan mode is written. It stays when plan mode is left. Raises Refused for an id that is not one
+    of ours: it comes from a store that others may have written, and a path made of it could lead anywhere."""
+    if not has_own_id(plan):
+        raise Refused(
+            f"the plan's id {cut(inline(plan.id), 40)!r} was not made by punchlist and cannot name a file; "
+            f"copy the plan to another session to plan there: punchlist carry FROM TO"
+        )
     return os.path.join(os.path.realpath(state_folder(os.environ)), "plans", f"{plan.id}.md")
+
+
+def has_own_id(plan: Plan) -> bool:
+    """Whether an id is one that punchlist makes: letters and digits, and nothing that means something in a path."""
+    return 0 < len(plan.id) <= _LONGEST_ID and set(plan.id) <= _LETTERS
 
 
 def read_plan_file(desk: Desk) -> str:
     """What was written there; nothing if nothing was."""
+    plan = desk.plan
+    if not has_own_id(plan):
+        return ""
     try:
-        with open(plan_file(desk.plan), encoding="utf-8", errors="replace") as file:
+        with open(plan_file(plan), encoding="utf-8", errors="replace") as file:
             return file.read(_LARGEST)
     except FileNotFoundError:
         return ""
@@ -60,6 +77,8 @@ def switched(desk: Desk, mode: str) -> Plan:
     """The user wants act, plan or quiet. Who goes from plan mode to work approves what was planned."""
     if mode == "act" and desk.plan.mode == "plan":
         return approved(desk, read_plan_file(desk))
+    if mode == "plan" and desk.plan.id:
+        plan_file(desk.plan)  # refused before anything is changed
     return desk.change(lambda plan: set_mode(plan, mode))
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 
 from ..core.errors import PunchlistError
-from ..planning import plan_file
+from ..planning import has_own_id, plan_file
 from .events import Answered, Called, Interrupted
 from .ledger import write_down
 from .messages import Call, Result, whole
@@ -51,7 +51,7 @@ def _run(site: Site, tools: Sequence[Tool], batch: list[Call]) -> Iterator[Resul
         yield from (Result(call.id, call.tool, NOT_BEGUN, True) for call in batch)
         return
     plan = site.desk.plan
-    here = site._replace(plan_file=plan_file(plan) if plan.mode == "plan" else "")
+    here = site._replace(plan_file=plan_file(plan) if plan.mode == "plan" and has_own_id(plan) else "")
 
     planning = "plan" in (plan.mode, site.lead.plan.mode if site.lead else "")
 

@@ -56,6 +56,8 @@ def _enter(site: Site, args: Mapping[str, Any]) -> Answer:
     answer = site.ask(question)
     if answer != "yes":
         return Answer(f"the user did not confirm plan mode{_words(answer)}; go on as before.", True)
+    if site.desk.plan.id:
+        plan_file(site.desk.plan)  # refused before anything is changed
     plan = site.desk.change(lambda plan: set_mode(plan, "plan"), by=site.agent)
     site.tell(Planned(site.agent, plan))
     return Answer(say("plan-mode", file=plan_file(plan)))

@@ -260,6 +260,8 @@ class JsonStore:
         own = readable(path, lines_of(data.partition(b"\n")[0] + b"\n")[0])
         if stamp != NOWHERE and not (own and "version" in own[0]):  # damaged: then a pointer knows
             own = [found for found in self._pointers() if found["stem"] == stem]
+        if own and not isinstance(own[0].get("plan"), str):
+            raise StoreError(f"{path} does not say whose plan it is; move it away, or restore it from a backup.")
         return self._pair(own[0]["plan"] if own else digest_of(stem)[:12], stem, home_of(own[0]) if own else home)
 
     def _ids(self, most: int | None = None) -> list[str]:
@@ -303,6 +305,8 @@ class JsonStore:
     # --- pointers --------------------------------------------------------------------------------------------------
 
     def _prepare(self) -> None:
+        for kind in _FORGETTABLE:
+            files.inside(self._inner, kind)
         folders = [files.inside(self._inner, kind) for kind in _POINTERS]
         if not os.path.exists(os.path.join(self._inner, "ready")):
             for path in (self.folder, self._inner, *folders):
@@ -343,8 +347,11 @@ class JsonStore:
         path = os.path.join(self._inner, kind, name)
         data, _, stamp = files.read(path)
         try:
-            return json.loads(data)
-        except ValueError:
+            found = json.loads(data)
+            if not form.is_pointer(kind, found):
+                raise StoreError(f"{path} makes no sense; remove {self._inner} and try again: it is made again.")
+            return found
+        except (ValueError, RecursionError):
             if stamp == NOWHERE or kind in _FORGETTABLE:
                 return None
             self._alone(self._point_anew)

@@ -89,6 +89,17 @@ def digest_of(*words: str) -> str:
     return digest(json.dumps(words).encode())
 
 
+def is_pointer(kind: str, found: Any) -> bool:
+    """Whether a pointer has the form that its kind has. Somebody else may have written it."""
+    if kind == "ids":
+        return isinstance(found, dict) and isinstance(found.get("stem"), str) and isinstance(found.get("plan"), str)
+    if kind == "bound":
+        return isinstance(found, str)
+    if kind == "places":
+        return isinstance(found, list) and all(isinstance(plan, str) for plan in found)
+    return True
+
+
 def is_unreadable(data: bytes) -> bool:
     try:
         json.loads(data)
