@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from .core.changes import Record, noted, parted
@@ -30,10 +31,22 @@ class Worked(NamedTuple):
 
 
 def answer(desk: Desk, tool: str, args: object, interactive: bool | None, continuing: bool) -> Reply:
-    """Carry out one tool call, as a model made it."""
-    reply = _answered(desk, tool, args, interactive, continuing)
+    """Carry out one tool call, as a model made it. A pause that fails for any reason stops the agent all the same."""
+    try:
+        reply = _answered(desk, tool, args, interactive, continuing)
+    except Exception as error:
+        if not _asks_for_pause(tool, args):
+            raise
+        desk.hold_back(f"its pause failed: {error}")
+        if isinstance(error, StoreError):
+            raise
+        return faulted(desk, tool, StoreError(str(error)))
     _outcome(desk, failed=reply.is_error)
     return reply
+
+
+def _asks_for_pause(tool: str, args: object) -> bool:
+    return tool == "todo_pause" or (tool == "plan" and isinstance(args, dict) and bool(args.get("pause")))
 
 
 def _outcome(desk: Desk, *, failed: bool) -> None:
@@ -145,6 +158,7 @@ def _called(desk: Desk, tool: Tool, args: Any, interactive: bool | None) -> Call
         own.strict_pause,
         own.user_closed_is_final,
         own.redact_calls,
+        time.strftime("%H:%M:%S"),
     )
 
 

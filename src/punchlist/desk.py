@@ -62,6 +62,7 @@ class Desk:
         self._listeners: list[Callable[[Pause], object]] = []
         self._events: list[dict[str, Any]] = []  # of a store that keeps nothing
         self._off, self._switched = False, 0.0
+        self._held = ""  # why the agent is held back, where the store keeps nothing
         self._closed = False
 
     @property
@@ -346,9 +347,42 @@ class Desk:
             self._switched = time.monotonic() + _SWITCHED
         return self._off
 
+    def hold_back(self, reason: str) -> None:
+        """Let the agent stop until the user speaks again: it asked for a pause that could not be kept. This is kept in
+        a file, for the store may be what failed."""
+        from .switch import hold
+
+        self._held = reason
+        if self.store.durable:
+            hold(self._held_key, reason)
+        self.note("pause-failed", message=reason)
+
+    @property
+    def held_back(self) -> str:
+        """Why the agent is not to be nudged although nothing is paused; empty if nothing is held against it."""
+        from .switch import held_back
+
+        return self._held or (held_back(self._held_key) if self.store.durable else "")
+
+    def release(self) -> None:
+        """The user has spoken: what was held back may go on."""
+        from .switch import release
+
+        self._held = ""
+        if self.store.durable:
+            release(self._held_key)
+
+    @property
+    def _held_key(self) -> str:
+        return self.reader_key if self.session else f"{self.reader_key}{self._home().place}"
+
     def note(self, kind: str, **values: Any) -> None:
         """Write down what happened."""
-        who = {"at": self.now(), "session": self.session, "agent": self.agent, "plan": self._glance()[0]}
+        try:
+            plan = self._glance()[0]
+        except StoreError:  # what happens to a store that fails is worth a line, too
+            plan = ""
+        who = {"at": self.now(), "session": self.session, "agent": self.agent, "plan": plan}
         if self.store.durable:
             from .events import write
 

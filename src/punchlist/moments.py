@@ -70,6 +70,7 @@ def was_prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[str]:
     """The user has spoken: a pause ends, what was counted in a row begins anew. `deaf`: nothing can be told now."""
     if _is_nudge(prompt) and desk.pace.since:  # our own words come back: nobody has spoken
         return []
+    desk.release()
     plan = desk.plan
     if plan.paused:
         plan = desk.change(resume)
@@ -114,6 +115,10 @@ def stopped(desk: Desk, stop: Stop) -> Sent:
     plan = desk.plan
     if not plan.id:
         return Sent("", "there is no plan")
+    held = desk.held_back
+    if held:
+        desk.note("stop", reason=held, open=len(plan.open_items))
+        return Sent("", held)
     limits = limits_of(desk.settings)
     at = int(time.time())
     verdict = [go_on(plan, desk.pace, stop, limits)]

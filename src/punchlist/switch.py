@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 
+from .core.text import inline
 from .settings import state_folder
 
 _EVERYWHERE = "everywhere"
@@ -40,6 +41,42 @@ def turn(off: bool, *, place: str = "", session: str = "") -> bool:
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
         file.write(ascii(session or place or _EVERYWHERE) + "\n")
     return True
+
+
+def hold(key: str, reason: str) -> None:
+    """Keep an agent from being nudged. Where nothing can be written it is not kept: that is no reason to fail."""
+    from .private import make_folder
+
+    path = _held_path(key)
+    try:
+        make_folder(os.path.dirname(path))
+        with os.fdopen(
+            os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8", errors="replace"
+        ) as file:
+            file.write(inline(reason))
+    except OSError:
+        pass
+
+
+def held_back(key: str) -> str:
+    """Why an agent is not to be nudged; empty if it may be."""
+    try:
+        with open(_held_path(key), encoding="utf-8") as file:
+            return file.read() or "it is held back"
+    except OSError:
+        return ""
+
+
+def release(key: str) -> None:
+    """Let an agent be nudged again."""
+    try:
+        os.unlink(_held_path(key))
+    except OSError:
+        pass
+
+
+def _held_path(key: str) -> str:
+    return os.path.join(state_folder(os.environ), "held", _name("reader", key))
 
 
 def _names(place: str, session: str) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import punchlist as package
-from punchlist import Desk, ops
+from punchlist import Desk, MemoryStore, Plan, StoreError, ops
 from punchlist.agent.events import (
     Answered,
     Attached,
@@ -242,6 +242,72 @@ def test_llxprt_may_pause_only_after_it_was_sent_on(tmp_path: Path) -> None:
     refused, _, paused = made.results
     assert (refused.is_error, paused.is_error) == (True, False)
     assert "todo_pause" in refused.text
+    made.close()
+
+
+REASON = "The configuration file is missing and only the user can provide it"
+
+
+class Failing(MemoryStore):
+    """A store that cannot keep a pause."""
+
+    def save(self, old: Plan | None, new: Plan, *more: Any) -> None:
+        if new.paused:
+            raise StoreError("locked by another process for too long")
+        super().save(old, new, *more)
+
+
+def _failing_pause(tmp_path: Path, script: list[Any], listener: Any = None) -> Agent:
+    made = agent(tmp_path, script, dialect="llxprt")
+    store = MemoryStore() if listener else Failing()
+    desk = Desk(store, session="s1", dialect="llxprt", settings=made.site.desk.settings)
+    if listener:
+        desk.on_pause(listener)
+    return made._replace(site=made.site._replace(desk=desk))
+
+
+def _raises(pause: Any) -> None:
+    raise RuntimeError("nobody listens")
+
+
+@pytest.mark.parametrize("listener", [None, _raises], ids=["the store", "a listener"])
+def test_a_pause_that_fails_stops_the_loop_until_the_user_speaks(tmp_path: Path, listener: Any) -> None:
+    script = [
+        turn(call("todo_write", todos=[{"id": "1", "content": "Read", "status": "in_progress"}])),
+        turn(text="I am done."),
+        turn(call("todo_pause", reason=REASON)),
+        turn(call("todo_write", todos=[{"id": "1", "content": "Read", "status": "completed"}])),
+        turn(text="Done."),
+    ]
+    made = _failing_pause(tmp_path, script, listener)
+    ended = made.work()
+    assert ended.why == "paused"
+    assert made.results[-1].is_error
+    assert made.results[-1].text.startswith("Failed to pause task: ")
+    events = made.site.desk.events()
+    assert [one["message"] for one in events if one["kind"] == "pause-failed"]
+    assert made.work("it is there now").why == "done"
+    made.close()
+
+
+def test_a_pause_that_ends_between_two_looks_does_not_break_the_loop(tmp_path: Path) -> None:
+    made = agent(tmp_path, [turn(call("plan", add=["Read"])), turn(call("plan", done=[1])), turn(text="Done.")])
+    other = Desk(made.site.desk.store, session="s1")
+    desk = made.site.desk
+    looks = 0
+
+    class Changing(Desk):
+        @property
+        def plan(self) -> Plan:
+            nonlocal looks
+            looks += 1
+            if other.plan.id:
+                other.change(ops.resume if looks % 2 else lambda plan: ops.pause(plan, "lunch"))
+            return super().plan
+
+    changing = Changing(desk.store, session="s1", settings=desk.settings)
+    ended = made._replace(site=made.site._replace(desk=changing)).work()
+    assert ended.why in ("paused", "done", "waiting")
     made.close()
 
 

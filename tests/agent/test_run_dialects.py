@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from punchlist import Desk, StoreError
+from punchlist.stores import open_store
 from tests.agent.commands import SCRIPT, entries, punchlist, script, transcripts
 from tests.agent.sites import call, turn
 from tests.agent.terminal import Terminal
@@ -191,3 +195,31 @@ def test_the_password_of_a_store_is_not_kept_and_has_to_be_named_again(tmp_path:
     again = punchlist("run", "--continue", "--store", "postgresql://me:secret@127.0.0.1:1/plans", "go")
     assert again.returncode == 3
     assert "secret" not in again.stderr + path.read_text()
+
+
+# --- a pause that fails ----------------------------------------------------------------------------------------------
+
+
+def test_an_attached_agent_whose_pause_failed_is_not_nudged_until_the_user_speaks(tmp_path: Path) -> None:
+    url = f"sqlite:{tmp_path / 'plans.db'}"
+    todo = {"id": "1", "content": "Read", "status": "in_progress"}
+    reason = "The configuration file is missing and only the user can provide it"
+    desk = Desk(open_store(url, patience="0.1"), session="s1", dialect="llxprt")
+    hook(url, "UserPromptSubmit", prompt="read it")
+    desk.call("todo_write", {"todos": [todo]})
+    with closing(sqlite3.connect(tmp_path / "plans.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="locked"):
+            desk.call("todo_pause", {"reason": reason}, continuing=True)
+    desk.close()
+    assert hook(url, "Stop", last_assistant_message="So far, so good.") == ""
+    assert "its pause failed" in punchlist("log", "--events", "--store", url, "--session", "s1").stdout
+    hook(url, "UserPromptSubmit", prompt="go on")
+    assert "Read" in hook(url, "Stop", last_assistant_message="So far, so good.")
+
+
+def hook(url: str, name: str, **more: str) -> str:
+    event = {"hook_event_name": name, "session_id": "s1", **more}
+    done = punchlist("hook", "claude-code", stdin=json.dumps(event), PUNCHLIST_STORE=url)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout

@@ -127,14 +127,25 @@ def test_the_plan_is_edited_in_the_user_s_editor(talk: Any, tmp_path: Path) -> N
     terminal.wait_for('renamed 1 "Read" to "Read it all".')
 
 
+@pytest.mark.parametrize("words", [(), ("--plain",)], ids=["panel", "plain"])
+def test_resumed_in_another_terminal_the_agent_goes_on_at_once(talk: Any, words: tuple[str, ...]) -> None:
+    pause = call("plan", pause="the server is down, somebody has to restart it")
+    terminal = talk(turn(call("plan", add=["Read"]), pause), turn(text="I go on. Well?"), words=words)
+    terminal.enter("go")
+    terminal.wait_for("paused: the server is down")
+    assert punchlist("resume").returncode == 0
+    terminal.wait_for("I go on. Well?")
+
+
 def test_pause_and_resume(talk: Any) -> None:
-    terminal = talk(turn(call("plan", add=["Read"])), turn(text="So?"))
+    terminal = talk(turn(call("plan", add=["Read"])), turn(text="So?"), turn(text="I go on. Well?"))
     terminal.enter("go")
     terminal.wait_for("So?")
     terminal.enter("/pause lunch")
     terminal.wait_for("paused the work: lunch.")
     terminal.enter("/resume")
     terminal.wait_for("resumed the work.")
+    terminal.wait_for("I go on. Well?")
 
 
 def test_a_question_of_the_agent_is_answered_by_typing(talk: Any) -> None:

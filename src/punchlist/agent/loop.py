@@ -45,8 +45,9 @@ def _until_rest(site: Site, said: Transcript, prompt: str) -> Rested:
         _hear(site, said, prompt)
     for _ in range(site.bounds.turns):
         site.stop.check()
-        if site.desk.plan.paused:
-            return Rested(site.agent, "paused", site.desk.plan.paused.reason)
+        paused = site.desk.plan.paused
+        if paused or site.desk.held_back:
+            return Rested(site.agent, "paused", paused.reason if paused else site.desk.held_back)
         _attach(site, said)
         turn = _ask(site, said)
         if turn.calls:

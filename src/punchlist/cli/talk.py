@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import select
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
@@ -16,6 +18,8 @@ from .run import Session, resume_command, worked
 from .stage import recalled
 
 _TWICE = 2.0  # seconds in which a second Ctrl+C belongs to the first
+_LOOK = 0.3  # seconds between looks at whether a pause is over
+_GO_ON = "go on"  # what the end of a pause says to the agent
 _LEAVE = "Ctrl+C again leaves, and so does /quit."
 
 
@@ -81,12 +85,41 @@ def _next(session: Session) -> str:
         return _unqueued(session)
     draft, stage.draft = " ".join(filter(None, [*stage.queued, stage.draft])), ""
     stage.queued.clear()
-    return _typed(draft)
+    is_resumed = _until_resumed(session)
+    if is_resumed is None or draft:
+        return _typed(draft)
+    return _typed_while_paused(is_resumed)
 
 
 def _unqueued(session: Session) -> str:
     line = session.stage.queued.pop(0)
     screen.show([(Span(f"> {screen.glyphs(session.site.desk.settings).said(line)}"),)])
+    return line
+
+
+def _is_paused(desk: Desk) -> bool:
+    """Whether the agent waits for the end of a pause, also of one that could not be kept."""
+    return bool(desk.plan.paused or desk.held_back)
+
+
+def _until_resumed(session: Session) -> Callable[[], bool] | None:
+    """Whether the pause that the agent waits in has ended, wherever that was said; None if it does not wait in one."""
+    desk = session.site.desk.of(session.site.desk.session)
+    return (lambda: not _is_paused(desk)) if _is_paused(desk) else None
+
+
+def _typed_while_paused(is_resumed: Callable[[], bool]) -> str:
+    """A line from the prompt, or the word to go on as soon as the pause is over. The terminal's own line editing has
+    to do here: readline cannot be left before its line is done."""
+    sys.stdout.write("> ")
+    sys.stdout.flush()
+    while not select.select([sys.stdin], [], [], _LOOK)[0]:
+        if is_resumed():
+            sys.stdout.write(f"{_GO_ON}\n")
+            return _GO_ON
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
     return line
 
 
@@ -107,10 +140,16 @@ def _take(session: Session, line: str) -> Rested | None:
     """One line of the user: a command, or words for the agent."""
     if not slash.is_command(line):
         return _work(session, line)
+    desk = session.site.desk
+    was_paused = _is_paused(desk)
     try:
-        _obey(session, session.site.desk, line)
+        if line.split()[0] == "/resume":
+            desk.release()
+        _obey(session, desk, line)
     except PunchlistError as error:
         screen.complain(str(error))
+    if was_paused and not _is_paused(desk):
+        return _work(session, _GO_ON)
     return None
 
 

@@ -96,6 +96,7 @@ class Call(NamedTuple):
     strict_pause: bool = True
     closed_is_final: bool = True  # whether what the user closed stays closed
     redact: bool = True  # whether secrets in recorded tool calls are blanked
+    clock: str = ""  # now, as the user's own clock shows it
 
 
 class Reply(NamedTuple):

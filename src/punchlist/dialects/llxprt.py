@@ -144,7 +144,7 @@ def _reply(turn: Turn) -> Reply:
     call = turn.call
     if call.tool is PAUSE:
         reason = call.args["reason"]
-        message = say("llxprt.paused", reason=block(reason), time=f"{call.at[11:19]} UTC")
+        message = say("llxprt.paused", reason=block(reason), time=call.clock)
         return Reply(
             message, message, details={"type": "pause", "reason": reason, "message": message, "timestamp": call.at}
         )
