@@ -35,7 +35,14 @@ _IMPURE = """
 IMPURE = set(_IMPURE.split())
 # A hook fails open; a check that breaks is not a refusal; attachments and requests to a server fail one by one; a tool
 # that breaks is an answer to the model, not the end of its session.
-CATCH_ALL = {"hosts/__init__.py", "dialects/llxprt.py", "attachments.py", "mcp/server.py", "agent/queue.py"}
+CATCH_ALL = {
+    "hosts/__init__.py",
+    "dialects/llxprt.py",
+    "attachments.py",
+    "mcp/server.py",
+    "agent/queue.py",
+    "calls.py",  # a pause that fails for any reason stops the agent
+}
 
 
 class Import(NamedTuple):
