@@ -43,6 +43,7 @@ class Desk:
         dialect: str | Dialect = "native",
         settings: Settings | None = None,
         place: str = "",
+        host: str = "",
     ) -> None:
         if agent != MAIN and not session and not plan:
             session = _UNNAMED
@@ -54,6 +55,7 @@ class Desk:
         self.reader_key = _reader_key(session, agent)
         self._named = plan
         self._place = place
+        self.host = host  # the agent program that the session runs in, where that is known
         self._parent = ""  # the plan that this one is made a copy of
         self._seat = Home(session=session, agent=agent)
         self._latest = ""  # the plan that was found without a session
@@ -231,7 +233,7 @@ class Desk:
         plan = self.plan
         if not plan.id:
             raise Refused("there is no plan to bind a session to.")
-        self.store.bind(Home(self._home().place, session, agent), plan.id)
+        self.store.bind(Home(self._home().place, session, agent, self.host), plan.id)
 
     def hand_over(self, session: str) -> None:
         """Let another session go on with this plan, with what was heard of it before."""
@@ -250,9 +252,8 @@ class Desk:
 
     def of(self, session: str, agent: str = MAIN) -> Desk:
         """A desk of another session or agent, on the same store."""
-        return Desk(
-            self.store, session=session, agent=agent, settings=self.settings, dialect=self._dialect, place=self._place
-        )
+        own: dict[str, Any] = {"settings": self.settings, "dialect": self._dialect}
+        return Desk(self.store, session=session, agent=agent, place=self._place, host=self.host, **own)
 
     def on_pause(self, listener: Callable[[Pause], object]) -> None:
         """Have somebody told when a pause is asked for."""
@@ -460,7 +461,7 @@ class Desk:
 
     def _home(self) -> Home:
         self._place = self._place or settings_of.place()
-        return Home(self._place, self.session, self.agent, parent=self._parent)
+        return Home(self._place, self.session, self.agent, self.host, self._parent)
 
     def save(self, now: Plan, after: Plan, record: Record, reader: Reader | None) -> Plan:
         """Write what `now` has become, and have it told where a pause was asked for. Raises StaleRevision, and Refused
@@ -509,7 +510,14 @@ def open_desk(store: str = "", *, session: str = "", agent: str = MAIN, dialect:
 
 
 def desk_for(
-    settings: Settings, *, session: str = "", agent: str = MAIN, plan: str = "", place: str = "", patience: str = ""
+    settings: Settings,
+    *,
+    session: str = "",
+    agent: str = MAIN,
+    plan: str = "",
+    place: str = "",
+    host: str = "",
+    patience: str = "",
 ) -> Desk:
     """A desk as the settings say."""
     return Desk(
@@ -520,6 +528,7 @@ def desk_for(
         dialect=settings.dialect,
         settings=settings,
         place=place,
+        host=host,
     )
 
 

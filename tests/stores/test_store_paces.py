@@ -217,6 +217,47 @@ def test_a_session_that_went_to_another_plan_does_not_work_from_the_first_any_mo
     assert (store.sessions(one.id), store.sessions(two.id)) == ([("s1", "main")], [("s2", "main")])
 
 
+def test_of_many_who_would_have_a_plan_alone_one_gets_it(store: Store) -> None:
+    plan = desk(store, "").change(lambda plan: ops.add(plan, "Read"))
+    barrier, refused = Barrier(6), []
+
+    def take(session: str) -> None:
+        barrier.wait()
+        try:
+            store.bind(Home("/here", session, "main"), plan.id, alone=True)
+        except StaleRevision:
+            refused.append(session)
+
+    threads = [Thread(target=take, args=(f"s{number}",)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(refused) == 5
+    [(session, _)] = store.sessions(plan.id)
+    assert session not in refused
+
+
+def test_the_plans_of_a_place_are_those_of_its_main_agents(store: Store) -> None:
+    Desk(store, session="e", settings=SETTINGS, place="/elsewhere").change(lambda plan: ops.add(plan, "Other"))
+    desk(store, "s1", "helper").change(lambda plan: ops.add(plan, "Part"))
+    one, two = planned(store, "s1"), planned(store, "s2")
+    assert {listing.id for listing in store.plans(9, agent="main", place="/here")} == {one.id, two.id}
+    assert len(store.plans(1, agent="main", place="/here")) == 1
+    assert store.plans(9, place="/nowhere") == []
+
+
+def test_a_listing_names_the_program_and_what_is_being_worked_on(store: Store) -> None:
+    one = Desk(store, session="s1", settings=SETTINGS, place="/here", host="codex")
+    one.change(lambda plan: ops.add(ops.add(plan, "Read"), "Write", active="Writing"))
+    [listing] = store.plans(9, agent="main", place="/here")
+    assert (listing.host, listing.session, listing.active, listing.is_open) == ("codex", "s1", "Read", True)
+    one.change(lambda plan: ops.start(plan, "2"))
+    assert store.plans(9)[0].active == "Writing"
+    store.bind(Home("/here", "s2", "main", "gemini"), one.plan.id)
+    assert (store.plans(9)[0].host, store.plans(9)[0].session) == ("gemini", "s2")
+
+
 def test_sessions_and_agents_come_back_by_their_names(store: Store) -> None:
     plan = planned(store)
     for name in HOSTILE:

@@ -275,10 +275,14 @@ def _plans(name: str) -> Handler:
     def handler(args: Namespace) -> int:
         from . import plans
 
+        if name in ("bind", "carry"):
+            require_user(name)
         if name == "bind":
             args.plan = named(args, "plan")
-            if not (args.plan and named(args, "session")):
-                misuse(name, "--session S and --plan ID are needed")
+            if args.next and getattr(args, "session", None):
+                misuse(name, "--next goes without --session: the next session has no name yet")
+            if not args.next and not (args.plan and named(args, "session")):
+                misuse(name, "--session S and --plan ID are needed, or --next and --plan ID")
         with _desk(args) as desk:
             return {"plans": plans.show, "bind": plans.bind, "carry": plans.carry}[name](desk, args)
 

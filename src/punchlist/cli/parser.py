@@ -79,7 +79,7 @@ COMMANDS = {
     "restore": "let the plan be as it was: restore REV",
     "trim": "forget old history, of the plan named or of all: trim --older-than 30d",
     "plans": "all plans, and the sessions that worked from them",
-    "bind": "let a session work from a plan: bind --session S --plan ID",
+    "bind": "let a session work from a plan: bind --session S --plan ID, or bind --next --plan ID",
     "carry": "copy a session's plan to another: carry FROM TO",
     "import": "replace the plan: import --format F FILE",
     "export": "print the plan in another format: export --format F",
@@ -343,6 +343,10 @@ def _plans(to: argparse.ArgumentParser) -> None:
     to.add_argument("--most", type=_some, default=50, metavar="N", help="how many; 50 if not given")
 
 
+def _bind(to: argparse.ArgumentParser) -> None:
+    to.add_argument("--next", action="store_true", help="the next session that starts in this directory")
+
+
 def _carry(to: argparse.ArgumentParser) -> None:
     to.add_argument("source", metavar="FROM", help="a session")
     to.add_argument("target", metavar="TO", help="a session")
@@ -426,6 +430,7 @@ _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "restore": _restore,
     "trim": _trim,
     "plans": _plans,
+    "bind": _bind,
     "carry": _carry,
     "import": _import,
     "export": _export,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 
+from ..core.errors import Refused
 from ..core.text import cut, inline
+from ..core.typed import Any
 from ..desk import Desk
 from ..stores import Listing
 from . import screen
@@ -17,7 +19,7 @@ def show(desk: Desk, args: Namespace) -> int:
     found = desk.store.plans(args.most + 1, **wanted)
     is_cut, found = len(found) > args.most, found[: args.most]
     if getattr(args, "json", False):
-        screen.say_json([{**listing._asdict(), "sessions": list(listing.sessions)} for listing in found])
+        screen.say_json([data_of(listing) for listing in found])
         return 0
     parents = {listing.id: listing.parent for listing in found}
     for listing in found:
@@ -30,10 +32,23 @@ def show(desk: Desk, args: Namespace) -> int:
 
 
 def bind(desk: Desk, args: Namespace) -> int:
-    """Let a session work from a plan."""
+    """Let a session, or the next that starts here, work from a plan."""
+    if args.next:
+        return _bind_next(desk, args)
     desk.bind(desk.session, desk.agent)
     words = f"session {inline(desk.session)} works from plan {desk.plan.id}."
     return screen.answer(args, {"session": desk.session, "plan": desk.plan.id}, words)
+
+
+def _bind_next(desk: Desk, args: Namespace) -> int:
+    from ..hosts.adopt import leave_next
+
+    plan = desk.plan
+    if not plan.id:
+        raise Refused("there is no plan here; name one with --plan ID: punchlist plans")
+    leave_next(desk.place, plan.id)
+    words = f"the next session that starts in {inline(desk.place)} works from plan {plan.id}."
+    return screen.answer(args, {"next": desk.place, "plan": plan.id}, words)
 
 
 def carry(desk: Desk, args: Namespace) -> int:
@@ -41,6 +56,21 @@ def carry(desk: Desk, args: Namespace) -> int:
     plan = desk.carry(args.source, args.target)
     words = f"session {inline(args.target)} has a copy of {inline(args.source)}'s plan: {plan.id}."
     return screen.answer(args, {"plan": plan.id, "items": len(plan.items)}, words)
+
+
+def data_of(listing: Listing) -> dict[str, Any]:
+    """A plan among others, as JSON."""
+    data = listing._asdict()
+    program = data.pop("host")
+    return {**data, "sessions": list(listing.sessions), "session": listing.session, "program": program}
+
+
+def whose(listing: Listing) -> str:
+    """The session and the program that work from a plan, in words."""
+    if not listing.session:
+        return "no session"
+    session = f"session {cut(inline(listing.session), 20)}"
+    return f"{inline(listing.host)}, {session}" if listing.host else session
 
 
 def _lineage(plan: str, parents: Mapping[str, str]) -> list[str]:
@@ -53,11 +83,13 @@ def _lineage(plan: str, parents: Mapping[str, str]) -> list[str]:
 
 def _line(listing: Listing, lineage: Sequence[str]) -> str:
     count = f"{listing.completed}/{listing.total}"
-    title = cut(inline(listing.title), 30) or "-"
+    title = cut(inline(listing.title or listing.active), 30) or "-"
+    program = f"{cut(inline(listing.host), 20)} " if listing.host else ""
     chain = " → ".join(cut(inline(session), 20) for session in listing.sessions) or "no session"
     agent = "" if listing.agent == "main" else f" @{cut(inline(listing.agent), 20)}"
     parent = f" (copied from {' ← '.join(map(inline, lineage))})" if lineage else ""
     touched = listing.touched[:16].replace("T", " ")
     return (
-        f"{inline(listing.id)}  {inline(touched)}  {count:>7}  {title}  {inline(listing.place)}  {chain}{agent}{parent}"
+        f"{inline(listing.id)}  {inline(touched)}  {count:>7}  {title}  {inline(listing.place)}  "
+        f"{program}{chain}{agent}{parent}"
     )

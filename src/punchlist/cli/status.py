@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from argparse import Namespace
@@ -23,8 +24,9 @@ def join(args: Namespace, line: Callable[[], str]) -> int:
     theirs = _run(args.after, given) if args.after else ""
     ours = ""
     try:
-        if session := _session(given):
+        if session := os.environ.get("PUNCHLIST_SESSION") or _session(given):
             args.session = session
+            args.plan = os.environ.get("PUNCHLIST_PLAN", "")
             ours = line()
     except PunchlistError:
         pass

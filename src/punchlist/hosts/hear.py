@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 
 from .. import moments
@@ -66,17 +67,24 @@ def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
     """Answer an event."""
     if not event.moment:
         return Answer()
+    event = event._replace(session=named("session") or event.session)
     before = _tied(event, host)
     if event.moment == BEFORE:
         return Answer()
     settings = load({"store": flags.get("store")}, cwd=event.cwd)
-    who = {"session": event.session, "agent": event.agent, "place": place(event.cwd)}
+    who = {"session": event.session, "agent": event.agent, "place": place(event.cwd), "host": host.name}
     with desk_for(settings, **who, patience=_PATIENCE) as desk:
         if desk.is_off:
             return Answer()
         if event.moment == STOP:
             return Answer(nudge=_stop(desk, event, host))
         return Answer("\n".join(_told(desk, event, host, before)))
+
+
+def named(what: str) -> str:
+    """The session or plan that the user started the agent with; nothing in the shell of an agent of ours, which has
+    those of that agent in its environment."""
+    return "" if os.environ.get("PUNCHLIST_BY") else os.environ.get(f"PUNCHLIST_{what.upper()}", "")
 
 
 def own_tool(name: str) -> str:
@@ -128,7 +136,8 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
             _taken_over(desk, before)
         elif event.source == "fork" and not desk.plan.id:
             _forked(desk, event, before)
-        return [] if host.deaf else [*_again(desk, event, host), *moments.started(desk, event.source)]
+        source = _adopted(desk, event, host)
+        return [] if host.deaf else [*_again(desk, event, host), *moments.started(desk, source)]
     if event.moment == PROMPT:
         return [*_again(desk, event, host), *moments.was_prompted(desk, event.prompt, deaf=host.deaf)]
     if event.moment != AFTER:
@@ -150,6 +159,17 @@ def _again(desk: Desk, event: Event, host: Host) -> list[str]:
     if seen != before:
         desk.paced(lambda pace: pace._replace(log=seen))
     return moments.started(desk, "compact") if forgotten else []
+
+
+def _adopted(desk: Desk, event: Event, host: Host) -> str:
+    """Give a session that starts the plan that was prepared for it. How it starts then: with a plan, it is resumed."""
+    if event.agent != MAIN or event.source == "compact":
+        return event.source
+    from .adopt import adopt
+
+    got_one = adopt(desk, named("plan"), deaf=host.deaf)
+    goes_on = got_one or bool(named("session") or named("plan"))
+    return "resume" if goes_on and event.source in ("", "startup") else event.source
 
 
 def _taken_over(desk: Desk, old: str) -> None:

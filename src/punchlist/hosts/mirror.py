@@ -15,7 +15,7 @@ _OHMYPI = ("init", "start", "done", "rm", "drop", "append")  # what oh-my-pi's `
 def mirrored(desk: Desk, dialect: str, tool: str, args: Any, result: Any) -> list[str]:
     """Carry out a call that the agent's own tool has carried out already; what the model should hear."""
     own: dict[str, Any] = {"session": desk.session, "agent": desk.agent, "settings": desk.settings, "place": desk.place}
-    mirror = Desk(desk.store, dialect=_unbound(_mirror(dialect)), **own)
+    mirror = Desk(desk.store, dialect=_unbound(_mirror(dialect)), host=desk.host, **own)
     if tool == "todo":
         return _todo(mirror, args)
     if tool not in [one.name for one in mirror.dialect.tools]:

@@ -21,7 +21,7 @@ def run(flags: dict[str, str], hook: Callable[[Any, str], str | None] | None = N
     """Serve the client that started us, until it is gone. `hook` answers the events of an agent."""
     try:
         settings = load({name: flags.get(name) or None for name in ("store", "dialect")})
-        given = Given(*(flags.get(name) or os.environ.get(f"PUNCHLIST_{name.upper()}", "") for name in Given._fields))
+        given = Given(*(flags.get(name) or _named(name) for name in Given._fields))
         server = Server(settings, Callers(given, os.environ), plan=given.plan, hook=hook)
     except PunchlistError as error:
         sys.stderr.write(f"punchlist: {error}\n")
@@ -31,6 +31,11 @@ def run(flags: dict[str, str], hook: Callable[[Any, str], str | None] | None = N
     if os.isatty(0):
         sys.stderr.write("punchlist: this is an MCP server; an agent starts it and speaks to it. Ctrl-D ends it.\n")
     return serve(server)
+
+
+def _named(what: str) -> str:
+    """What the environment names; nothing in the shell of an agent of ours, which has those of that agent there."""
+    return "" if os.environ.get("PUNCHLIST_BY") else os.environ.get(f"PUNCHLIST_{what.upper()}", "")
 
 
 def serve(server: Server) -> int:

@@ -55,14 +55,19 @@ class Desks:
             self._store,
             session=who.session,
             agent=who.agent,
-            plan=self._plan,
+            plan=self._plan_of(who),
             dialect=self._dialect,
             settings=self._settings,
             place=place,
+            host=who.host,
         )
         if who.agent == MAIN and who.session != self._callers.nameless and not self._plan:
             self._hand_over(desk)
         return desk
+
+    def _plan_of(self, who: Who) -> str:
+        """The plan that the server was started with is the main agent's: a sub-agent keeps its own."""
+        return self._plan if who.agent in (MAIN, self._callers.agent) else ""
 
     def _hand_over(self, desk: Desk) -> None:
         """An agent that had no name until now keeps the plan that it made without one."""

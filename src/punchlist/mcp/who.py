@@ -57,6 +57,11 @@ class Callers:
         return self._given.session
 
     @property
+    def agent(self) -> str:
+        """The agent that the server was started for, if one was named."""
+        return self._given.agent
+
+    @property
     def nameless(self) -> str:
         """The session of an agent that names none."""
         if not self._nameless:
@@ -67,8 +72,8 @@ class Callers:
         """Who makes a call with this `_meta`, by a client of this name."""
         given = self._given
         if given.session and given.agent:
-            return Who(given.session, given.agent)
-        found = next(self._found(meta, host_of(client)), None) or Who(self.nameless)
+            return Who(given.session, given.agent, host_of(client))
+        found = next(self._found(meta, host_of(client)), None) or Who(self.nameless, host=host_of(client))
         return Who(given.session or found.session, given.agent or found.agent, found.host)
 
     def _found(self, meta: Mapping[str, Any], host: str) -> Iterator[Who]:

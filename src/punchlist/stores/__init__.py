@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from time import gmtime, strftime
 
 from ..core.changes import Record
 from ..core.errors import StoreError
-from ..core.model import NOTHING, Pace, Plan, Reader
+from ..core.model import ACTIVE, NOTHING, Item, Pace, Plan, Reader
 from ..core.text import cut, inline
 from ..core.typed import NamedTuple, Protocol
 
@@ -43,6 +43,17 @@ class Listing(NamedTuple):
     touched: str  # when it was last changed, in ISO 8601
     completed: int
     total: int
+    host: str = ""  # the agent program of the session that was bound last
+    active: str = ""  # what is being worked on; else the first item that is open
+
+    @property
+    def session(self) -> str:
+        """The session that was bound last; empty if none was."""
+        return self.sessions[-1] if self.sessions else ""
+
+    @property
+    def is_open(self) -> bool:
+        return self.completed < self.total
 
 
 class Store(Protocol):
@@ -92,8 +103,8 @@ class Store(Protocol):
         """The id of the plan a session's agent works from; without a session, of the plan of a main agent that was
         touched last in a place; nothing if there is none."""
 
-    def bind(self, home: Home, plan: str) -> None:
-        """Let a session's agent work from a plan from now on."""
+    def bind(self, home: Home, plan: str, *, alone: bool = False) -> None:
+        """Let a session's agent work from a plan from now on. `alone`: only if nobody does yet; else StaleRevision."""
 
     def sessions(self, plan: str) -> list[tuple[str, str]]:
         """The sessions and agents that work from a plan; the one bound last is the last."""
@@ -104,8 +115,8 @@ class Store(Protocol):
     def keep(self, key: str, before: Pace, after: Pace) -> None:
         """Keep how a reader's work goes. Raises StaleRevision if it is not as it was before."""
 
-    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "") -> list[Listing]:
-        """The plans there are, the last touched first: all, or those of a session, of an agent, or one."""
+    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = "") -> list[Listing]:
+        """The plans there are, the last touched first: all, or those of a session, of an agent, of a place, or one."""
 
     def trim(self, before: str, plan: str = "", place: str = "") -> dict[str, int]:
         """Forget the history, and what is remembered of readers, from before a time: of all plans, of one, or of those
@@ -119,11 +130,21 @@ class Store(Protocol):
         """Let go of files and connections, and have those who wait asked once more."""
 
 
-def is_wanted(listing: Listing, session: str, agent: str, plan: str) -> bool:
-    """Whether a plan is one of a session, of an agent, or the one that is named; what is empty is not asked for."""
+def is_wanted(listing: Listing, session: str, agent: str, plan: str, place: str) -> bool:
+    """Whether a plan is one of a session, of an agent, of a place, or the one that is named. What is empty is not
+    asked for."""
+    if place and place != listing.place:
+        return False
     if session and session not in listing.sessions:
         return False
     return (not agent or listing.agent == agent) and (not plan or listing.id == plan)
+
+
+def current(items: Iterable[Item]) -> str:
+    """Return what is being worked on, else what is open first, among the items of a plan."""
+    found = [item for item in items if not item.is_closed]
+    active = [item.label for item in found if item.status == ACTIVE]
+    return next(iter([*active, *(item.text for item in found)]), "")
 
 
 def now() -> str:

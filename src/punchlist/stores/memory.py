@@ -9,7 +9,7 @@ from threading import Condition
 from ..core.changes import Record
 from ..core.errors import StaleRevision
 from ..core.model import MAIN, NOTHING, Pace, Plan, Reader
-from . import Home, Listing, is_wanted, now
+from . import Home, Listing, current, is_wanted, now
 
 _NEW = Reader()
 _FRESH = Pace()
@@ -32,6 +32,7 @@ class MemoryStore:
         self._paces_at: dict[str, str] = {}
         self._homes: dict[str, Home] = {}
         self._bound: dict[tuple[str, str], str] = {}
+        self._hosts: dict[tuple[str, str], str] = {}  # the agent programs of those who are bound
         self._paces: dict[str, Pace] = {}
 
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
@@ -106,8 +107,11 @@ class MemoryStore:
                     return plan
             return ""
 
-    def bind(self, home: Home, plan: str) -> None:
+    def bind(self, home: Home, plan: str, *, alone: bool = False) -> None:
         with self._changed:
+            if alone and self.sessions(plan):
+                raise StaleRevision(f"somebody works from plan {plan} already")
+            self._hosts[home.session, home.agent] = home.host
             self._bound.pop((home.session, home.agent), None)
             self._bound[home.session, home.agent] = plan
             self._changed.notify_all()
@@ -126,10 +130,10 @@ class MemoryStore:
             self._paces[key] = after
             self._paces_at[key] = now()
 
-    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "") -> list[Listing]:
+    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = "") -> list[Listing]:
         with self._changed:
             listed = map(self._listing, reversed(self._plans.values()))
-            return [listing for listing in listed if is_wanted(listing, session, agent, plan)][:most]
+            return [listing for listing in listed if is_wanted(listing, session, agent, plan, place)][:most]
 
     def trim(self, before: str, plan: str = "", place: str = "") -> dict[str, int]:
         with self._changed:
@@ -182,11 +186,13 @@ class MemoryStore:
             if (home.session, home.agent) in self._bound:
                 raise StaleRevision(f"session {home.session!r} has a plan already")
             self._bound[home.session, home.agent] = plan
+            self._hosts[home.session, home.agent] = home.host
         self._homes[plan] = home
 
     def _listing(self, plan: Plan) -> Listing:
         home = self._homes.get(plan.id, Home())
-        sessions = tuple(dict.fromkeys(session for (session, agent), id in self._bound.items() if id == plan.id))
+        bound = self.sessions(plan.id)
+        sessions = tuple(dict.fromkeys(session for session, agent in bound))
         touched = self._touched[plan.id]
         progress = plan.progress
         return Listing(
@@ -200,6 +206,8 @@ class MemoryStore:
             touched,
             progress.completed,
             progress.total,
+            self._hosts.get(bound[-1], "") if bound else "",
+            current(plan.items),
         )
 
 

@@ -21,7 +21,7 @@ from ..core.codec import (
 from ..core.errors import StaleRevision
 from ..core.model import DONE, DROPPED, MAIN, NOTHING, Item, Pace, Plan, Reader
 from ..core.typed import Any, Protocol
-from . import Home, Listing
+from . import Home, Listing, current
 
 _LONG = 300  # characters of a name that stands as it is
 _REMEMBERED = 5_000  # items kept as text
@@ -138,8 +138,8 @@ class Rows:
         row = self._execute("SELECT data FROM paces WHERE key = ?", (text(key),)).fetchone()
         return row[0] if row else None
 
-    def plans(self, most: int, session: str, agent: str, plan: str) -> list[Listing]:
-        wanted = [("id = ?", plan), ("agent = ?", agent), (_OF_SESSION, session)]
+    def plans(self, most: int, session: str, agent: str, plan: str, place: str) -> list[Listing]:
+        wanted = [("id = ?", plan), ("agent = ?", agent), (_OF_SESSION, session), ("place = ?", place)]
         named = [(condition, text(name)) for condition, name in wanted if name]
         where = f"WHERE {' AND '.join([condition for condition, _ in named])}" if named else ""
         asked = f"SELECT id, head, revision, place, agent, parent, touched FROM plans {where}"
@@ -148,14 +148,17 @@ class Rows:
         return [self._listing(*row) for row in rows]
 
     def _listing(self, id: str, head: str, revision: int, place: str, agent: str, parent: str, touched: str) -> Listing:
-        bound = self._execute("SELECT session FROM bindings WHERE plan = ? ORDER BY at, session", (id,)).fetchall()
-        rows = self._execute("SELECT data FROM items WHERE plan = ?", (id,)).fetchall()
-        statuses = [json.loads(data)["status"] for (data,) in rows]
+        asked = "SELECT session, host FROM bindings WHERE plan = ? ORDER BY at, session"
+        bound = self._execute(asked, (id,)).fetchall()
+        rows = self._execute("SELECT data FROM items WHERE plan = ? ORDER BY rank", (id,)).fetchall()
+        items = [_brief(json.loads(data)) for (data,) in rows]
+        statuses = [item.status for item in items]
         total = len(statuses) - statuses.count(DROPPED)
-        sessions = tuple(dict.fromkeys(untext(session) for (session,) in bound))
+        sessions = tuple(dict.fromkeys(untext(session) for session, _ in bound))
+        host = untext(bound[-1][1]) if bound else ""
         title = json.loads(head)[0]
         where = (untext(place), untext(agent), sessions, parent, touched)
-        return Listing(id, title, revision, *where, statuses.count(DONE), total)
+        return Listing(id, title, revision, *where, statuses.count(DONE), total, host, current(items))
 
     # --- writing ---------------------------------------------------------------------------------------------------
 
@@ -210,7 +213,9 @@ class Rows:
         if changed.rowcount != 1:
             raise StaleRevision("the pace has changed")
 
-    def bind(self, home: Home, plan: str, at: str) -> None:
+    def bind(self, home: Home, plan: str, at: str, *, alone: bool = False) -> None:
+        if alone and self.sessions(plan):
+            raise StaleRevision(f"somebody works from plan {plan} already")
         self._execute(_BIND, (text(home.session), text(home.agent), plan, text(home.host), at, at, plan))
 
     def trim(self, before: str, plan: str, place: str) -> dict[str, int]:
@@ -388,6 +393,11 @@ def head_text(plan: Plan) -> str:
 def _plain_text(item: Item) -> str:
     """The JSON of an item with nothing to it but an id, a text and a status, as most are; in a third of the time."""
     return f'{{"id": {json.dumps(item.id)}, "text": {json.dumps(item.text)}, "status": {json.dumps(item.status)}}}'
+
+
+def _brief(data: dict[str, Any]) -> Item:
+    """What a listing says of an item, without the rest of it."""
+    return Item(data["id"], data["text"], data["status"], data.get("active", ""))
 
 
 def _pace(data: str | None) -> Pace:

@@ -157,8 +157,8 @@ class SqliteStore:
     def find(self, home: Home) -> str:
         return self._read(lambda: self._rows.find(home))
 
-    def bind(self, home: Home, plan: str) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.bind(home, plan, now()))
+    def bind(self, home: Home, plan: str, *, alone: bool = False) -> None:
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.bind(home, plan, now(), alone=alone))
 
     def sessions(self, plan: str) -> list[tuple[str, str]]:
         return self._read(lambda: self._rows.sessions(plan))
@@ -169,8 +169,8 @@ class SqliteStore:
     def keep(self, key: str, before: Pace, after: Pace) -> None:
         self._at_once("BEGIN IMMEDIATE", lambda: self._rows.keep(key, before, after, now()))
 
-    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "") -> list[Listing]:
-        return self._at_once("BEGIN", lambda: self._rows.plans(most, session, agent, plan))
+    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = "") -> list[Listing]:
+        return self._at_once("BEGIN", lambda: self._rows.plans(most, session, agent, plan, place))
 
     def trim(self, before: str, plan: str = "", place: str = "") -> dict[str, int]:
         return self._at_once("BEGIN IMMEDIATE", lambda: self._rows.trim(before, plan, place))

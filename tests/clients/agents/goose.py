@@ -38,6 +38,7 @@ def environ(world: World, setup: Setup) -> dict[str, str]:
         "GOOSE_MODE": "auto",
         "GOOSE_DISABLE_KEYRING": "1",
         "GOOSE_TELEMETRY_ENABLED": "false",
+        **setup.environ,
     }
 
 

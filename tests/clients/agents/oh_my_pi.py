@@ -36,7 +36,7 @@ def environ(world: World, setup: Setup) -> dict[str, str]:
     (folder / "models.yml").write_text(json.dumps({"providers": {"fake": {**fake, "models": models}}}))
     (folder / "config.yml").write_text("tools:\n  xdev: false\n")
     path = f"{_runtimes(world.program.parents[2])}{os.pathsep}{os.environ['PATH']}"
-    return {"PATH": path, "FAKE_KEY": "none", "PI_SKIP_VERSION_CHECK": "1", "OMP_TELEMETRY": "0"}
+    return {"PATH": path, "FAKE_KEY": "none", "PI_SKIP_VERSION_CHECK": "1", "OMP_TELEMETRY": "0", **setup.environ}
 
 
 def command(world: World, prompt: str, resume: bool, setup: Setup) -> list[str]:

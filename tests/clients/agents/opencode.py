@@ -30,7 +30,7 @@ def environ(world: World, setup: Setup) -> dict[str, str]:
         "provider": {"fake": {**fake, "options": options}},
     }
     (world.project / "opencode.json").write_text(json.dumps(own))
-    return {f"OPENCODE_DISABLE_{name}": "1" for name in _OFF}
+    return {**{f"OPENCODE_DISABLE_{name}": "1" for name in _OFF}, **setup.environ}
 
 
 def command(world: World, prompt: str, resume: bool, setup: Setup) -> list[str]:

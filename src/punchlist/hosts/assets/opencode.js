@@ -31,7 +31,8 @@ const ask = (event) =>
 const textOf = (parts) => (parts ?? []).filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n")
 
 export const Punchlist = async ({ client, directory }) => {
-  const known = new Set() // sessions that began here, or have spoken here: any other was there before this process
+  const made = new Set() // sessions that began in this process: any other was there before it
+  const known = new Set() // sessions that have spoken here
   const parents = {} // of the sessions of sub-agents
   const said = {} // an agent's last words
   const nudged = {} // what we sent it on with
@@ -43,9 +44,8 @@ export const Punchlist = async ({ client, directory }) => {
   return {
     event: async ({ event }) => {
       const { info, sessionID } = event.properties ?? {}
-      if (event.type === "session.created") known.add(info?.id)
+      if (event.type === "session.created") made.add(info?.id)
       if (event.type === "session.created" && info?.parentID) parents[info.id] = info.parentID
-      if (event.type === "session.created" && !info?.parentID) await tell("start", info?.id, { source: "startup" })
       if (event.type === "session.compacted") {
         const { context } = await tell("start", sessionID, { source: "compact" })
         restored[sessionID] = context ? { text: context } : undefined
@@ -61,7 +61,8 @@ export const Punchlist = async ({ client, directory }) => {
       const session = input.sessionID ?? output.message?.sessionID
       const prompt = textOf(output.parts)
       if (!prompt || nudged[session]) return void delete nudged[session]
-      const again = known.has(session) ? {} : await tell("start", session, { source: "resume" })
+      const source = made.has(session) ? "startup" : "resume"
+      const again = known.has(session) || parents[session] ? {} : await tell("start", session, { source })
       known.add(session)
       const { context } = await tell("prompt", session, { prompt })
       const text = [again.context, context].filter(Boolean).join("\n")

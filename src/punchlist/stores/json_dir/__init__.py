@@ -23,7 +23,7 @@ from ...core.codec import pace_from_json, pace_to_json
 from ...core.errors import StaleRevision, StoreError
 from ...core.model import MAIN, NOTHING, Pace, Plan, Reader
 from ...core.typed import Any, TypeVar
-from .. import Home, Listing, is_wanted
+from .. import Home, Listing, current, is_wanted
 from . import files, form
 from .files import NOWHERE
 from .form import digest_of, foreign_stem, home_of, identity, lines_of, part, record_of, session_of, stem_of
@@ -122,8 +122,10 @@ class JsonStore:
         here = self._pointed("places", digest_of(home.place)) or ()
         return next((plan for plan in here if self._look(plan)), "")
 
-    def bind(self, home: Home, plan: str) -> None:
+    def bind(self, home: Home, plan: str, *, alone: bool = False) -> None:
         def work() -> None:
+            if alone and self.sessions(plan):
+                raise StaleRevision(f"somebody works from plan {plan} already")
             pair = self._look(plan)
             if pair:
                 pair.add({"session": home.session, "agent": home.agent, "host": home.host, "at": now()})
@@ -148,10 +150,14 @@ class JsonStore:
 
         self._alone(work)
 
-    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "") -> list[Listing]:
-        self._take_over()
-        found = [self._listing(pair) for id in self._ids(max(most, _RECENT)) if (pair := self._look(id))]
-        found = [listing for listing in found if is_wanted(listing, session, agent, plan)]
+    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = "") -> list[Listing]:
+        if place:
+            ids = self._pointed("places", digest_of(place)) or []
+        else:
+            self._take_over()
+            ids = self._ids(max(most, _RECENT))
+        found = [self._listing(pair) for id in ids if (pair := self._look(id))]
+        found = [listing for listing in found if is_wanted(listing, session, agent, plan, place)]
         return nlargest(most, found, key=lambda listing: listing.touched)
 
     def trim(self, before: str, plan: str = "", place: str = "") -> dict[str, int]:
@@ -288,9 +294,12 @@ class JsonStore:
 
     def _listing(self, pair: Pair) -> Listing:
         plan, home, progress = pair.plan, pair.home, pair.plan.progress
-        sessions = [name for name, agent in pair.bound if self._pointed("bound", digest_of(name, agent)) == plan.id]
-        where = (home.place, home.agent, tuple(dict.fromkeys(sessions)), home.parent, pair.lines[-1]["at"])
-        return Listing(plan.id, plan.title, plan.revision, *where, progress.completed, progress.total)
+        bound = self.sessions(plan.id)
+        sessions = tuple(dict.fromkeys(session for session, _ in bound))
+        where = (home.place, home.agent, sessions, home.parent, pair.lines[-1]["at"])
+        host = pair.hosts.get(bound[-1], "") if bound else ""
+        counts = (progress.completed, progress.total)
+        return Listing(plan.id, plan.title, plan.revision, *where, *counts, host, current(plan.items))
 
     def _keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
         if lists:

@@ -36,6 +36,7 @@ class Pair:
         self.lines: list[Line] = []  # the records, and where they begin
         self.readers: dict[str, Reader] = {}
         self.bound: dict[tuple[str, str], str] = {}  # sessions and agents, and since when; the last bound last
+        self.hosts: dict[tuple[str, str], str] = {}  # the agent programs they run in
         self._stamps = (NOWHERE, NOWHERE)  # of the history, of the list
         self._end = 0  # how far the history has been read
 
@@ -56,6 +57,7 @@ class Pair:
             if line.get("session"):
                 self.bound.pop((line["session"], line["agent"]), None)
                 self.bound[line["session"], line["agent"]] = line.get("at", "")
+                self.hosts[line["session"], line["agent"]] = str(line.get("host", ""))
         self.plan, self._stamps, self._end = plan, (history, listed), end
 
     @property

@@ -183,10 +183,12 @@ class PostgresStore:
     def find(self, home: Home) -> str:
         return self._at_once(lambda: self._rows.find(home))
 
-    def bind(self, home: Home, plan: str) -> None:
+    def bind(self, home: Home, plan: str, *, alone: bool = False) -> None:
         def work() -> None:
+            if alone:  # of two who would have it, one waits and then sees that it is taken
+                self._execute("SELECT FROM plans WHERE id = ? FOR UPDATE", (plan,))
             old = self._rows.find(home)
-            self._rows.bind(home, plan, now())
+            self._rows.bind(home, plan, now(), alone=alone)
             for changed in {old or plan, plan}:  # whoever follows the session sees another plan
                 self._notify(changed)
 
@@ -201,8 +203,8 @@ class PostgresStore:
     def keep(self, key: str, before: Pace, after: Pace) -> None:
         self._at_once(lambda: self._rows.keep(key, before, after, now()), "BEGIN")
 
-    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "") -> list[Listing]:
-        return self._at_once(lambda: self._rows.plans(most, session, agent, plan), _ONE_MOMENT)
+    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = "") -> list[Listing]:
+        return self._at_once(lambda: self._rows.plans(most, session, agent, plan, place), _ONE_MOMENT)
 
     def trim(self, before: str, plan: str = "", place: str = "") -> dict[str, int]:
         return self._at_once(lambda: self._rows.trim(before, plan, place), "BEGIN")
