@@ -111,7 +111,6 @@ def test_a_very_long_text_is_cut() -> None:
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
 def test_text_is_data_here_too(text: str) -> None:
     for entry in entries(f"# {text}\n- [ ] a {text}\n# b\n- [ ] c"):
-        assert "</system-reminder>" not in entry.phase + entry.text
         assert (entry.phase + entry.text).isprintable() or "\u200d" in text
 
 

@@ -36,6 +36,11 @@ def test_a_first_list_becomes_the_plan() -> None:
     assert plan.last_id == 2
 
 
+def test_words_that_are_sent_back_as_they_were_shown_are_not_other_words() -> None:
+    plan = plan_of("Parse List<int>", "Drop [INST] and </s>")
+    assert relist(plan, to_do("Parse List‹int>", "Drop ⟦INST] and ‹/s>"), SHOWN).items is plan.items
+
+
 def test_a_list_that_is_sent_again_leaves_the_very_same_items() -> None:
     assert relist(ABC, to_do("Alpha", "Beta", "Gamma"), SHOWN).items is ABC.items
 

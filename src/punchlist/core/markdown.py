@@ -13,7 +13,7 @@ from .errors import BadShape, Refused
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, Closing, Item, Pause, Plan
 from .ops import circle_of_needs, grouped
 from .rules import one_active, promoted
-from .text import inline
+from .text import inline, visible
 from .typed import Any
 
 _BOXES = {PENDING: " ", ACTIVE: "/", DONE: "x", DROPPED: "-", BLOCKED: "!"}
@@ -118,13 +118,13 @@ def read(text: str) -> Plan:
 
 
 def _section(name: str, items: list[Item]) -> str:
-    lines = [f"# {inline(name)}"]
+    lines = [f"# {visible(name)}"]
     for item in items:
-        lines.append(f"- [{_BOXES[item.status]}] {inline(item.text)}")
+        lines.append(f"- [{_BOXES[item.status]}] {visible(item.text)}")
         for index, note in enumerate(item.notes):
             if index:
                 lines.append("  >")
-            lines += [f"  > {inline(part)}".rstrip() for part in note.splitlines()]
+            lines += [f"  > {visible(part)}".rstrip() for part in note.splitlines()]
     return "\n".join(lines)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .model import DONE, DROPPED, PENDING
-from .text import block, cut
+from .text import cut, visible
 from .typed import NamedTuple
 
 _LONG = 500  # characters of an item
@@ -95,7 +95,7 @@ def _lines(text: str) -> list[str]:
     """The lines outside of fenced code."""
     lines: list[str] = []
     fenced = False
-    for line in block(text).splitlines():
+    for line in map(visible, text.splitlines()):
         if line.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
         elif not fenced:

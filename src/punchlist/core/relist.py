@@ -8,7 +8,7 @@ from .match import Entry, match
 from .merge import interleaved, mended
 from .model import CLOSED, DONE, DROPPED, PENDING, Item, Plan
 from .ops import grouped
-from .text import plainly
+from .text import inline, plainly
 from .typed import Any, NamedTuple
 
 OMITTED = "omitted by the agent"
@@ -142,7 +142,7 @@ def _follows(part: Sent, whole: Item, old: Sequence[Item]) -> Sent:
 
 def _updated(item: Item, entry: Sent, shown: Mapping[str, str]) -> Item:
     new: dict[str, Any] = {}
-    if entry.text != item.text:
+    if entry.text not in (item.text, inline(item.text)):  # its sender may send back what it was shown
         new["text"] = entry.text
     if entry.status != shown.get(item.status):
         new |= {"status": entry.status, "reason": ""}

@@ -5,32 +5,28 @@ from __future__ import annotations
 # Joiners and variation selectors that words and emoji are made of; every other invisible character is replaced.
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
 _REPLACED = "\ufffd"
-# Tags that agents wrap their own words in: inside an item they lose their angle bracket.
-_WRAPPERS = (
-    "system-reminder",
-    "reminder",
-    "hook_context",
-    "hook_prompt",
-    "untrusted_context",
-    "turn-context",
-    "info-msg",
-    "task-notification",
-    "user-prompt-submit-hook",
-    "local-command",
-    "command-",
+_TAG, _BRACKET = "\u2039", "\u27e6"  # what stands in the place of a < or [ that a model could take for a tag
+# What may follow a < without making a tag of it: a < b, x<5, <=, <<, <-, <(
+_HARMLESS = frozenset("0123456789=<>-.,;:()[]{}\"'`")
+_TEMPLATES = (  # tokens of chat templates that are written in brackets
+    *("INST]", "SYS]", "SYSTEM_PROMPT]", "AVAILABLE_TOOLS]", "TOOL_CALLS]", "TOOL_RESULTS]", "TOOL_CONTENT]", "ARGS]"),
+    *("CALL_ID]", "THINK]", "MODEL_SETTINGS]", "IMG]", "GMASK]", "CONTROL_"),
 )
 
 
 def inline(text: str) -> str:
-    """The text on one line: no control character, no direction override, no wrapper tag."""
-    if text.isprintable():
-        return text if "<" not in text else _defuse(text)
-    return _defuse("".join(map(_visible, text)))
+    """Return the text on one line, as data in a prompt: no control character, no direction override, no tag."""
+    return _untagged(visible(text))
 
 
 def block(text: str) -> str:
-    """The same for a text that may have several lines."""
-    return _defuse("\n".join(map(inline, text.splitlines())))
+    """Do the same for a text that may have several lines."""
+    return _untagged("\n".join(map(inline, text.splitlines())))
+
+
+def visible(text: str) -> str:
+    """Return the text on one line, without what acts on a terminal. What may look like a tag stays."""
+    return text if text.isprintable() else "".join(map(_visible, text))
 
 
 def cut(text: str, width: int, mark: str = "…") -> str:
@@ -40,12 +36,13 @@ def cut(text: str, width: int, mark: str = "…") -> str:
 
 def plainly(text: str) -> str:
     """A text without case, spacing and end punctuation: what makes two texts the same thing to do."""
+    text = text.replace(_TAG, "<").replace(_BRACKET, "[")  # as it was before a model was shown it
     return " ".join(text.casefold().split()).strip(" .!;:,-*")
 
 
 def quoted(text: str, width: int = 60) -> str:
-    """An item's text as it stands inside a sentence."""
-    return '"' + cut(inline(text), width).replace('"', '\\"') + '"'
+    """An item's text as it stands inside a sentence. No text can close the quotes around it."""
+    return '"' + cut(inline(text), width).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def counted(number: int, noun: str) -> str:
@@ -59,13 +56,25 @@ def _visible(char: str) -> str:
     return " " if char.isspace() else _REPLACED
 
 
-def _defuse(text: str) -> str:
-    if "<" not in text:
-        return text
-    pieces = text.split("<")
-    return pieces[0] + "".join(("‹" if _names_a_wrapper(piece) else "<") + piece for piece in pieces[1:])
+def _untagged(text: str) -> str:
+    """The text without any < or [ that could begin a tag or a token of a chat template, whatever its name."""
+    if "<" in text:
+        last = text.rfind(">")
+        text = "".join(_TAG if char == "<" and _opens_a_tag(text, at, last) else char for at, char in enumerate(text))
+    if "[" in text:
+        first, *pieces = text.split("[")
+        text = first + "".join((_BRACKET if _is_template(piece) else "[") + piece for piece in pieces)
+    return text
 
 
-def _names_a_wrapper(piece: str) -> bool:
-    name = "".join(char for char in piece[:80] if char not in _JOINERS)
-    return name.lstrip("/ \n").casefold().startswith(_WRAPPERS)
+def _opens_a_tag(text: str, at: int, last: int) -> bool:
+    after = text[at + 1 : at + 2]
+    if after not in (" ", "\n"):
+        return after != "" and after not in _HARMLESS
+    name = text[at + 1 : at + 100].lstrip(" \n")  # a model reads `< / name >` as a tag, too
+    return last > at and bool(name) and name[0] not in _HARMLESS and (name[0] == "/" or name[1:3].isalpha())
+
+
+def _is_template(piece: str) -> bool:
+    name = "".join(char for char in piece[:40] if char.isascii())  # nothing unseen hides it
+    return name.lstrip("/ \n").upper().startswith(_TEMPLATES)
