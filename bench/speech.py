@@ -58,7 +58,7 @@ def _whole_list(tool: str, key: str, entry: Callable[[int, Text, str], dict[str,
 
 
 def _native_create(plan: list[Text]) -> Iterator[Call]:
-    yield "plan", {"add": [text.todo for text in plan]}
+    yield "plan", {"add": [{"text": text.todo} for text in plan]}
 
 
 def _native_advance(plan: list[Text], done: int) -> Iterator[Call]:

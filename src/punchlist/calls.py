@@ -6,14 +6,16 @@ import time
 from collections.abc import Sequence
 
 from .core.changes import Record, noted, parted
+from .core.conflicts import Spared, former_words, gone, spared, taken, unheard_edits
 from .core.errors import Partial, Refused, StaleRevision, StoreError
 from .core.merge import mended, merge, protect
 from .core.model import Item, Plan, Reader
+from .core.news import turns
 from .core.ops import grouped
 from .core.rules import obeyed
 from .core.shape import Lenience, mend
 from .core.typed import TYPE_CHECKING, Any, NamedTuple
-from .dialects import STATUS_WORDS, Call, Dialect, Reply, Tool, Turn, find_tool
+from .dialects import STATUS_WORDS, Call, Dialect, Reply, Tool, Turn, find_tool, offered
 
 if TYPE_CHECKING:
     from .desk import Desk
@@ -50,8 +52,8 @@ def _asks_for_pause(tool: str, args: object) -> bool:
 
 
 def _outcome(desk: Desk, *, failed: bool) -> None:
-    """Keep whether a call failed, where the dialect has a word for that."""
-    if desk.dialect.failed and not desk.is_off:
+    """Keep whether a call failed, where the dialect has a word for that, and this agent could send it again."""
+    if desk.dialect.failed and not desk.is_off and offered(desk.dialect, continuing=True, agent=desk.agent):
         desk.paced(lambda pace: pace._replace(failed=failed))
 
 
@@ -164,6 +166,7 @@ def _called(desk: Desk, tool: Tool, args: Any, interactive: bool | None) -> Call
 
 def _understood(dialect: Dialect, call: Call, tolerant: bool) -> tuple[Call, list[str]]:
     """The call in the form its dialect asks for, and what had to be understood for that. Raises Refused."""
+    call = dialect.read(call)
     wrong = dialect.judge(call)
     if not wrong:
         return call, []
@@ -187,6 +190,7 @@ def _carry_out(
         seen, current = desk.uncleared(seen), desk.uncleared(now)
     else:
         current = now
+    call, said = _spared(desk, call, seen, current, unknown)
     worked = _worked(desk, call, seen, current)
     after, changes = noted(now, _with_attempts(desk, now, worked.plan), desk.agent, call.at)
     if worked.cleared:
@@ -202,7 +206,26 @@ def _carry_out(
         desk.note("call", tool=call.tool.name, dialect=dialect.name, revision=now.revision)
     news = desk.told(now, unheard, ids=dialect.rules.shows_ids) if unheard else []
     reply = dialect.reply(Turn(call, now, after, changes, worked.errors, news))
-    return _with(reply, [*news, *worked.kept], notes)
+    return _with(reply, [*news, *said, *worked.kept], notes)
+
+
+def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Record]) -> tuple[Call, tuple[str, ...]]:
+    """The call with what of it is not applied, because others were there first, and the sentences that say so."""
+    dialect = desk.dialect
+    asked = dialect.asked(seen, call)
+    if any(one.text and not one.id for one in asked):  # words that no item has now
+        call = call._replace(words=former_words(desk.store.history(now.id), now))
+        asked = dialect.asked(seen, call)
+    if not asked:
+        return call, ()
+    others = [turn for turn in turns(now, unknown) if turn[1] != desk.reader_key] if unknown else []
+    edits = unheard_edits([(by, before, after) for by, _, before, after in others], now)
+    ids, final = dialect.rules.shows_ids, desk.settings.user_closed_is_final
+    found: list[Spared] = [spared(asked, now, edits, agent=desk.agent, final=final, ids=ids)]
+    if dialect.rules.owns:
+        found += [taken(asked, now, agent=desk.agent), gone(asked, now)]
+    call = call._replace(spared=frozenset().union(*(one.asked for one in found)))
+    return call, tuple(line for one in found for line in one.said)
 
 
 def _worked(desk: Desk, call: Call, seen: Plan, now: Plan) -> Worked:

@@ -165,7 +165,7 @@ def test_native_answers_in_a_digest_and_begins_the_next_item() -> None:
     assert answer("plan", {"add": ["Read", "Write"]})["text"] == "added 1-2; now 1 Read (0/2)"
     said = answer("plan", {"done": [1]})
     assert said["text"] == said["display"] == "now 2 Write (1/2)"
-    assert said["details"].keys() == {"changes", "counts", "news"}
+    assert said["details"].keys() == {"changes", "counts", "updates"}
 
 
 def test_claude_code_is_silent_on_the_screen_and_tells_old_and_new() -> None:

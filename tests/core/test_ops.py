@@ -98,8 +98,8 @@ def test_the_open_parts_of_an_item_are_named() -> None:
 # --- the next item -------------------------------------------------------------------------------------------------
 
 
-def next_id(plan: Plan, after: str = "", owner: str | None = None) -> str | None:
-    item = ops.next_ready(plan, after=after, owner=owner)
+def next_id(plan: Plan, owner: str | None = None) -> str | None:
+    item = ops.next_ready(plan, owner=owner)
     return item.id if item else None
 
 
@@ -107,9 +107,8 @@ def test_the_next_item_is_the_first_pending_one() -> None:
     assert next_id(ops.complete(ABC, "1")) == "2"
 
 
-def test_the_next_item_is_looked_for_behind_another_first() -> None:
-    assert next_id(ABC, after="2") == "3"
-    assert next_id(ABC, after="3") == "1"
+def test_the_next_item_is_the_first_in_order_wherever_it_was_moved_to() -> None:
+    assert next_id(ops.complete(ops.move(ABC, "3", before="1"), "1")) == "3"
 
 
 def test_what_is_blocked_active_or_closed_is_not_next() -> None:

@@ -75,16 +75,14 @@ def open_parts(plan: Plan, id: str) -> list[str]:
     return [item.id for item in plan.items if item.parent == id and item.status not in CLOSED]
 
 
-def next_ready(plan: Plan, *, after: str = "", owner: str | None = None) -> Item | None:
-    """The first item behind `after`, else the first of all, that could be begun now: by anyone, or by this owner.
+def next_ready(plan: Plan, *, owner: str | None = None) -> Item | None:
+    """Return the first item in order that could be started now: by anyone, or by this owner.
 
     Ready means pending, with nothing it needs and none of its parts still open.
     """
-    items = plan.items
-    start = next((index + 1 for index, item in enumerate(items) if item.id == after), 0) if after else 0
-    open_ids = {item.id for item in items if item.status not in CLOSED}
-    whole = {item.parent for item in items if item.parent and item.status not in CLOSED}
-    for item in items[start:] + items[:start] if start else items:
+    open_ids = {item.id for item in plan.items if item.status not in CLOSED}
+    whole = {item.parent for item in plan.items if item.parent and item.status not in CLOSED}
+    for item in plan.items:
         if item.status != PENDING or item.id in whole or not open_ids.isdisjoint(item.needs):
             continue
         if owner is None or item.owner in ("", owner):

@@ -26,6 +26,7 @@ class Rules(NamedTuple):
     speaks_of: str = "now"  # what a call talks about: the plan as it is now, or as its author last saw it ("seen")
     clears: bool = False  # closed items leave the list some time after they were closed
     shows_ids: bool = False  # whether its model knows items by their ids
+    owns: bool = False  # whether starting an item makes it the agent's own
 
 
 def obeyed(plan: Plan, rules: Rules, before: Plan) -> Plan:
@@ -38,12 +39,13 @@ def obeyed(plan: Plan, rules: Rules, before: Plan) -> Plan:
 
 
 def one_active(plan: Plan) -> Plan:
-    """The first active item stays active, the others wait."""
-    first = plan.active
-    if first is None:
+    """Of each owner's active items the first stays active, the others wait."""
+    firsts = {item.owner: item.id for item in reversed(plan.busy)}
+    if len(firsts) == len(plan.busy):
         return plan
     items = [
-        item._replace(status=PENDING) if item.status == ACTIVE and item is not first else item for item in plan.items
+        item._replace(status=PENDING) if item.status == ACTIVE and firsts[item.owner] != item.id else item
+        for item in plan.items
     ]
     return plan._replace(items=tuple(items))
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from ..core.changes import Change
+from ..core.conflicts import Asked
 from ..core.errors import BadShape, Refused, StoreError
 from ..core.model import MAIN, NOTHING, Plan
 from ..core.rules import Rules
@@ -97,6 +98,8 @@ class Call(NamedTuple):
     closed_is_final: bool = True  # whether what the user closed stays closed
     redact: bool = True  # whether secrets in recorded tool calls are blanked
     clock: str = ""  # now, as the user's own clock shows it
+    spared: frozenset[tuple[str, str]] = frozenset()  # what of it is not applied: a verb, and the id of an item
+    words: Mapping[str, str] = NOTHING  # ids of items by the words they had before they were renamed
 
 
 class Reply(NamedTuple):
@@ -159,7 +162,9 @@ class Dialect(NamedTuple):
     apply: Callable[[Plan, Call], Plan]
     reply: Callable[[Turn], Reply]
     rules: Rules = Rules()
+    read: Callable[[Call], Call] = lambda call: call  # other forms of a call that it understands without a word
     judge: Callable[[Call], str] = judged
+    asked: Callable[[Plan, Call], Sequence[Asked]] = lambda plan, call: ()  # what a call asks of items that it names
     names_all: Callable[[Call], bool] = lambda call: False  # whether a call names each item it changes
     refuse: Callable[[Call, Plan, str], Reply] = refused
     fault: Callable[[Call, StoreError], str] = lambda call, error: str(error)  # what to say when the store fails

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..core import ops
+from ..core.conflicts import Asked
 from ..core.errors import Refused
 from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, PENDING, Item, Plan
 from ..core.rules import Rules
 from ..core.shape import Schema
-from ..core.text import block, cut, inline
+from ..core.text import block, cut, inline, plainly
 from ..core.typed import Any
 from . import Call, Dialect, Reply, Tool, Turn, checked
 
@@ -75,7 +76,8 @@ def _apply(plan: Plan, call: Call) -> Plan:
     if call.tool is CREATE:
         return _created(plan, call.args)
     if call.tool is UPDATE:
-        return _updated(plan, call.args)
+        item = _find(plan, call.args["taskId"])
+        return _updated(plan, item, _left(call, item), _find)
     if call.tool is GET:
         _find(plan, call.args["taskId"])
     return plan
@@ -85,12 +87,67 @@ def _mirror(plan: Plan, call: Call) -> Plan:
     """What Claude Code's own tools have done already. Only it numbers tasks: one that it does not know has none."""
     if call.tool is CREATED:
         return _created(plan, call.args)
-    return _updated(plan, call.args, _numbered)
+    item = _numbered(plan, call.args["taskId"])
+    return _updated(plan, item, _left(call, item), _numbered)
 
 
 def _created(plan: Plan, args: dict[str, Any]) -> Plan:
-    extra = {key: args[key] for key in ("id", "description", "metadata") if args.get(key)}
-    return ops.add(plan, args["subject"], active=args.get("activeForm", ""), extra=extra)
+    """Add a task. One in the words of an open item that is not a task yet is that item."""
+    extra = {key: args[key] for key in ("description", "metadata") if args.get(key)}
+    known = _taskless(plan, args["subject"])
+    number = args.get("id") or (known.id if known else str(plan.last_id + 1))
+    if known is None:
+        return ops.add(plan, args["subject"], active=args.get("activeForm", ""), extra={"id": number, **extra})
+    active = args.get("activeForm") or known.active
+    return ops.put(plan, known._replace(active=active, extra={**known.extra, "id": number, **extra}))
+
+
+def _taskless(plan: Plan, subject: str) -> Item | None:
+    """The open item in these words that has no number of a task."""
+    words = plainly(subject)
+    for item in plan.items:
+        if not item.is_closed and not item.extra.get("id") and plainly(item.text) == words:
+            return item
+    return None
+
+
+def _asked(find: Callable[[Plan, str], Item]) -> Callable[[Plan, Call], list[Asked]]:
+    def asked(plan: Plan, call: Call) -> list[Asked]:
+        """What an update asks of its task."""
+        if call.tool is not UPDATE:
+            return []
+        try:
+            item = find(plan, call.args["taskId"])
+        except Refused:
+            return []
+        found = []
+        if "subject" in call.args or "activeForm" in call.args:
+            found.append(Asked("edit", item.id, "subject", call.args.get("subject", "")))
+        verb = _verb(item, call.args)
+        if verb:
+            found.append(Asked(verb, item.id, call.args["status"]))
+        return found
+
+    return asked
+
+
+def _verb(item: Item, args: dict[str, Any]) -> str:
+    """What a status that is sent asks for."""
+    status = args.get("status")
+    if status == PENDING:
+        return "start" if item.is_closed else ""
+    return {"deleted": "delete", ACTIVE: "start", DONE: "done"}.get(status or "", "")
+
+
+def _left(call: Call, item: Item) -> dict[str, Any]:
+    """The arguments of an update without what is not applied."""
+    args: dict[str, Any] = dict(call.args)
+    if ("edit", item.id) in call.spared:
+        args.pop("subject", None)
+        args.pop("activeForm", None)
+    if (_verb(item, call.args), item.id) in call.spared:
+        del args["status"]
+    return args
 
 
 def _numbered(plan: Plan, id: str) -> Item:
@@ -111,8 +168,7 @@ def _find(plan: Plan, id: str) -> Item:
     raise Refused("Task not found")
 
 
-def _updated(plan: Plan, args: dict[str, Any], find: Callable[[Plan, str], Item] = _find) -> Plan:
-    item = find(plan, args["taskId"])
+def _updated(plan: Plan, item: Item, args: dict[str, Any], find: Callable[[Plan, str], Item]) -> Plan:
     if args.get("status") == "deleted":
         return ops.remove(plan, item.id)
     same = args.get("status") in (None, _SHOWN.get(item.status))
@@ -159,9 +215,7 @@ def _reply(turn: Turn) -> Reply:
     if call.tool is CREATE:
         return _create_reply(turn)
     if call.tool is UPDATE:
-        fields = [name for name in call.args if name != "taskId"]
-        number = cut(inline(call.args["taskId"].strip().removeprefix("#")), 40)
-        text = f"Updated task #{number} {', '.join(fields)}".rstrip()
+        text = _update_reply(turn)
     elif call.tool is GET:
         text = "\n".join(_described(turn.plan, _find(turn.plan, call.args["taskId"])))
     else:
@@ -171,8 +225,23 @@ def _reply(turn: Turn) -> Reply:
     return Reply(text, text)
 
 
+def _update_reply(turn: Turn) -> str:
+    args = turn.call.args
+    number = cut(inline(args["taskId"].strip().removeprefix("#")), 40)
+    try:
+        left = _left(turn.call, _find(turn.before, args["taskId"]))
+    except Refused:  # the mirror's answer is read by nobody
+        left = args
+    fields = [name for name in left if name != "taskId"]
+    if not fields and turn.call.spared:
+        return f"Task #{number} was not changed"
+    return f"Updated task #{number} {', '.join(fields)}".rstrip()
+
+
 def _create_reply(turn: Turn) -> Reply:
-    added = [change.after for change in turn.changes if change.kind == "added"]
+    known = {item.id: item for item in turn.before.items}
+    added = [item for item in turn.plan.items if item.extra.get("id") and item != known.get(item.id)]
+    added = [item for item in added if item.id not in known or not known[item.id].extra.get("id")]
     if not added:
         return Reply("The task was not created.", "", True)
     text = f"Task #{_name(added[0])} created successfully: {inline(added[0].text)}"
@@ -210,6 +279,7 @@ DIALECT = Dialect(
     apply=_apply,
     reply=_reply,
     rules=Rules(shows_ids=True),
+    asked=_asked(_find),
     tolerant=True,
     system="claude-tasks.system",
     writer=UPDATE.name,
@@ -217,6 +287,7 @@ DIALECT = Dialect(
 MIRROR = DIALECT._replace(
     tools=(CREATED, UPDATE),
     apply=_mirror,
+    asked=_asked(_numbered),
     reply=lambda turn: Reply(""),
     rules=Rules(),  # the model knows other numbers than ours, and none of what the user added
 )

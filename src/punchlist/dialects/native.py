@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..core import ops
 from ..core.changes import Change
+from ..core.conflicts import Asked
 from ..core.errors import Refused
-from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, PENDING, STATUSES, USER, Item, Plan
+from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, PENDING, STATUSES, Item, Plan
 from ..core.rules import Rules, pause_fault
 from ..core.shape import Fault, Path, Schema, check, check_at, is_huge
 from ..core.text import cut, inline
@@ -27,30 +28,30 @@ _ENTRY: dict[str, Schema] = {
     "notes": _TEXT,
     "owner": _TEXT,
 }
+_EDIT: dict[str, Schema] = {"id": _ID, "text": _TEXT, "note": _TEXT}
 
 # Every word of this is sent with every request of a session: what costs many tokens to say here is checked below.
+# Not every provider takes unions of types, objects without named keys, or `additionalProperties`: there are none.
 PLAN = Tool(
     name="plan",
     schema={
         "type": "object",
         "properties": {
-            "add": {"type": "array", "items": {"type": ["string", "object"], "properties": _ENTRY}},
+            "add": {"type": "array", "items": {"type": "object", "properties": _ENTRY, "required": ["text"]}},
+            "edit": {"type": "array", "items": {"type": "object", "properties": _EDIT}},
             "start": _IDS,
             "done": _IDS,
             "drop": _IDS,
             "block": _IDS,
             "unblock": _IDS,
             "why": _TEXT,
-            "note": {"type": "object"},
-            "edit": {"type": "object"},
             "pause": _TEXT,
             "show": {"type": "boolean"},
         },
-        "additionalProperties": False,
     },
     prompt="native",
     examples=(
-        {"add": ["Read the parser", "Fix the bug", "Run the tests"]},
+        {"add": [{"text": "Read the parser"}, {"text": "Fix the bug"}, {"text": "Run the tests"}]},
         {"done": [1]},
         {"drop": [3], "why": "no tests"},
     ),
@@ -61,25 +62,77 @@ _CLOSING = ("done", "block", "drop")
 _ADVANCING = {"add", "unblock", *_CLOSING}  # verbs after which the next item is started
 
 
+def _read(call: Call) -> Call:
+    """The call in the form that is shown. Bare strings in `add`, and maps from ids to texts in `edit` and `note`, are
+    understood without a word."""
+    if not isinstance(call.args, dict):
+        return call
+    args: dict[str, Any] = dict(call.args)
+    for verb in ("add", "edit", "note"):
+        if isinstance(args.get(verb), str):
+            args[verb] = _parsed(args[verb])
+    added = [args["add"]] if isinstance(args.get("add"), str) else args.get("add")
+    if isinstance(added, list):
+        args["add"] = [{"text": entry} if isinstance(entry, str) else entry for entry in added]
+    edits = [{"id": _id(key), "text": text} for key, text in _pairs(args, "edit")]
+    notes = [{"id": _id(key), "note": text} for key, text in _pairs(args, "note")]
+    if edits or notes:
+        given = args.get("edit")
+        args["edit"] = [*(given if isinstance(given, list) else ()), *edits, *notes]
+        if isinstance(args.get("note"), dict):
+            del args["note"]
+    return call._replace(args=args)
+
+
+def _parsed(text: str) -> object:
+    """What a JSON string says; a text that is none stays as it is."""
+    import json
+
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return found if isinstance(found, dict | list) else text
+
+
+def _pairs(args: dict[str, Any], verb: str) -> list[tuple[str, Any]]:
+    """The entries of a map from ids to texts. An object that is one entry itself is not a map."""
+    given = args.get(verb)
+    return list(given.items()) if isinstance(given, dict) and given.keys().isdisjoint(_EDIT) else []
+
+
+def _id(key: str) -> int | str:
+    number = key.strip().removeprefix("#")
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 19 else key
+
+
+def _asked(plan: Plan, call: Call) -> list[Asked]:
+    """What a call asks of each item that it names."""
+    args: dict[str, Any] = call.args
+    found = [Asked("add", "") for verb in ("add", "pause", "show") if args.get(verb)]
+    for entry in args.get("edit", ()):
+        if "text" in entry:
+            found.append(Asked("edit", str(entry["id"]), text=entry["text"]))
+        if "note" in entry:
+            found.append(Asked("note", str(entry["id"])))
+    for verb in _BY_ID:
+        asked = "delete" if verb == "drop" else verb
+        found += [Asked(asked, str(id), verb) for id in args.get(verb, ())]
+    return found
+
+
 def _apply(plan: Plan, call: Call) -> Plan:
     args: dict[str, Any] = call.args
     _refuse_meaningless(args, strict_pause=call.strict_pause)
     if args.get("add"):
         plan = ops.extend(plan, [_entry(index, wish) for index, wish in enumerate(args["add"])])
-    ids = {verb: [str(id) for id in args[verb]] for verb in _BY_ID if args.get(verb)}
-    texts = {verb: {_id(key): text for key, text in args[verb].items()} for verb in ("edit", "note") if args.get(verb)}
-    ops.require(plan, [id for named in (*ids.values(), *texts.values()) for id in named])
-    for id, text in texts.get("edit", {}).items():
-        plan = ops.rename(plan, id, text)
-    for id, text in texts.get("note", {}).items():
-        plan = ops.note(plan, id, text)
+    ids = _named(call)
+    plan = _edited(plan, call, [id for named in ids.values() for id in named])
     if "unblock" in ids:
         plan = ops.unblock(plan, *ids["unblock"])
     if "start" in ids:
-        if call.closed_is_final:
-            _refuse_final(plan, ids["start"])
         plan = _started(plan, ids["start"], _owner(call.agent))
-    if not _ADVANCING.isdisjoint(args):
+    if args.get("add") or not _ADVANCING.isdisjoint(ids):
         active = _at_hand(plan, call.agent)
         plan = _closed(plan, ids, args.get("why", ""))
         plan = _advanced(plan, active, ids, call.agent)
@@ -88,42 +141,73 @@ def _apply(plan: Plan, call: Call) -> Plan:
     return plan
 
 
+def _named(call: Call) -> dict[str, list[str]]:
+    """The ids of each verb, without those that the call may not touch now."""
+    found: dict[str, list[str]] = {}
+    for verb in _BY_ID:
+        asked = "delete" if verb == "drop" else verb
+        ids = [str(id) for id in call.args.get(verb, ())]
+        ids = [id for id in ids if (asked, id) not in call.spared]
+        if ids:
+            found[verb] = ids
+    return found
+
+
+def _edited(plan: Plan, call: Call, named: list[str]) -> Plan:
+    """Give items other words, then notes. Every id of the call must be there before anything is done."""
+    entries: list[dict[str, Any]] = call.args.get("edit", [])
+    texts = [(str(entry["id"]), entry["text"]) for entry in entries if "text" in entry]
+    notes = [(str(entry["id"]), entry["note"]) for entry in entries if "note" in entry]
+    texts = [(id, text) for id, text in texts if ("edit", id) not in call.spared]
+    notes = [(id, text) for id, text in notes if ("note", id) not in call.spared]
+    ops.require(plan, [*named, *(id for id, _ in (*texts, *notes))])
+    for id, text in texts:
+        plan = ops.rename(plan, id, text)
+    for id, text in notes:
+        plan = ops.note(plan, id, text)
+    return plan
+
+
 def _judge(call: Call) -> str:
-    """The schema, and what it leaves unsaid to stay short: entries are texts or have one, notes and edits are texts."""
+    """The schema, and what it leaves unsaid to stay short: the keys there are, and how long a text may be."""
     faults = check(call.args, PLAN.schema)
     args = call.args if isinstance(call.args, dict) else {}
-    added = args.get("add")
-    for index, entry in enumerate(added if isinstance(added, list) else ()):
-        faults += _entry_faults(("add", index), entry)
-    for verb in ("note", "edit"):
+    faults += _unknown((), args, PLAN.schema["properties"])
+    for verb, known in (("add", _ENTRY), ("edit", _EDIT)):
         given = args.get(verb)
-        for key, text in given.items() if isinstance(given, dict) else ():
-            faults += check_at(text, _SHORT, (verb, key))
+        for index, entry in enumerate(given if isinstance(given, list) else ()):
+            if isinstance(entry, dict):
+                faults += _entry_faults((verb, index), entry, known)
     for verb in _BY_ID:
         given = args.get(verb)
         for index, id in enumerate(given if isinstance(given, list) else ()):
             if isinstance(id, int) and is_huge(id):
-                faults.append(Fault((verb, index), "number", "is no item's id."))
+                faults.append(Fault((verb, index), "number", "is not an item's id."))
     if isinstance(args.get("why"), str):
         faults += check_at(args["why"], _SHORT, ("why",))
     return refusal(PLAN, faults)
 
 
-def _entry_faults(path: Path, entry: object) -> list[Fault]:
-    if not isinstance(entry, dict):
-        return check_at(entry, _SHORT, path) if isinstance(entry, str) else []
-    found = [] if "text" in entry else [Fault((*path, "text"), "required", "is missing.")]
-    for key in ("text", "notes", "phase", "owner"):
+def _entry_faults(path: Path, entry: dict[str, Any], known: dict[str, Schema]) -> list[Fault]:
+    found = []
+    if known is _EDIT and "id" not in entry:
+        found.append(Fault((*path, "id"), "required", "is missing."))
+    if known is _EDIT and entry.keys().isdisjoint(("text", "note")):
+        found.append(Fault(path, "required", "needs a text or a note."))
+    for key in ("text", "note", "notes", "phase", "owner"):
         if isinstance(entry.get(key), str):
             found += check_at(entry[key], _SHORT, (*path, key))
     needs = entry.get("needs")
-    numbers = [entry.get("after"), entry.get("parent"), *(needs if isinstance(needs, list) else ())]
+    numbers = [entry.get("id"), entry.get("after"), entry.get("parent"), *(needs if isinstance(needs, list) else ())]
     if any(isinstance(number, int) and is_huge(number) for number in numbers):
         found.append(Fault(path, "number", "names an id that no item has."))
-    keys = ", ".join(map(repr, _ENTRY))
-    return found + [
-        Fault((*path, key), "key", f"is not a key; the keys are {keys}.") for key in entry if key not in _ENTRY
-    ]
+    return found + _unknown(path, entry, known)
+
+
+def _unknown(path: Path, given: dict[str, Any], known: Mapping[str, Schema]) -> list[Fault]:
+    keys = ", ".join(map(repr, known))
+    message = f"is not a key; the keys are {keys}."
+    return [Fault((*path, key), "additionalProperties", message) for key in given if key not in known]
 
 
 def _refuse_meaningless(args: dict[str, Any], *, strict_pause: bool) -> None:
@@ -140,7 +224,7 @@ def _refuse_meaningless(args: dict[str, Any], *, strict_pause: bool) -> None:
 
 def _entry(index: int, wish: Any) -> dict[str, Any]:
     """What to add, as the operations want it."""
-    entry = {"text": wish} if isinstance(wish, str) else dict(wish)
+    entry = dict(wish)
     entry["text"] = entry["text"].strip()
     if not entry["text"]:
         raise Refused(f"add[{index}] text must not be empty.")
@@ -152,12 +236,6 @@ def _entry(index: int, wish: Any) -> dict[str, Any]:
     if "notes" in entry:
         entry["notes"] = (entry["notes"],) if entry["notes"].strip() else ()
     return entry
-
-
-def _refuse_final(plan: Plan, ids: list[str]) -> None:
-    for item in (ops.find(plan, id) for id in ids):
-        if item.is_closed and item.closed and item.closed.by == USER:
-            raise Refused(f"item {item.id} was closed by the user; it stays {item.status}.")
 
 
 def _started(plan: Plan, ids: list[str], owner: str) -> Plan:
@@ -194,7 +272,7 @@ def _advanced(plan: Plan, active: Item | None, ids: dict[str, list[str]], agent:
     owner = ops.find(plan, after).owner if after else _owner(agent)
     if any(item.owner == owner or not after for item in plan.busy):
         return plan
-    ready = ops.next_ready(plan, after=after, owner=owner if after or owner else None)
+    ready = ops.next_ready(plan, owner=owner if after or owner else None)
     return ops.start(plan, ready.id, owner=owner) if ready else plan
 
 
@@ -210,10 +288,6 @@ def _at_hand(plan: Plan, agent: str) -> Item | None:
     return next(iter(mine if mine or owner else busy), None)
 
 
-def _id(key: str) -> str:
-    return key.strip().removeprefix("#")
-
-
 # --- the answer ----------------------------------------------------------------------------------------------------
 
 
@@ -227,7 +301,7 @@ def _reply(turn: Turn) -> Reply:
     details = {
         "changes": [_told(change) for change in turn.changes],
         "counts": found,
-        "news": list(turn.news),
+        "updates": list(turn.news),
     }
     return Reply(text, text, details=details)
 
@@ -318,8 +392,10 @@ DIALECT = Dialect(
     tools=(PLAN,),
     apply=_apply,
     reply=_reply,
-    rules=Rules(max_items=10_000, shows_ids=True),
+    rules=Rules(max_items=10_000, shows_ids=True, owns=True),
     judge=_judge,
+    read=_read,
+    asked=_asked,
     tolerant=True,
     system="native.system",
 )

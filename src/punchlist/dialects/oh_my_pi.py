@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..core.errors import Partial, Refused
+from ..core import ops
+from ..core.conflicts import Asked
+from ..core.errors import Partial
 from ..core.merge import mended
 from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Item, Plan
 from ..core.ops import grouped
 from ..core.relist import Sent, relist
-from ..core.rules import Rules
+from ..core.rules import Rules, one_active, promoted
 from ..core.shape import Schema, check
 from ..core.text import block, inline
 from ..core.typed import Any
@@ -76,7 +78,7 @@ def _judge(call: Call) -> str:
 def _apply(plan: Plan, call: Call) -> Plan:
     errors: list[str] = []
     for op in call.args["ops"]:
-        plan = _VERBS[op["op"]](plan, op, errors)
+        plan = _VERBS[op["op"]](plan, op, errors, call)
     if errors:
         raise Partial(plan, errors)
     return plan
@@ -85,38 +87,52 @@ def _apply(plan: Plan, call: Call) -> Plan:
 # --- the operations: each adds what went wrong to `errors` and leaves the plan as it was then ------------------------
 
 
-def _init(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
+def _init(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Plan:
     groups = op.get("list")
-    if not groups:
+    if groups is None:
         errors.append("Missing list for init operation")
         return plan
-    sent = [(group["phase"], text) for group in groups for text in group["items"]]
+    names = told_apart([group["phase"] for group in groups])
+    sent = [(name, text) for name, group in zip(names, groups, strict=True) for text in group["items"]]
     if not all(text.strip() for _, text in sent):
         errors.append("Missing task content")
         return plan
     flat = plan._replace(phases=(), items=tuple(item._replace(phase="") for item in plan.items))
     known = relist(flat, [Sent(text, PENDING) for _, text in sent], _SHOWN)
     items = [Item(old.id, text, phase=phase) for old, (phase, text) in zip(known.items, sent, strict=True)]
-    phases = tuple(dict.fromkeys(group["phase"] for group in groups if group["phase"]))
-    return grouped(known._replace(items=tuple(items), phases=phases))
+    return grouped(known._replace(items=tuple(items), phases=tuple(name for name in names if name)))
 
 
-def _start(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
-    task = _task(plan, op, errors)
-    if task is None:
+def told_apart(names: Sequence[str]) -> list[str]:
+    """The names of phases, each once: a second `Build` is `Build (2)`. Those without a name are one."""
+    found: list[str] = []
+    for name in names:
+        number, new = 2, name
+        while new in found and name:
+            number, new = number + 1, f"{name} ({number})"
+        found.append(new)
+    return found
+
+
+def _start(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Plan:
+    task = _task(plan, op, errors, call)
+    if task is None or ("start", task.id) in call.spared:
         return plan
 
     def begun(item: Item) -> Item:
         if item.id == task.id:
             return item._replace(status=ACTIVE, reason="", closed=None)
-        return item._replace(status=PENDING) if item.status == ACTIVE else item
+        return item._replace(status=PENDING) if item.status == ACTIVE and item.owner == task.owner else item
 
     return plan._replace(items=tuple(map(begun, plan.items)))
 
 
-def _close(status: str) -> Callable[[Plan, dict[str, Any], list[str]], Plan]:
-    def close(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
-        ids = _targets(plan, op, errors)
+_Verb = Callable[[Plan, dict[str, Any], list[str], Call], Plan]
+
+
+def _close(status: str) -> _Verb:
+    def close(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Plan:
+        ids = _targets(plan, op, errors, call)
         items = [
             item._replace(status=status, reason="") if item.id in ids and item.status != status else item
             for item in plan.items
@@ -126,12 +142,12 @@ def _close(status: str) -> Callable[[Plan, dict[str, Any], list[str]], Plan]:
     return close
 
 
-def _rm(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
-    ids = _targets(plan, op, errors)
+def _rm(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Plan:
+    ids = _targets(plan, op, errors, call)
     return mended(plan._replace(items=tuple(item for item in plan.items if item.id not in ids)))
 
 
-def _append(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
+def _append(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Plan:
     phase, texts = op.get("phase"), op.get("items")
     if not phase:
         errors.append("Missing phase name for append operation")
@@ -153,8 +169,8 @@ def _append(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
     return grouped(plan._replace(items=(*plan.items, *new), phases=phases, last_id=plan.last_id + len(new)))
 
 
-def _note(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
-    task = _task(plan, op, errors)
+def _note(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Plan:
+    task = _task(plan, op, errors, call)
     text = op.get("text", "").rstrip()
     if task is not None and not text:
         errors.append("Missing text for note operation")
@@ -164,7 +180,21 @@ def _note(plan: Plan, op: dict[str, Any], errors: list[str]) -> Plan:
     return plan._replace(items=tuple(noted if item.id == task.id else item for item in plan.items))
 
 
-_VERBS: dict[str, Callable[[Plan, dict[str, Any], list[str]], Plan]] = {
+def _block(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Plan:
+    task = _task(plan, op, errors, call)
+    if task is None or task.is_closed or ("block", task.id) in call.spared:
+        return plan
+    return ops.block(plan, task.id, why=op.get("text") or "blocked")
+
+
+def _unblock(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Plan:
+    task = _task(plan, op, errors, call)
+    if task is None or ("unblock", task.id) in call.spared:
+        return plan
+    return ops.unblock(plan, task.id)
+
+
+_VERBS: dict[str, _Verb] = {
     "init": _init,
     "start": _start,
     "done": _close(DONE),
@@ -172,34 +202,67 @@ _VERBS: dict[str, Callable[[Plan, dict[str, Any], list[str]], Plan]] = {
     "rm": _rm,
     "append": _append,
     "note": _note,
+    "block": _block,
+    "unblock": _unblock,
 }
+# What each operation asks of the tasks it names.
+_ASKED = {**{name: name for name in ("start", "done", "note", "block", "unblock")}, "drop": "delete", "rm": "delete"}
 
 
-def _targets(plan: Plan, op: dict[str, Any], errors: list[str]) -> set[str]:
+def _targets(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> set[str]:
+    """The ids of the tasks that an operation closes or removes."""
     if "task" in op:
-        task = _task(plan, op, errors)
-        return {task.id} if task else set()
-    if "phase" not in op:
-        return {item.id for item in plan.items}
-    name = op["phase"]
-    if not name:
-        errors.append("Missing phase name")
-    elif name not in _names(plan):
-        errors.append(f'Phase "{inline(name)}" not found')
-    return {item.id for item in plan.items if (item.phase or _LOOSE) == name}
+        task = _task(plan, op, errors, call)
+        ids = {task.id} if task else set()
+    elif "phase" not in op:
+        ids = {item.id for item in plan.items}
+    else:
+        name = op["phase"]
+        if not name:
+            errors.append("Missing phase name")
+        elif name not in _names(plan):
+            errors.append(f'Phase "{inline(name)}" not found')
+        ids = {item.id for item in plan.items if (item.phase or _LOOSE) == name}
+    return {id for id in ids if (_ASKED[op["op"]], id) not in call.spared}
 
 
-def _task(plan: Plan, op: dict[str, Any], errors: list[str]) -> Item | None:
+def _task(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Item | None:
     text = op.get("task")
     if not text:
         errors.append("Missing task content")
         return None
+    found = _find(plan, text, call)
+    if found is None:
+        hint = "" if plan.items else " " + say("oh-my-pi.empty-hint")
+        errors.append(f'Task "{inline(text)}" not found{hint}')
+    return found
+
+
+def _find(plan: Plan, text: str, call: Call) -> Item | None:
+    """The first task in these words; else the one that had them before it was renamed."""
     for item in plan.items:
         if item.text == text:
             return item
-    hint = "" if plan.items else " " + say("oh-my-pi.empty-hint")
-    errors.append(f'Task "{inline(text)}" not found{hint}')
-    return None
+    id = call.words.get(text)
+    return next((item for item in plan.items if item.id == id), None)
+
+
+def _asked(plan: Plan, call: Call) -> list[Asked]:
+    """What a call asks of each task that it names, by its words, its phase or all of them."""
+    found: list[Asked] = []
+    made: set[str] = set()  # by the call itself
+    for op in call.args["ops"]:
+        verb, text = _ASKED.get(op["op"], ""), op.get("task", "")
+        if op["op"] == "init":
+            made.update(text for group in op.get("list", ()) for text in group["items"])
+        elif op["op"] == "append":
+            made.update(op.get("items", ()))
+        elif verb and text and text not in made:
+            task = _find(plan, text, call)
+            found.append(Asked(verb, task.id, op["op"]) if task else Asked(verb, "", op["op"], text))
+        elif verb and not text:
+            found += [Asked(verb, id, op["op"]) for id in sorted(_targets(plan, op, [], Call(call.tool, {})), key=int)]
+    return found
 
 
 # --- the answer ----------------------------------------------------------------------------------------------------
@@ -291,10 +354,25 @@ DIALECT = Dialect(
     reply=_reply,
     rules=Rules(one_active=True, promote=True, speaks_of="seen", clears=True),
     judge=_judge,
+    asked=_asked,
     names_all=_names_all,
     system="oh-my-pi.system",
     content=lambda plan: _summary(plan, ()),
     failed="oh-my-pi.failed",
+)
+# The newer `todo` of oh-my-pi itself can block and unblock, too.
+_OP: Schema = WRITE.schema["properties"]["ops"]["items"]
+_NAMED: Schema = {**_OP["properties"], "op": {"type": "string", "enum": list(_VERBS)}}
+MIRROR = DIALECT._replace(
+    tools=(
+        WRITE._replace(
+            schema={
+                **WRITE.schema,
+                "properties": {"ops": {**WRITE.schema["properties"]["ops"], "items": {**_OP, "properties": _NAMED}}},
+            },
+            for_subagents=True,
+        ),
+    )
 )
 
 
@@ -327,14 +405,13 @@ _PHASES: Schema = {
 def read(data: object) -> Plan:
     """Phases of tasks."""
     groups = checked(data, _PHASES)
-    names = [group["name"] for group in groups]
-    if len(set(names)) != len(names):
-        raise Refused("two phases have the same name.")
+    names = told_apart([group["name"] for group in groups])
+    tasks = [(name, task) for name, group in zip(names, groups, strict=True) for task in group["tasks"]]
     items = [
         Item(str(number), task["content"], task["status"], phase=name, notes=tuple(task.get("notes", ())))
-        for number, (name, task) in enumerate(((g["name"], task) for g in groups for task in g["tasks"]), 1)
+        for number, (name, task) in enumerate(tasks, 1)
     ]
-    return Plan(phases=tuple(names), items=tuple(items), last_id=len(items))
+    return promoted(one_active(Plan(phases=tuple(names), items=tuple(items), last_id=len(items))))
 
 
 def write(plan: Plan) -> list[dict[str, Any]]:

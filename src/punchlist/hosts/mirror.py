@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from ..core import ops
-from ..core.errors import Refused
-from ..core.model import Plan
 from ..core.typed import Any
 from ..desk import Desk
 from ..dialects import Dialect, load
 
-_OHMYPI = ("init", "start", "done", "rm", "drop", "append")  # what oh-my-pi's `todo` shares with its `todo_write`
+_OHMYPI = ("init", "start", "done", "rm", "drop", "append", "block", "unblock")  # what oh-my-pi's `todo` can do
 
 
 def mirrored(desk: Desk, dialect: str, tool: str, args: Any, result: Any) -> list[str]:
@@ -24,11 +21,15 @@ def mirrored(desk: Desk, dialect: str, tool: str, args: Any, result: Any) -> lis
 
 
 def _mirror(dialect: str) -> Dialect:
-    if dialect != "claude-tasks":
-        return load(dialect)
-    from ..dialects.claude_tasks import MIRROR
+    if dialect == "claude-tasks":
+        from ..dialects.claude_tasks import MIRROR as TASKS
 
-    return MIRROR
+        return TASKS
+    if dialect == "oh-my-pi":
+        from ..dialects.oh_my_pi import MIRROR as OPERATIONS
+
+        return OPERATIONS
+    return load(dialect)
 
 
 def _unbound(dialect: Dialect) -> Dialect:
@@ -53,17 +54,9 @@ def _number(result: Any) -> str:
 def _todo(desk: Desk, args: Any) -> list[str]:
     """oh-my-pi's newer `todo`: one operation a call."""
     op = args.get("op") if isinstance(args, dict) else None
-    if op in _OHMYPI:
-        kept = {name: args[name] for name in ("list", "task", "phase", "items") if args.get(name) is not None}
-        return list(desk.call("todo_write", {"ops": [{"op": op, **kept}]}).news)
-    task, why = str(args.get("task") or ""), str(args.get("reason") or "blocked")
-
-    def edit(plan: Plan) -> Plan:
-        ids = [item.id for item in plan.items if item.text == task]
-        if not ids:
-            raise Refused(f"no item {task!r:.80}.")
-        return ops.block(plan, ids[0], why=why) if op == "block" else ops.unblock(plan, ids[0])
-
-    if op in ("block", "unblock"):
-        desk.change(edit, by=desk.agent)
-    return []
+    if op not in _OHMYPI:
+        return []
+    kept = {name: args[name] for name in ("list", "task", "phase", "items") if args.get(name) is not None}
+    if op == "block":
+        kept["text"] = str(args.get("reason") or "blocked")
+    return list(desk.call("todo_write", {"ops": [{"op": op, **kept}]}).news)

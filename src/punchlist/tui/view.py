@@ -116,7 +116,7 @@ def following(plan: Plan) -> Item | None:
     if now:
         done = [item._replace(status=DONE) if item.status == ACTIVE else item for item in plan.items]
         plan = plan._replace(items=tuple(done))
-    return ops.next_ready(plan, after=now.id if now else "")
+    return ops.next_ready(plan)
 
 
 def chosen(rows: list[Row], room: int | None, more: Callable[[str], Line], cut: str) -> list[Row]:

@@ -1,0 +1,167 @@
+"""Calls that name items: which parts of a call conflict with what others did, and are not applied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from .changes import Record
+from .model import ACTIVE, BLOCKED, CLOSED, DONE, MAIN, PENDING, USER, Item, Plan
+from .text import inline, plainly, quoted
+from .typed import NamedTuple
+
+AGAIN = "say it again if you still mean it."
+
+# For each thing a call can ask for: the edits it conflicts with while its author has not been told of them.
+_CONFLICTS = {
+    "edit": ("renamed",),
+    "delete": ("renamed", "reopened", "noted", "closed"),
+    "start": ("blocked", "closed"),
+    "done": ("blocked", "reopened", "closed"),
+    "unblock": ("blocked",),
+    "block": ("blocked",),
+}
+
+
+class Asked(NamedTuple):
+    """One thing that a call asks for."""
+
+    verb: str  # a key of the table above; any other conflicts with nothing
+    id: str  # of the item; empty if no item has these words
+    word: str = ""  # what the dialect calls it, if that is not the verb
+    text: str = ""  # the new words of an edit; the words of an item that was not found
+
+
+class Spared(NamedTuple):
+    """What of a call is not applied, and the sentences that say why."""
+
+    asked: frozenset[tuple[str, str]] = frozenset()  # verb and id
+    said: tuple[str, ...] = ()
+
+
+# By the id of an item: what was done to it, and who did it.
+Edits = Mapping[str, Mapping[str, str]]
+
+
+def unheard_edits(turns: Iterable[tuple[str, Plan, Plan]], now: Plan) -> Edits:
+    """Return what others made of each item. `turns`: who, the plan before, the plan after, oldest first."""
+    found: dict[str, dict[str, str]] = {}
+    current = {item.id: item for item in now.items}
+    for by, before, after in turns:
+        old = {item.id: item for item in before.items}
+        for item in after.items:
+            was = old.get(item.id)
+            if was is None or was is item or item.id not in current:
+                continue
+            for kind in _kinds(was, item, current[item.id]):
+                found.setdefault(item.id, {})[kind] = by
+    return found
+
+
+def _kinds(old: Item, new: Item, now: Item) -> list[str]:
+    """What was done to an item, as far as it still holds."""
+    found = []
+    if old.text != new.text == now.text:
+        found.append("renamed")
+    if new.status == BLOCKED == now.status and (old.status, old.reason) != (new.status, new.reason):
+        found.append("blocked")
+    if old.is_closed and not new.is_closed and not now.is_closed:
+        found.append("reopened")
+    if new.is_closed and now.is_closed and old.status != new.status:
+        found.append("closed")
+    if any(note not in old.notes for note in new.notes):
+        found.append("noted")
+    return found
+
+
+def spared(asked: Sequence[Asked], now: Plan, edits: Edits, *, agent: str, final: bool, ids: bool) -> Spared:
+    """Return what of a call is not applied. `final`: what the user closed stays closed, also once it was told."""
+    items = {item.id: item for item in now.items}
+    kept: set[tuple[str, str]] = set()
+    said: list[str] = []
+    for one in asked:
+        item = items.get(one.id)
+        if item is None:
+            continue
+        reason = _reason(one, item, now, edits.get(item.id, {}), agent, final, ids)
+        if reason:
+            kept.add((one.verb, one.id))
+            said.append(reason)
+    return Spared(frozenset(kept), tuple(dict.fromkeys(said)))
+
+
+def _reason(one: Asked, item: Item, now: Plan, edits: Mapping[str, str], agent: str, final: bool, ids: bool) -> str:
+    """Why this is not applied; empty if it is."""
+    name = f"{item.id} {quoted(item.text)}" if ids else quoted(item.text)
+    if one.verb == "start" and _is_closed_by_another(item, agent, final):
+        return _stays(item, name)
+    if one.verb == "edit" and plainly(one.text) in now.removed and plainly(one.text) != plainly(item.text):
+        return f"{quoted(one.text)} was removed by the user; {name} keeps its words."
+    for kind in _CONFLICTS.get(one.verb, ()):
+        if kind not in edits or (one.verb == "done" and item.status == DONE):
+            continue
+        if kind == "closed":
+            return _stays(item, name)
+        target = item.id if ids else quoted(item.text)
+        edit = f"{_who(edits[kind])} {kind}{' on' if kind == 'noted' else ''} it"
+        return f"{one.word or one.verb} {target} was not applied: {edit}; {AGAIN}"
+    return ""
+
+
+def _is_closed_by_another(item: Item, agent: str, final: bool) -> bool:
+    if item.status not in CLOSED or item.closed is None:
+        return False
+    by = item.closed.by
+    return final if by == USER else by not in (agent, "", "import", "restore")
+
+
+def _stays(item: Item, name: str) -> str:
+    who = _who(item.closed.by) if item.closed else "another"
+    return f"{name} was closed by {who}; it stays {item.status}."
+
+
+def _who(by: str) -> str:
+    return "the user" if by == USER else f"agent {inline(by)}"
+
+
+def taken(asked: Sequence[Asked], now: Plan, *, agent: str) -> Spared:
+    """Return what of a call would start an item that another agent works on, or one of an agent that is busy."""
+    mine = "" if agent == MAIN else agent
+    wanted = {one.id for one in asked if one.verb == "start"}
+    busy = {item.owner: item for item in now.busy}
+    kept: set[tuple[str, str]] = set()
+    said: list[str] = []
+    for item in now.items:
+        if item.id not in wanted or item.owner == mine:
+            continue
+        other = busy.get(item.owner)
+        owner = f"agent {inline(item.owner or MAIN)}"
+        name = f"{item.id} {quoted(item.text)}"
+        if item.status == ACTIVE:
+            said.append(f"{name} is being worked on by {owner}.")
+        elif item.status == PENDING and item.owner and other is not None:
+            said.append(f"{name} belongs to {owner}, which is working on {other.id}.")
+        else:
+            continue
+        kept.add(("start", item.id))
+    return Spared(frozenset(kept), tuple(said))
+
+
+def gone(asked: Sequence[Asked], now: Plan) -> Spared:
+    """Return what names items that have left the list. A call that asks for nothing else is not spared: it is wrong."""
+    ids = {item.id for item in now.items}
+    missing = [one for one in asked if one.id.isdigit() and one.id not in ids and 0 < int(one.id) <= now.last_id]
+    if len(missing) == len(asked):
+        return Spared()
+    said = [f"{one.word or one.verb} {one.id} was not applied: {one.id} is no longer on the list." for one in missing]
+    return Spared(frozenset((one.verb, one.id) for one in missing), tuple(dict.fromkeys(said)))
+
+
+def former_words(records: Iterable[Record], now: Plan) -> dict[str, str]:
+    """Return the ids of items by the words they had before they were renamed."""
+    ids = {item.id for item in now.items}
+    found: dict[str, str] = {}
+    for record in records:
+        for change in record.changes:
+            if change.kind == "changed" and change.id in ids and change.before.text != change.after.text:
+                found[change.before.text] = change.id
+    return found
