@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from hypothesis import strategies as st
 
 from punchlist import Desk, MemoryStore
-from punchlist.core.model import BLOCKED, CLOSED, DROPPED, Plan
+from punchlist.core.model import BLOCKED, CLOSED, DROPPED, Item, Plan
 from punchlist.core.text import plainly
 from tests.core.plans import Wish, granted, wishes
 from tests.dialects.test_properties import Made, desk_of, opening, sensible
@@ -67,7 +66,7 @@ def undone(heard: Plan, before: Plan, after: Plan) -> list[str]:
     return found + _brought_back(before, after) + _reordered(heard, before, after)
 
 
-def _is_dropped(before: Any, after: Any) -> bool:
+def _is_dropped(before: Item, after: Item) -> bool:
     return before.status != DROPPED == after.status
 
 

@@ -343,7 +343,6 @@ def test_ids_that_are_no_numbers_come_back_as_they_were() -> None:
             '[{"name": "A", "tasks": [{"content": "a", "status": "blocked"}]}]',
             "[0].tasks[0].status must be",
         ),
-        ("oh-my-pi", '[{"name": "A", "tasks": []}, {"name": "A", "tasks": []}]', "same name"),
         ("llxprt", '[{"id": "1", "content": "a", "status": "done"}]', "0.status: must be one of"),
         ("llxprt", '[{"id": "1", "content": "", "status": "pending"}]', "0.content: must not be empty"),
         (
@@ -421,3 +420,18 @@ def test_a_file_that_is_not_there_is_named(format: str) -> None:
     done = run("import", "--format", format, "missing.file")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "punchlist: missing.file: No such file or directory.\n"
+
+
+def test_phases_of_one_name_are_told_apart_and_one_task_is_active() -> None:
+    desk = Desk(MemoryStore(), session="s")
+    phases = [
+        {"name": "Build", "tasks": [{"content": "a", "status": "in_progress"}]},
+        {"name": "Build", "tasks": [{"content": "b", "status": "in_progress"}, {"content": "c", "status": "pending"}]},
+    ]
+    plan = desk.import_plan(phases, "oh-my-pi")
+    assert plan.phases == ("Build", "Build (2)")
+    assert [(item.text, item.status) for item in plan.items] == [
+        ("a", "in_progress"),
+        ("b", "pending"),
+        ("c", "pending"),
+    ]
