@@ -44,7 +44,7 @@ MAKERS: dict[str, Callable[[Path], object]] = {
     "faults": lambda state: faults.log("here", ValueError("x")),
     "switch": lambda state: switch.turn(True),
     "ties": lambda state: ties.tie("tool:1", ties.Who("s1")),
-    "memory": lambda state: remember("watch", True),
+    "memory": lambda state: remember(True),
     "planning": lambda state: planned(),
 }
 

@@ -11,6 +11,7 @@ from .core.model import NOTHING
 from .core.typed import Any, NamedTuple
 
 FILE = "punchlist.toml"
+TOGGLE = "Ctrl+T"  # where a value came from that was changed with that key
 DIALECTS = -1  # a number that each dialect has its own default for
 _LARGEST = 999_999_999  # number that can be set
 _RENAMED = {"pushes": "nudges", "idle_pushes": "idle_nudges", "push_minutes": "nudge_minutes"}  # for one version
@@ -97,10 +98,7 @@ ABOUT = {
     "turns": About("how often `run` asks the model before it waits for your next word", least=1),
     "confirm_shell": About("whether `run` asks you before every shell command", project=False),
     "style": About("how a plan looks on a terminal", ("punchlist", "claude-code", "gencode", "oh-my-pi")),
-    "expanded": About(
-        "whether the panel begins with the list in sight: `run` and `watch` do unless this is set;"
-        " what Ctrl+T was last counts more"
-    ),
+    "expanded": About("whether the panel shows the list; Ctrl+T changes this value"),
     "plain": About("whether changes are told line by line, without moving the cursor: for screen readers"),
     "unicode": About("whether signs beyond ASCII are used on a screen that has them"),
 }
@@ -109,12 +107,10 @@ ABOUT = {
 def load(flags: Mapping[str, Any] = NOTHING, *, environ: Mapping[str, str] | None = None, cwd: str = "") -> Settings:
     """All settings, and where each came from."""
     environ = os.environ if environ is None else environ
-    values: dict[str, Any] = {"store": "sqlite:" + os.path.join(state_folder(environ), "punchlist.db")}
-    origins = dict.fromkeys(ABOUT, "default")
-    faults: list[str] = []
-    for path, is_project in ((os.path.join(config_folder(environ), FILE), False), (project_file(cwd), True)):
-        for name, value in _file(path, faults).items() if path else ():
-            _take(values, origins, faults, name, value, path, is_project)
+    values, origins, faults = _from_files(environ, cwd)
+    expanded = toggled(environ)
+    if expanded and expanded[1] == values.get("expanded", False):
+        values["expanded"], origins["expanded"] = expanded[0], TOGGLE
     for name in (*_RENAMED, *ABOUT):
         key = f"PUNCHLIST_{name.upper()}"
         if environ.get(key):
@@ -123,6 +119,42 @@ def load(flags: Mapping[str, Any] = NOTHING, *, environ: Mapping[str, str] | Non
         if value is not None:
             values[name], origins[name] = value, f"--{name.replace('_', '-')}"
     return Settings(**values, origins=origins, faults=tuple(faults))
+
+
+def _from_files(environ: Mapping[str, str], cwd: str) -> tuple[dict[str, Any], dict[str, str], list[str]]:
+    values: dict[str, Any] = {"store": "sqlite:" + os.path.join(state_folder(environ), "punchlist.db")}
+    origins = dict.fromkeys(ABOUT, "default")
+    faults: list[str] = []
+    for path, is_project in ((os.path.join(config_folder(environ), FILE), False), (project_file(cwd), True)):
+        for name, value in _file(path, faults).items() if path else ():
+            _take(values, origins, faults, name, value, path, is_project)
+    return values, origins, faults
+
+
+def toggled(environ: Mapping[str, str]) -> tuple[bool, bool] | None:
+    """What Ctrl+T made of `expanded`, and what the files said then: once they say something else, they count again."""
+    path = toggle_file(environ)
+    if not os.path.exists(path):
+        return None
+    import json
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
+        expanded, instead_of = found["expanded"], found["instead_of"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return (expanded, instead_of) if isinstance(expanded, bool) and isinstance(instead_of, bool) else None
+
+
+def toggle_file(environ: Mapping[str, str]) -> str:
+    """Where it is kept what Ctrl+T was last."""
+    return os.path.join(state_folder(environ), "panel.json")
+
+
+def expanded_in_files(environ: Mapping[str, str], cwd: str = "") -> bool:
+    """What the files say about `expanded`, whatever Ctrl+T has made of it."""
+    return bool(_from_files(environ, cwd)[0].get("expanded", False))
 
 
 def state_folder(environ: Mapping[str, str]) -> str:

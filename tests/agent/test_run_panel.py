@@ -23,6 +23,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "project"
     (folder / ".git").mkdir(parents=True)
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("PUNCHLIST_EXPANDED", "yes")
     return folder
 
 
@@ -72,8 +73,13 @@ def test_the_plan_is_below_what_the_agent_says_and_stays_when_it_is_done(start: 
     assert "ctrl+t" not in terminal.text
 
 
-def test_ctrl_t_hides_the_list_and_that_is_remembered(start: Any, project: Path, tmp_path: Path) -> None:
+def test_ctrl_t_shows_and_hides_the_list_and_that_is_remembered(
+    start: Any, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PUNCHLIST_EXPANDED")
     terminal = start(*planned("Read the code", "Write the test"))
+    terminal.wait_for("ctrl+t show plan")
+    terminal.type("\x14")
     terminal.wait_for("○ 2 Write the test")
     terminal.type("\x14")
     terminal.wait_for("ctrl+t show plan")
@@ -81,7 +87,7 @@ def test_ctrl_t_hides_the_list_and_that_is_remembered(start: Any, project: Path,
     assert terminal.wait_for_end() == 0
     with package.open() as desk:
         toggles = [event for event in desk.events() if event["kind"] == "toggle"]
-    assert [(event["is_expanded"], event["has_todos"]) for event in toggles] == [(True, True)]
+    assert [(event["is_expanded"], event["has_todos"]) for event in toggles] == [(False, True), (True, True)]
     (project / "go").unlink()
     again = start(*planned("Read more", "Write more"))
     again.wait_for("ctrl+t show plan")

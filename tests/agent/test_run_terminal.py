@@ -16,6 +16,8 @@ from tests.agent.commands import SCRIPT, entries, punchlist, script, transcripts
 from tests.agent.sites import call, turn
 from tests.agent.terminal import Terminal
 
+PROMPT = "> ▏"
+
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -33,7 +35,7 @@ def talk(tmp_path: Path) -> Iterator[Any]:
         terminal = Terminal(SCRIPT, "run", "--model", script(tmp_path, *turns), *words, env=env)
         opened.append(terminal)
         terminal.wait_for("/help has the rest.")
-        terminal.wait_for("\n>\n" if "--continue" in words else "/help has the rest.\n>")
+        terminal.wait_for(PROMPT)
         return terminal
 
     yield begin
@@ -250,9 +252,10 @@ def test_ctrl_c_right_after_the_one_that_stopped_the_agent_leaves(talk: Any) -> 
 def test_a_conversation_that_is_gone_on_with_shows_where_it_stands(talk: Any, tmp_path: Path) -> None:
     model = script(tmp_path, turn(call("plan", add=["Read", "Write"])), turn(text="Which one first?"))
     assert punchlist("run", "--model", model, "make a plan").returncode == 0
-    terminal = talk(turn(text="x"), words=("--continue",))
+    terminal = talk(turn(text="x"), words=("--continue",), env={"PUNCHLIST_EXPANDED": "yes"})
     assert "\n> make a plan\nWhich one first?\nPlan  " in terminal.text
-    assert "▶ 1 Read\n○ 2 Write\n>" in terminal.text
+    assert "▶ 1 Read\n○ 2 Write\nctrl+t hide plan\n>" in terminal.text
+    assert terminal.text.count("○ 2 Write") == 1
 
 
 @pytest.mark.skipif(find_spec("readline") is None, reason="needs readline")
@@ -320,3 +323,62 @@ def test_hostile_words_of_the_model_do_not_act_on_the_terminal(talk: Any) -> Non
     assert "make yourself" not in text
     assert "> attack" in text
     assert "\u202e" not in text
+
+
+# --- the prompt ------------------------------------------------------------------------------------------------------
+
+
+def test_ctrl_t_at_the_prompt_shows_and_hides_the_list_and_changes_the_setting(talk: Any) -> None:
+    terminal = talk(turn(call("plan", add=["Read", "Write"])), turn(text="Which one first?"))
+    terminal.enter("make a plan")
+    terminal.wait_for("Which one first?")
+    terminal.wait_for("ctrl+t show plan")
+    terminal.type("ab\x14")
+    terminal.wait_for("○ 2 Write")
+    terminal.wait_for("> ab▏")
+    (shown,) = [line for line in punchlist("settings").stdout.splitlines() if line.startswith("expanded")]
+    assert shown.split()[1:] == ["true", "(Ctrl+T)"]
+    terminal.type("\x14")
+    terminal.wait_for("ctrl+t show plan")
+    with package.open() as desk:
+        toggles = [event for event in desk.events() if event["kind"] == "toggle"]
+    assert [(event["is_expanded"], event["has_todos"]) for event in toggles] == [(False, True), (True, True)]
+
+
+def test_an_edit_made_elsewhere_is_seen_at_the_prompt_without_a_key(talk: Any) -> None:
+    env = {"PUNCHLIST_EXPANDED": "yes"}
+    terminal = talk(turn(call("plan", add=["Read", "Write"])), turn(text="Which one first?"), env=env)
+    terminal.enter("make a plan")
+    terminal.wait_for("Which one first?")
+    terminal.wait_for("○ 2 Write")
+    assert punchlist("add", "Tell Ann").returncode == 0
+    terminal.wait_for("○ 3 Tell Ann")
+    terminal.type("so")
+    terminal.wait_for("> so▏")
+    assert terminal.text.count("○ 2 Write") == 1
+
+
+def test_a_line_at_the_prompt_is_edited_like_any_other(talk: Any, tmp_path: Path) -> None:
+    terminal = talk(turn(text="Yes?"), turn(text="Well?"))
+    terminal.type("he world\x01\x1b[C\x1b[Cllo\x1b[F!")
+    terminal.wait_for("> hello world!▏")
+    terminal.type("\x17there.\r")
+    terminal.wait_for("> hello there.\n")
+    terminal.wait_for("Yes?")
+    terminal.type("\x1b[A")
+    terminal.wait_for("> hello there.▏")
+    terminal.type("\x15two\x1b[200~ lines\rpasted\x1b[201~")
+    terminal.wait_for("> two lines pasted▏")
+    terminal.enter("")
+    terminal.wait_for("Well?")
+    (path,) = transcripts(tmp_path / "home")
+    said = [one["text"] for one in entries(path) if one["type"] == "user"]
+    assert said == ["hello there.", "two lines\npasted"]
+
+
+def test_a_long_line_is_shown_around_the_cursor(talk: Any) -> None:
+    terminal = talk(turn(text="Yes?"))
+    terminal.type("word " * 200 + "end")
+    terminal.wait_for("end▏")
+    terminal.type("\x01")
+    terminal.wait_for("> ▏word word")

@@ -22,7 +22,8 @@ from tests.core.plans import often
         (b"\x1bq", ["alt+q"]),
         (b"\x1b\x1b[C", ["esc", "right"]),
         ("é日🙂".encode(), ["é", "日", "🙂"]),
-        (b"\x1b[200~q", ["q"]),  # a sequence that means nothing here is passed over, what follows is not
+        (b"\x1b[200~q\x1b[201~", ["paste", "q", "pasted"]),
+        (b"\x1b[209~q", ["q"]),  # a sequence that means nothing here is passed over, what follows is not
         (b"\x1b[12;40R", []),  # a report of the terminal is no key
         (b"\x1b[<0;3;4M", []),
         (b"\xff\x80q", ["q"]),

@@ -402,7 +402,7 @@ def test_keys_are_told_one_by_one(screen: Screen) -> None:
 
 def test_ctrl_t_shows_and_hides_the_list_and_is_told() -> None:
     told: list[tuple[bool, bool]] = []
-    screen = Screen(60, 12, False, on_toggle=lambda before, has_items: told.append((before, has_items)))
+    screen = Screen(60, 12, False, on_toggle=lambda before, plan: told.append((before, bool(plan.items))))
     with screen.panel:
         screen.panel.draw(IDLE)
         assert "Alpha" not in "\n".join(screen.text)

@@ -20,11 +20,11 @@ from punchlist.tui.view import View, Worker
 
 plan = ops.start(ops.extend(Plan(), [{"text": "Alpha"}, {"text": "Beta"}]), "1")
 
-def toggled(before, has_items):
+def toggled(before, plan):
     with open("toggled", "a") as file:
-        file.write(f"{before} {has_items}\\n")
+        file.write(f"{before} {bool(plan.items)}\\n")
 
-panel = open_panel(load(), "run", on_toggle=toggled)
+panel = open_panel(load(), on_toggle=toggled)
 """
 
 

@@ -29,6 +29,11 @@ SIZES = [(20, 6), (80, 24), (120, 40), (300, 50)]
 TEXTS = ("Read the parser", "Fix the loop", "Run the tests")
 
 
+@pytest.fixture(autouse=True)
+def expanded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PUNCHLIST_EXPANDED", "yes")
+
+
 def desk(**more: Any) -> Desk:
     return punchlist.open(**more)
 
@@ -158,30 +163,43 @@ def test_a_plan_that_does_not_exist_is_refused() -> None:
 # --- keys ------------------------------------------------------------------------------------------------------------
 
 
-def test_ctrl_t_hides_and_shows_the_list_and_is_remembered() -> None:
+def test_it_begins_collapsed_and_ctrl_t_shows_the_list_and_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PUNCHLIST_EXPANDED")
     given(start="1")
     with watching() as session:
-        session.sees("○ 3 Run the tests", "ctrl+t hide plan")
-        session.type("\x14")
         session.sees("ctrl+t show plan", "Next: 2 Fix the loop").sees_no("Run the tests")
+        session.type("\x14")
+        session.sees("○ 3 Run the tests", "ctrl+t hide plan")
         session.type("q")
         assert session.ends() == 0
     with watching() as session:
-        session.sees("ctrl+t show plan")
-        assert "Run the tests" not in session.text
+        session.sees("○ 3 Run the tests", "ctrl+t hide plan")
         session.type("\x14")
-        session.sees("○ 3 Run the tests")
+        session.sees("ctrl+t show plan").sees_no("Run the tests")
 
 
-def test_a_setting_says_how_it_begins_until_ctrl_t_does() -> None:
+def test_each_toggle_is_written_down_with_how_it_was_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PUNCHLIST_EXPANDED")
     given(start="1")
-    with watching(PUNCHLIST_EXPANDED="no") as session:
+    with watching() as session:
         session.sees("ctrl+t show plan")
         session.type("\x14")
         session.sees("ctrl+t hide plan")
         session.type("\x14")
         session.sees("ctrl+t show plan")
-    with watching(PUNCHLIST_EXPANDED="yes") as session:
+    with desk() as own:
+        toggles = [event for event in own.events() if event["kind"] == "toggle"]
+        assert [(one["is_expanded"], one["has_todos"]) for one in toggles] == [(False, True), (True, True)]
+        assert {one["plan"] for one in toggles} == {own.plan.id}
+
+
+def test_the_environment_says_how_it_begins_whatever_ctrl_t_was() -> None:
+    given(start="1")
+    with watching(PUNCHLIST_EXPANDED="no") as session:
+        session.sees("ctrl+t show plan")
+        session.type("\x14")
+        session.sees("ctrl+t hide plan")
+    with watching(PUNCHLIST_EXPANDED="no") as session:
         session.sees("ctrl+t show plan")
 
 

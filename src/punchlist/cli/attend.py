@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from ..agent.events import Question, Stop
-from ..agent.events import Worker as Hand
+from ..core.model import Plan
 from ..desk import Desk
 from ..tui import open_panel
 from ..tui.keys import edited
 from ..tui.panel import Panel
-from ..tui.view import View, Worker
+from ..tui.view import View
+from .prompt import Looker
 from .stage import Stage
 
 _TIP = "/todo append TEXT puts more on it"
@@ -31,12 +33,18 @@ class Attendance:
         stop: Stop,
         put: Callable[[Question], str],
         obey: Callable[[str], bool] | None = None,
+        desk: Desk | None = None,
+        *,
+        keep: bool = True,
     ) -> None:
         self._panel = panel
         self._stage = stage
         self._stop = stop
         self._put = put  # asks a question on a terminal that nobody else uses
         self._obey = obey  # carries out a line that is typed, or says that it has to wait; None: nobody listens
+        self._desk = desk  # to look at the plan while the agent works; None: what the agent tells has to do
+        self._seen: Plan | None = None  # the plan as it was when it was looked at last
+        self._keep = keep  # whether the list stays on the screen when the agent stops
         self._asked: SimpleQueue[tuple[Question, Future[str]]] = SimpleQueue()
 
     def ask(self, question: Question) -> str:
@@ -53,7 +61,9 @@ class Attendance:
         plain, self._stage.face = self._stage.face, self._panel
         self._stage.on_change = self.draw
         try:
-            with self._panel, ThreadPoolExecutor(1, thread_name_prefix="punchlist-agent") as pool:
+            with self._panel, ExitStack() as ends:
+                pool = ends.enter_context(ThreadPoolExecutor(1, thread_name_prefix="punchlist-agent"))
+                looker = ends.enter_context(Looker(self._desk, self._panel.wake)) if self._desk else None
                 self.draw()
                 done = pool.submit(job)
                 done.add_done_callback(lambda _: self._panel.wake())
@@ -61,27 +71,41 @@ class Attendance:
                     while not done.done():
                         self._hear(self._panel.wait(_LOOK))
                         self._answer()
+                        self._look(looker)
                 finally:
                     if not done.done():  # nobody is left to answer the agent: it must not wait
                         self._stop.ask()
+                    elif not self._keep:
+                        self._panel.close(keep=False)
             return done.result()
         finally:
             self._stage.face, self._stage.on_change = plain, None
 
     def draw(self) -> None:
         stage = self._stage
+        plan = self._desk.uncleared(stage.plan) if self._desk else stage.plan
         self._panel.draw(
             View(
-                stage.plan,
-                seconds=stage.seconds if stage.plan.active else None,
+                plan,
+                seconds=stage.seconds if plan.active else None,
                 tokens=stage.tokens,
-                alert=stage.waiting,
-                status="" if stage.plan.active else stage.doing or "Thinking",
-                workers=tuple(map(_worker, stage.workers.values())),
+                alert=stage.waiting or stage.failed,
+                status="" if plan.active else stage.doing or "Thinking",
+                workers=stage.shown_workers,
                 typed=stage.draft,
                 tip=_TIP,
             )
         )
+
+    def _look(self, looker: Looker | None) -> None:
+        """Take in what others have made of the plan. What the agent has told since that look is newer."""
+        plan, known = looker.plan if looker else None, self._stage.plan
+        if plan is None or plan is self._seen:
+            return
+        self._seen = plan
+        if plan != known and plan.id == known.id and plan.revision >= known.revision:
+            self._stage.know(plan)
+        self.draw()
 
     def _hear(self, keys: list[str]) -> None:
         """Take in what is typed while the agent works."""
@@ -107,12 +131,8 @@ class Attendance:
 def panel_for(desk: Desk) -> Panel | None:
     """The panel, if there is a terminal that can show one. That it is shown or hidden is written down."""
 
-    def toggled(before: bool, has_items: bool) -> None:
-        desk.note("toggle", is_expanded=before, has_todos=has_items)
+    def toggled(before: bool, plan: Plan) -> None:
+        desk.note("toggle", is_expanded=before, has_todos=bool(plan.items))
 
-    panel = open_panel(desk.settings, "run", expanded=True, on_toggle=toggled)
+    panel = open_panel(desk.settings, on_toggle=toggled)
     return panel if isinstance(panel, Panel) else None
-
-
-def _worker(hand: Hand) -> Worker:
-    return Worker(hand.agent, hand.status, hand.plan, hand.background)

@@ -6,7 +6,9 @@ import json
 import sys
 from collections.abc import Callable
 
+from .. import events
 from ..core.codec import to_json
+from ..core.model import MAIN, Plan
 from ..desk import Desk
 from ..settings import Settings
 
@@ -18,7 +20,13 @@ def follow(opened: Callable[[], Desk], settings: Settings, *, is_json: bool) -> 
     from ..tui import open_panel
     from ..tui.watch import watch
 
-    return watch(opened, open_panel(settings, "watch", expanded=True, whole=True))
+    return watch(opened, open_panel(settings, whole=True, on_toggle=_toggled))
+
+
+def _toggled(before: bool, plan: Plan) -> None:
+    """Write down that the list was shown or hidden. The store is not asked: a key must not wait for it."""
+    who = {"session": "", "agent": MAIN, "plan": plan.id}
+    events.write("toggle", at=Desk.now(), **who, is_expanded=before, has_todos=bool(plan.items))
 
 
 def _follow_as_json(desk: Desk) -> int:

@@ -47,6 +47,7 @@ class Session(NamedTuple):
     said: Transcript
     stage: Stage
     quiet: bool = False  # whether nothing of what it does is shown
+    talks: bool = False  # whether the user is asked for more words when it stops
 
 
 def run(args: Namespace) -> int:
@@ -69,7 +70,7 @@ def run(args: Namespace) -> int:
             return _once(session, prompt, _as_json(args))
         from .talk import talk
 
-        return talk(session)
+        return talk(session._replace(talks=True))
 
 
 def _settings(args: Namespace) -> Settings:
@@ -179,12 +180,14 @@ def worked(session: Session, prompt: str, obey: Callable[[str], bool] | None = N
     """One word of the user until the agent stops. Ctrl+C stops it; a second one leaves at once. What is typed meanwhile
     is obeyed if it can be, and else kept; if nobody would, it is not listened to."""
     with _stoppable(session.site.stop):
-        panel = _panel(session)
+        panel = panel_of(session)
         if panel is None:
             return work(session.site, session.said, prompt)
         from .attend import Attendance
 
-        front = Attendance(panel, session.stage, session.site.stop, asker(screen.show, session.site.stop), obey)
+        desk, stop = session.site.desk, session.site.stop
+        own = desk.of(desk.session)
+        front = Attendance(panel, session.stage, stop, asker(screen.show, stop), obey, own, keep=not session.talks)
         is_set = session.site.desk.settings.origins.get("interactive", "default") != "default"
         site = session.site._replace(
             ask=front.ask,
@@ -194,7 +197,7 @@ def worked(session: Session, prompt: str, obey: Callable[[str], bool] | None = N
         return front.attend(lambda: work(site, session.said, prompt))
 
 
-def _panel(session: Session) -> Panel | None:
+def panel_of(session: Session) -> Panel | None:
     """The panel, if there is a terminal that can show one and somebody to look at it."""
     if not sys.stdout.isatty() or session.quiet:
         return None

@@ -30,6 +30,7 @@ from ..core.model import MAIN, Plan
 from ..core.render import Glyphs, Line, Span
 from ..core.text import block, counted, cut, inline
 from ..tui.styles import Style
+from ..tui.view import Worker as Shown
 
 _SHOWN = 3  # lines of a tool's answer
 _RECALLED = 6  # lines of what was said last, in a conversation that is gone on with
@@ -82,6 +83,8 @@ class Stage:
         self.waiting = ""  # why the model lets itself be waited for
         self.tokens = 0
         self.draft = ""  # what the user is typing while the agent works
+        self.said: list[str] = []  # what they have typed at the prompt, oldest first
+        self.failed = ""  # what the user should know of the last call of the plan's tool
         self.queued: list[str] = []  # what they have typed, and the agent has yet to hear
         self._width = width
         self._glyphs = glyphs
@@ -125,6 +128,11 @@ class Stage:
         """Take a plan for the one that is worked from, where it is shown already."""
         with self._lock:
             self._take(Planned(MAIN, plan))
+
+    @property
+    def shown_workers(self) -> tuple[Shown, ...]:
+        """The sub-agents, as a panel shows them."""
+        return tuple(Shown(one.agent, one.status, one.plan, one.background) for one in self.workers.values())
 
     @property
     def seconds(self) -> float:

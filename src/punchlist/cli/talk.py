@@ -7,15 +7,19 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ..agent.events import Planned, Rested
 from ..core.errors import PunchlistError
 from ..core.model import MAIN
 from ..core.render import Span
 from ..desk import Desk
-from . import screen, slash
-from .run import Session, resume_command, worked
+from . import prompt, screen, slash
+from .run import Session, panel_of, resume_command, worked
 from .stage import recalled
+
+if TYPE_CHECKING:
+    from ..tui.panel import Panel
 
 _TWICE = 2.0  # seconds in which a second Ctrl+C belongs to the first
 _LOOK = 0.3  # seconds between looks at whether a pause is over
@@ -51,13 +55,14 @@ def work_off(session: Session, prompt: str) -> Rested:
 
 
 def _recall(session: Session) -> None:
-    """Where a conversation stands that is gone on with: what was said last, and the plan."""
+    """Where a conversation stands that is gone on with: what was said last, and the plan. A panel shows that live."""
     glyphs = screen.glyphs(session.site.desk.settings)
     screen.show(recalled(session.said.messages, screen.width(), glyphs))
     plan = session.site.desk.plan
     if plan.items:
         session.stage.know(plan)
-        screen.show(slash.in_style(session.site.desk, plan, screen.width(), glyphs))
+        if panel_of(session) is None:
+            screen.show(slash.in_style(session.site.desk, plan, screen.width(), glyphs))
 
 
 def _turn(session: Session, *, warned: bool = False) -> bool:
@@ -86,9 +91,22 @@ def _next(session: Session) -> str:
     draft, stage.draft = " ".join(filter(None, [*stage.queued, stage.draft])), ""
     stage.queued.clear()
     is_resumed = _until_resumed(session)
+    panel = panel_of(session)
+    if panel is not None:
+        return _asked(session, panel, draft, is_resumed)
     if is_resumed is None or draft:
         return _typed(draft)
     return _typed_while_paused(is_resumed)
+
+
+def _asked(session: Session, panel: Panel, draft: str, is_resumed: Callable[[], bool] | None) -> str:
+    """A line from the prompt below the panel, or the word to go on as soon as a pause is over."""
+    desk = session.site.desk
+    until = is_resumed or (lambda: False)
+    line = prompt.asked(panel, desk.of(desk.session), session.stage, draft, until)
+    words = _GO_ON if line is None else line
+    screen.show([(Span(f"> {screen.glyphs(desk.settings).said(words)}"),)])
+    return words
 
 
 def _unqueued(session: Session) -> str:

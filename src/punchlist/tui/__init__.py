@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ..core.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..core.model import Plan
     from ..settings import Settings
     from .panel import Panel, Toggled
     from .plain import Lines
@@ -14,11 +15,9 @@ if TYPE_CHECKING:
 
 def open_panel(
     settings: Settings,
-    face: str,  # by which name Ctrl+T is remembered: `watch`, `run`
     *,
-    expanded: bool = False,  # if neither Ctrl+T nor a setting has said otherwise
     whole: bool = False,  # whether it may fill the screen
-    on_toggle: Toggled | None = None,  # told whether it was expanded, and whether there are items
+    on_toggle: Toggled | None = None,  # told whether it was expanded, and the plan that is shown
     environ: Mapping[str, str] | None = None,
 ) -> Panel | Lines:
     """A panel on standard output; its words line by line where that is no terminal, or where they are wanted so."""
@@ -37,23 +36,20 @@ def open_panel(
     keyboard = sys.stdin.fileno() if is_seen and sys.stdin and sys.stdin.isatty() else None
     terminal = Terminal(sys.stdout, keyboard, hides_cursor=not is_plain)
     style, unicode = load(settings.style), settings.unicode and is_unicode(environ, sys.stdout.encoding)
-    begin, toggled = _remembered(settings, face, expanded, on_toggle, environ)
+    begin, toggled = settings.expanded, _remembering(on_toggle, environ)
     if is_plain:
         return Lines(terminal, style, unicode=unicode, expanded=begin, on_toggle=toggled)
     colour = has_colour(environ, is_seen)
     return Panel(terminal, style, unicode=unicode, colour=colour, expanded=begin, whole=whole, on_toggle=toggled)
 
 
-def _remembered(
-    settings: Settings, face: str, expanded: bool, on_toggle: Toggled | None, environ: Mapping[str, str]
-) -> tuple[bool, Toggled]:
-    """How the list was last, and what keeps it so for the next time."""
-    from .memory import recalled, remember
+def _remembering(on_toggle: Toggled | None, environ: Mapping[str, str]) -> Toggled:
+    """Each toggle changes the setting, and is told."""
+    from .memory import remember
 
-    def toggled(before: bool, has_items: bool) -> None:
-        remember(face, not before, environ)
+    def toggled(before: bool, plan: Plan) -> None:
+        remember(not before, environ)
         if on_toggle:
-            on_toggle(before, has_items)
+            on_toggle(before, plan)
 
-    is_set = settings.origins.get("expanded", "default") != "default"
-    return recalled(face, settings.expanded if is_set else expanded, environ), toggled
+    return toggled

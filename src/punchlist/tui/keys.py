@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+PASTE, PASTED = "paste", "pasted"  # what comes between them was not typed
+
 _NAMED = {0x09: "tab", 0x0A: "enter", 0x0D: "enter", 0x7F: "backspace", 0x08: "backspace", 0x00: "ctrl+@"}
 _SEQUENCES = {
     b"[A": "up", b"[B": "down", b"[C": "right", b"[D": "left", b"[H": "home", b"[F": "end", b"[Z": "shift+tab",
+    b"[200~": PASTE, b"[201~": PASTED,
     b"[3~": "delete", b"[5~": "page up", b"[6~": "page down", b"OA": "up", b"OB": "down", b"OC": "right", b"OD": "left",
 }  # fmt: skip
 
@@ -31,6 +34,8 @@ def edited(line: str, key: str) -> str:
         return line.rstrip()[: line.rstrip().rfind(" ") + 1]
     if key == "ctrl+u":
         return ""
+    if key == "\n":  # of a text that was pasted
+        key = " "
     return line + key if len(key) == 1 and key.isprintable() else line
 
 

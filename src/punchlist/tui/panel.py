@@ -7,6 +7,7 @@ from _thread import RLock
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from ..core.model import Plan
 from ..core.render import Line, Span, painted, plain, wrapped
 from ..core.text import inline
 from .styles import Style, render
@@ -25,7 +26,7 @@ _SAVE, _RESTORE = "\x1b7", "\x1b8"  # the place of the cursor
 _BELOW = "\r\x1b[J"  # everything from a row on; from the first of the screen on, tmux keeps a copy in its history
 _ERASE = f"\r{_SAVE}\x1b[K\x1b[B{_BELOW}{_RESTORE}"  # the same in two steps, of which it keeps none
 
-Toggled = Callable[[bool, bool], object]
+Toggled = Callable[[bool, Plan], object]
 
 
 class Panel:
@@ -41,7 +42,7 @@ class Panel:
         colour: bool = True,
         expanded: bool = False,
         whole: bool = False,  # whether it may fill the screen
-        on_toggle: Toggled | None = None,  # told whether it was expanded, and whether there are items
+        on_toggle: Toggled | None = None,  # told whether it was expanded, and the plan that is shown
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.expanded = expanded
@@ -133,7 +134,7 @@ class Panel:
             before = self.expanded
             self.expanded, self._is_new = not before, True
             if self._on_toggle:
-                self._on_toggle(before, bool(self._view and self._view.plan.items))
+                self._on_toggle(before, self._view.plan if self._view else Plan())
             self.tick()
         return True
 

@@ -7,6 +7,7 @@ from _thread import RLock
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
+from ..core.model import Plan
 from ..core.render import Line, plain
 from .panel import Toggled, cleaned
 from .styles import Style, render
@@ -85,7 +86,7 @@ class Lines:
         """Say the whole list once more."""
         before, self.expanded = self.expanded, not self.expanded
         if self._on_toggle:
-            self._on_toggle(before, bool(self._view and self._view.plan.items))
+            self._on_toggle(before, self._view.plan if self._view else Plan())
         self._list()
         return True
 

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from types import FrameType
 
 from ..core.typed import TYPE_CHECKING, Any
-from .keys import named
+from .keys import PASTE, PASTED, named
 
 if TYPE_CHECKING:
     from typing import TextIO
 
 _HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"  # the cursor
+_MARKED, _UNMARKED = "\x1b[?2004h", "\x1b[?2004l"  # whether the terminal says what was pasted
 _DISABLED = b"\xff" if sys.platform == "darwin" else b"\x00"  # a control character that no key makes
 _QUIET = (signal.SIGWINCH, signal.SIGCONT)  # nothing ends or halts
 _CAUGHT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP, *_QUIET)
@@ -37,8 +38,10 @@ class Terminal:
         self.is_taken = False
         self._output = output
         self._keyboard = keyboard  # None: nothing can be typed
-        self._cursor = (_HIDE, _SHOW) if hides_cursor else ("", "")
+        marks = (_MARKED, _UNMARKED) if hides_cursor and keyboard is not None else ("", "")
+        self._cursor = (_HIDE + marks[0], marks[1] + _SHOW) if hides_cursor else ("", "")
         self._typed = b""
+        self._is_pasted = False  # whether what comes now was pasted: a line end in it is no Enter
         self._empty = 0  # how often there was nothing to read after all
         self._state: list[Any] = []
         self._handlers: dict[int, Any] = {}
@@ -161,11 +164,19 @@ class Terminal:
             pass
 
     def _keys(self) -> list[str]:
-        keys, self._typed = named(self._typed + self._read())
+        found, self._typed = named(self._typed + self._read())
+        keys = [key for key in map(self._as_pasted, found) if key]
         if self._typed and self._keyboard is not None and not select.select([self._keyboard], [], [], _ESCAPE)[0]:
             keys += ["esc"] if self._typed == b"\x1b" else []
             self._typed = b""
         return keys
+
+    def _as_pasted(self, key: str) -> str:
+        """A key as it is meant: in a text that is pasted a line end is a character like any other."""
+        if key in (PASTE, PASTED):
+            self._is_pasted = key == PASTE
+            return ""
+        return "\n" if self._is_pasted and key == "enter" else key
 
     def _read(self) -> bytes:
         assert self._keyboard is not None

@@ -41,6 +41,7 @@ class View(NamedTuple):
     keys: bool = False  # whether there is a keyboard: then it is said what the keys do
     hint: str = ""  # further keys
     typed: str = ""  # what the user is typing
+    cursor: int | None = None  # how much of that is before the cursor, at a prompt
 
 
 class Canvas(NamedTuple):

@@ -17,6 +17,7 @@ PATHS = {
     "gencode": "punchlist.tui.styles.gencode",
     "oh-my-pi": "punchlist.tui.styles.oh_my_pi",
 }
+_TYPED_ROWS = 5  # rows of a long line at the prompt
 _TURNING, _ASCII_TURNING = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\"
 
 
@@ -78,16 +79,39 @@ def alerts(view: View, canvas: Canvas) -> Iterator[Row]:
 
 
 def typing(view: View, canvas: Canvas) -> Iterator[Row]:
-    """What is being typed: its end, which is where one looks."""
-    if view.typed:
+    """What is being typed: at a prompt the rows around the cursor, else its end, which is where one looks."""
+    if view.cursor is not None:
+        yield from _prompt(view, view.cursor, canvas)
+    elif view.typed:
         words = canvas.glyphs.said(view.typed[-canvas.width :])
         while words and columns(words) > canvas.width - 2:
             words = words[1:]
         yield row((Span("> ", "dim"), Span(words)), NOW, len(view.plan.items))
 
 
+def _prompt(view: View, cursor: int, canvas: Canvas) -> Iterator[Row]:
+    caret = "▏" if canvas.glyphs.cut == "…" else "|"
+    before, after = (canvas.glyphs.said(text) for text in (view.typed[:cursor], view.typed[cursor:]))
+    rows = _broken(f"{before}{caret}{after}", max(canvas.width - 2, 1))
+    here = next(number for number, text in enumerate(rows) if caret in text)
+    first = max(min(here - _TYPED_ROWS // 2, len(rows) - _TYPED_ROWS), 0)
+    for number, text in enumerate(rows[first : first + _TYPED_ROWS], first):
+        lead = "> " if number == 0 else "  "
+        yield row((Span(lead, "dim"), Span(text)), NOW, abs(number - here) - 1)
+
+
+def _broken(text: str, width: int) -> list[str]:
+    """A text in rows, broken wherever one is full, as a terminal does it with what is typed."""
+    rows = [""]
+    for char in text:
+        if columns(rows[-1] + char) > width:
+            rows.append("")
+        rows[-1] += char
+    return rows
+
+
 def keys(view: View, canvas: Canvas, what: str, indent: str = "") -> Iterator[Row]:
     """What the keys do."""
-    if view.keys:
+    if view.keys and (view.plan.items or view.cursor is None):
         toggle = f"ctrl+t {'hide' if view.expanded else 'show'} {what}"
         yield row(canvas.line(canvas.dot.join(filter(None, (toggle, view.hint))), "dim", indent), NEXT, 5)
