@@ -35,7 +35,7 @@ def talk(tmp_path: Path) -> Iterator[Any]:
         terminal = Terminal(SCRIPT, "run", "--model", script(tmp_path, *turns), *words, env=env)
         opened.append(terminal)
         terminal.wait_for("/help has the rest.")
-        terminal.wait_for(PROMPT)
+        terminal.wait_for(">" if "--plain" in words else PROMPT)
         return terminal
 
     yield begin
