@@ -20,7 +20,7 @@ from .speech import EVERY, NATIVE, Call, Dialect, texts
 
 def rows() -> list[Row]:
     count = counter()
-    found = [Row("native: definition", 250, count(compact(_tools("native"))), "tokens", "the tool list, compact JSON")]
+    found = [Row("native: definition", 265, count(compact(_tools("native"))), "tokens", "the tool list, compact JSON")]
     for size in (5, 10, 20, 50, 100):
         dearest = max(_steps(NATIVE, size, count)[1:])
         found.append(Row(f"native: one step of {size}", 30, dearest, "tokens", "the dearest; arguments + answer"))

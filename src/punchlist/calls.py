@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from .core.changes import Record, noted, parted
+from .core.changes import Change, Record, noted, parted
 from .core.conflicts import Spared, former_words, gone, spared, taken, unheard_edits
 from .core.errors import Partial, Refused, StaleRevision, StoreError
 from .core.merge import mended, merge, protect
-from .core.model import Item, Plan, Reader
-from .core.news import turns
+from .core.model import USER, Item, Plan, Reader
+from .core.news import SHOWN, author_of_text, became_active, turns
 from .core.ops import grouped
 from .core.rules import obeyed
 from .core.shape import Lenience, mend
@@ -190,7 +190,7 @@ def _carry_out(
         seen, current = desk.uncleared(seen), desk.uncleared(now)
     else:
         current = now
-    call, said = _spared(desk, call, seen, current, unknown)
+    call, said = _spared(desk, call, seen, now, unknown)
     worked = _worked(desk, call, seen, current)
     after, changes = noted(now, _with_attempts(desk, now, worked.plan), desk.agent, call.at)
     if worked.cleared:
@@ -205,8 +205,19 @@ def _carry_out(
         desk.remember(now, reader)
         desk.note("call", tool=call.tool.name, dialect=dialect.name, revision=now.revision)
     news = desk.told(now, unheard, ids=dialect.rules.shows_ids) if unheard else []
-    reply = dialect.reply(Turn(call, now, after, changes, worked.errors, news))
+    reply = dialect.reply(Turn(call, now, after, changes, worked.errors, news, _in_user_words(desk, after, changes)))
     return _with(reply, [*news, *said, *worked.kept], notes)
+
+
+def _in_user_words(desk: Desk, plan: Plan, changes: Sequence[Change]) -> frozenset[str]:
+    """The items that became active just now, in long words of the user: the model has not read those whole."""
+    if not desk.dialect.rules.owns:
+        return frozenset()
+    begun = [change.id for change in changes if became_active(change) and len(change.after.text) > SHOWN]
+    if not begun:
+        return frozenset()
+    history = desk.store.history(plan.id)
+    return frozenset(id for id in begun if author_of_text(history, id) == USER)
 
 
 def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Record]) -> tuple[Call, tuple[str, ...]]:

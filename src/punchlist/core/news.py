@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from .changes import Change, Record, undo
 from .model import ACTIVE, CLOSED, PENDING, USER, Plan
 
+SHOWN = 60  # characters of an item's text in an answer
+
 
 def turns(now: Plan, records: Sequence[Record]) -> list[tuple[str, str, Plan, Plan]]:
     """Who changed the plan, as which reader, from what to what. Changes of one author in a row are one turn: what was
@@ -20,6 +22,28 @@ def turns(now: Plan, records: Sequence[Record]) -> list[tuple[str, str, Plan, Pl
             found.insert(0, (record.by, record.reader, before, now))
         now = before
     return found
+
+
+def became_active(change: Change) -> bool:
+    """Whether a change made an item the current one."""
+    if change.kind not in ("added", "changed") or change.after.status != ACTIVE:
+        return False
+    return change.before is None or change.before.status != ACTIVE
+
+
+def author_of_text(records: Sequence[Record], id: str) -> str:
+    """Return who gave an item the words it has; empty if that was trimmed."""
+    author = ""
+    for record in records:
+        if any(change.id == id and _gave_words(change) for change in record.changes):
+            author = record.by
+    return author
+
+
+def _gave_words(change: Change) -> bool:
+    if change.kind not in ("added", "changed"):
+        return False
+    return change.before is None or bool(change.before.text != change.after.text)
 
 
 def worth_telling(changes: Sequence[Change], by: str) -> list[Change]:

@@ -121,6 +121,7 @@ class Turn(NamedTuple):
     changes: Sequence[Change] = ()
     errors: Sequence[str] = ()
     news: Sequence[str] = ()
+    in_user_words: frozenset[str] = frozenset()  # items that became active with it, in long words of the user
 
 
 def judged(call: Call) -> str:

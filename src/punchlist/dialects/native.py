@@ -9,6 +9,7 @@ from ..core.changes import Change
 from ..core.conflicts import Asked
 from ..core.errors import Refused
 from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, PENDING, STATUSES, Item, Plan
+from ..core.news import SHOWN
 from ..core.rules import Rules, pause_fault
 from ..core.shape import Fault, Path, Schema, check, check_at, is_huge
 from ..core.text import cut, inline
@@ -57,6 +58,7 @@ PLAN = Tool(
     ),
     title="Plan",
 )
+_WHOLE = 500  # characters of the user's words that are shown the first time they become current
 _BY_ID = ("unblock", "start", "done", "block", "drop")
 _CLOSING = ("done", "block", "drop")
 _ADVANCING = {"add", "unblock", *_CLOSING}  # verbs after which the next item is started
@@ -295,7 +297,7 @@ def _reply(turn: Turn) -> Reply:
     added = [change.id for change in turn.changes if change.kind == "added"]
     head = f"added {_ranges(added)}; " if added else ""
     found = counts(turn.plan)
-    text = head + digest(turn.plan, turn.call.agent, found)
+    text = head + digest(turn.plan, turn.call.agent, found, turn.in_user_words)
     if turn.call.args.get("show"):
         text = "\n".join([text, *listing(turn.plan)])
     details = {
@@ -306,15 +308,16 @@ def _reply(turn: Turn) -> Reply:
     return Reply(text, text, details=details)
 
 
-def digest(plan: Plan, agent: str, found: dict[str, int]) -> str:
-    """Where the work stands: `now 6 Write the docs (5/10)`."""
+def digest(plan: Plan, agent: str, found: dict[str, int], whole: frozenset[str] = frozenset()) -> str:
+    """Where the work is: `now 6 Write the docs (5/10)`. The text of an item in `whole` is not cut at 60 characters."""
     tail = f"({found[DONE]}/{found['total'] - found[DROPPED]})"
     if plan.paused:
         return f"paused {tail}"
     active = _at_hand(plan, agent)
     if active:
         other = f" @{cut(inline(active.owner), 20)}" if active.owner != _owner(agent) else ""  # not its own work
-        return f"now {active.id} {cut(inline(active.text), 60)}{other} {tail}"
+        width = _WHOLE if active.id in whole else SHOWN
+        return f"now {active.id} {cut(inline(active.text), width)}{other} {tail}"
     if not plan.items:
         return "the plan is empty"
     left = [item for item in plan.items if item.status not in CLOSED]
@@ -322,7 +325,7 @@ def digest(plan: Plan, agent: str, found: dict[str, int]) -> str:
         return f"all done {tail}"
     ready = ops.next_ready(plan, owner=_owner(agent) or None)
     if ready:
-        return f"next {ready.id} {cut(inline(ready.text), 60)} {tail}"
+        return f"next {ready.id} {cut(inline(ready.text), SHOWN)} {tail}"
     return f"nothing ready: {cut(', '.join(_waits(plan, item) for item in left), 120)} {tail}"
 
 
