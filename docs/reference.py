@@ -62,6 +62,8 @@ def settings() -> str:
 
 
 def _in_project(name: str, about: About) -> str:
+    if about.rising:
+        return "only more"
     if about.tighter is None:
         return "yes" if about.project else "no"
     if about.tighter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -32,7 +33,7 @@ def modes(path: Path) -> set[int]:
 
 def planned() -> None:
     with punchlist.open("memory:", session="s1") as desk:
-        planning.prepared(desk.plan)
+        planning.prepared(desk.change(lambda plan: punchlist.ops.add(plan, "one")))
 
 
 MAKERS: dict[str, Callable[[Path], object]] = {
@@ -53,6 +54,35 @@ MAKERS: dict[str, Callable[[Path], object]] = {
 def test_every_folder_that_is_made_is_private(state: Path, name: str) -> None:
     MAKERS[name](state)
     assert modes(state) == {0o700}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_nothing_that_is_made_is_for_everybody_whatever_the_umask_says(state: Path, name: str) -> None:
+    os.umask(0)
+    MAKERS[name](state)
+    assert modes(state) == {0o700}
+    assert {stat.S_IMODE(one.stat().st_mode) for one in state.rglob("*") if one.is_file()} <= {0o600}
+
+
+def test_a_log_that_has_become_a_pipe_keeps_nobody_waiting(state: Path) -> None:
+    folder = state / "state" / "punchlist"
+    make_folder(str(folder))
+    for log in ("hook.log", "events.jsonl"):
+        os.mkfifo(folder / log)
+    faults.log("here", ValueError("x"))
+    events.write("nudge", why="x")
+    assert list(events.read()) == []
+    reader = os.open(folder / "hook.log", os.O_RDONLY | os.O_NONBLOCK)
+    for _ in range(2000):  # more than a pipe holds
+        faults.log("here", ValueError("x" * 100))
+    os.close(reader)
+
+
+def test_an_event_with_a_number_that_json_does_not_have_is_still_json(state: Path) -> None:
+    events.write("nudge", took=float("nan"), most=float("inf"), count=2, share=0.5)
+    (line,) = (state / "state" / "punchlist" / "events.jsonl").read_text().splitlines()
+    found = json.loads(line, parse_constant=lambda name: pytest.fail(name))
+    assert (found["took"], found["most"], found["count"], found["share"]) == ("nan", "inf", 2, 0.5)
 
 
 def test_a_folder_that_is_there_stays_as_it_is(state: Path) -> None:

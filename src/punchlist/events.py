@@ -49,7 +49,7 @@ def is_about(event: Mapping[str, Any], plan: str, session: str, place: str) -> b
 
 def read() -> Iterator[dict[str, Any]]:
     """Every line that is kept, oldest first. One that cannot be read is passed over."""
-    for path in (_path(".1"), _path()):
+    for path in filter(os.path.isfile, (_path(".1"), _path())):
         try:
             with open(path, encoding="utf-8", errors="replace") as file:
                 for line in file:
@@ -61,7 +61,7 @@ def read() -> Iterator[dict[str, Any]]:
 
 
 def _opened(path: str) -> int:
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0)  # it may have become a pipe
     try:
         return os.open(path, flags, 0o600)
     except FileNotFoundError:
@@ -97,4 +97,6 @@ def _parsed(line: str) -> dict[str, Any] | None:
 
 
 def _short(value: Any) -> Any:
+    if isinstance(value, float) and value - value != 0:  # not a number, or without end: JSON has no word for it
+        return str(value)
     return cut(inline(value), _LONG) if isinstance(value, str) else value

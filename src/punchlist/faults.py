@@ -18,13 +18,13 @@ def path() -> str:
 
 def log(where: str, error: Exception) -> None:
     """Add a line; if even that fails, nothing."""
-    from .private import make_folder
+    from .private import UNBLOCKED, make_folder
 
     kind = "" if isinstance(error, Refused) else f"{type(error).__name__}: "
     words = " ".join(f"{kind}{error!s:.500}".split())
     try:
         make_folder(os.path.dirname(path()))
-        handle = os.open(path(), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        handle = os.open(path(), os.O_WRONLY | os.O_CREAT | os.O_APPEND | UNBLOCKED, 0o600)
         with os.fdopen(handle, "a", encoding="utf-8", errors="replace") as file:
             file.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {where}: {words}\n")
             is_full = os.fstat(file.fileno()).st_size > _FULL

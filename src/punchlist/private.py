@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+UNBLOCKED = getattr(os, "O_NONBLOCK", 0)  # to open a file that may be a pipe, for which nobody should wait
+
 
 def make_folder(path: str) -> None:
     """A folder that is there, and made if it was not. Every one that is made on the way to it is private, too: the mode

@@ -14,6 +14,7 @@ FILE = "punchlist.toml"
 TOGGLE = "Ctrl+T"  # where a value came from that was changed with that key
 DIALECTS = -1  # a number that each dialect has its own default for
 _LARGEST = 999_999_999  # number that can be set
+_LONGEST = 64_000  # bytes of a settings file
 _RENAMED = {"pushes": "nudges", "idle_pushes": "idle_nudges", "push_minutes": "nudge_minutes"}  # for one version
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -61,7 +62,8 @@ class About(NamedTuple):
     project: bool = True  # whether a project's file may set it
     least: int = 0  # for a number
     tighter: bool | None = None  # what a project may set against the user's word; of a number, whatever is less
-    unset: int = 0  # less than which that is, where the user has said nothing
+    rising: bool = False  # of a number: whatever is more
+    unset: int = 0  # less or more than which that is, where the user has said nothing
 
 
 ABOUT = {
@@ -69,7 +71,9 @@ ABOUT = {
     "dialect": About("the tools a model is given"),
     "tolerant": About("whether every dialect understands calls that are nearly right"),
     "user_closed_is_final": About("whether what the user closed stays closed, whatever an agent sends", tighter=True),
-    "strict_pause": About("whether an agent's pause (native, todo_pause) is refused with a brief or vague reason"),
+    "strict_pause": About(
+        "whether an agent's pause (native, todo_pause) is refused with a brief or vague reason", tighter=True
+    ),
     "interactive": About("whether llxprt answers in its quiet, interactive way"),
     "redact_calls": About("whether secrets in recorded tool calls are blanked and long values cut", tighter=True),
     "keep_history": About(
@@ -77,8 +81,12 @@ ABOUT = {
     ),
     "off": About("whether punchlist says nothing at all to agents, and offers no tool", tighter=True),
     "reminders": About("whether an agent is reminded of a plan that it does not update", tighter=False),
-    "remind_after": About("turns without an update before a reminder; claude-code 7, gencode and ours 10"),
-    "remind_again": About("turns between two reminders; claude-code 3, gencode 10, ours twice as many each time"),
+    "remind_after": About(
+        "turns without an update before a reminder; claude-code 7, gencode and ours 10", rising=True, unset=10
+    ),
+    "remind_again": About(
+        "turns between two reminders; claude-code 3, gencode 10, ours twice as many each time", rising=True, unset=10
+    ),
     "reminder_budget": About(
         "tokens of reminders in a session, then silence; ours 400, none in other dialects", tighter=False, unset=400
     ),
@@ -86,16 +94,18 @@ ABOUT = {
     "idle_nudges": About("how often in a row it is nudged if that leads to nothing", tighter=False),
     "nudges": About("how often it is nudged in a session", tighter=False),
     "nudge_minutes": About("for how long it is nudged, from the first time after your last message", tighter=False),
-    "plan_mode_every": About("turns between two tellings of the text of plan mode"),
-    "seed_plan": About("whether an approved plan's headings and checkboxes become the plan, if there is none yet"),
+    "plan_mode_every": About("turns between two tellings of the text of plan mode", rising=True),
+    "seed_plan": About(
+        "whether an approved plan's headings and checkboxes become the plan, if there is none yet", tighter=False
+    ),
     "clear_delay": About(
         "seconds after which closed items leave oh-my-pi's list; 0 at once, below 0 never", least=-_LARGEST
     ),
     "sqlite_synchronous": About("full: the last commits survive a power cut, too", ("normal", "full"), project=False),
     "model": About("the model that `run` asks: anthropic:NAME, openai:NAME, ollama:NAME, script:FILE", project=False),
     "base_url": About("where that model is, if not at its usual place", project=False),
-    "context": About("tokens of a conversation before `run` sums it up", least=1000),
-    "turns": About("how often `run` asks the model before it waits for your next word", least=1),
+    "context": About("tokens of a conversation before `run` sums it up", least=1000, tighter=False),
+    "turns": About("how often `run` asks the model before it waits for your next word", least=1, tighter=False),
     "confirm_shell": About("whether `run` asks you before every shell command", project=False),
     "style": About("how a plan looks on a terminal", ("punchlist", "claude-code", "gencode", "oh-my-pi")),
     "expanded": About("whether the panel shows the list; Ctrl+T changes this value"),
@@ -251,8 +261,12 @@ def _file(path: str, faults: list[str]) -> dict[str, Any]:
 
     try:
         with open(path, "rb") as file:
-            return tomllib.load(file)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            text = file.read(_LONGEST + 1)
+        if len(text) > _LONGEST:
+            faults.append(f"{path}: it is longer than {_LONGEST} bytes; its settings are not used.")
+            return {}
+        return tomllib.loads(text.decode())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         faults.append(f"{path}: {error}; its settings are not used.")
         return {}
 
@@ -303,15 +317,22 @@ def _checked(name: str, value: Any, origin: str, is_project: bool) -> Any:
 
 
 def _may_set(name: str, value: Any, before: Any, origin: str) -> None:
-    """Whether a project may set this. A project is not always yours: it can bind agents tighter than you do, not
+    """Refuse what a project may not set. A project is not always yours: it can bind agents tighter than you do, not
     looser."""
-    tighter = ABOUT[name].tighter
-    if tighter is None or value in (tighter, before) or (type(value) is int and value < _bound(name, before)):
+    about = ABOUT[name]
+    if about.rising:
+        allowed, only = value >= _bound(name, before), "more"
+    elif about.tighter is None:
         return
-    raise SettingsError(
-        f"{origin}: {name!r} cannot be set to {shown(value)} by a project, only to "
-        f"{'less' if type(value) is int else str(tighter).lower()}; set it in your own {FILE} or the environment."
-    )
+    elif type(value) is int:
+        allowed, only = value < _bound(name, before) or value == before, "less"
+    else:
+        allowed, only = value in (about.tighter, before), str(about.tighter).lower()
+    if not allowed:
+        raise SettingsError(
+            f"{origin}: {name!r} cannot be set to {shown(value)} by a project, only to {only}; "
+            f"set it in your own {FILE} or the environment."
+        )
 
 
 def _bound(name: str, before: int) -> int:

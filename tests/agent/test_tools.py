@@ -47,6 +47,19 @@ def use(tmp_path: Path) -> Iterator[Bench]:
     bench.made.close()
 
 
+def test_glob_follows_no_links_round_in_a_circle(use: Bench) -> None:
+    for name in ("a/b/c.py", "d.py", ".hidden/e.py", "node_modules/f.py"):
+        (use.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (use.folder / name).touch()
+    for name in ("a/round", "a/b/again", "a/b/here"):
+        (use.folder / name).symlink_to(use.folder)
+    assert use("glob", pattern="**/*.py").text == "a/b/c.py\nd.py"
+    assert use("glob", pattern="a/**/c.*").text == "a/b/c.py"
+    assert use("glob", pattern="**/b/**/*.py").text == "a/b/c.py"
+    assert use("glob", pattern="a/**").text == "a/b/c.py"
+    assert use("glob", pattern="a/*/*.py").text == "a/b/c.py\na/round/d.py"
+
+
 # --- the shell -------------------------------------------------------------------------------------------------------
 
 

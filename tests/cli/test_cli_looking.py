@@ -373,3 +373,8 @@ def test_for_tmux_no_word_of_an_item_is_markup() -> None:
     piped("add", "x #{?1,YES,NO} #[fg=red] #1")
     assert piped("line", "--tmux") == "○ x ##{?1,YES,NO} ##[fg=red] ##1 0/1\n"
     assert piped("line") == "○ x #{?1,YES,NO} #[fg=red] #1 0/1\n"
+
+
+def test_for_zsh_no_word_of_an_item_is_markup() -> None:
+    piped("add", "Reach 80%done %F{red}")
+    assert piped("line", "--zsh") == "○ Reach 80%%done %%F{red} 0/1\n"

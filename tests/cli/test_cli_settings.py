@@ -139,6 +139,13 @@ def test_a_project_cannot_redirect_plans(project_file: Path) -> None:
         ("redact_calls", True, False),
         ("reminders", False, True),
         ("user_closed_is_final", True, False),
+        ("strict_pause", True, False),
+        ("seed_plan", False, True),
+        ("turns", 100, 999_999_999),
+        ("context", 50_000, 200_000),
+        ("plan_mode_every", 9, 1),
+        ("remind_after", 20, 1),
+        ("remind_again", 20, 1),
     ],
 )
 def test_a_project_can_bind_agents_tighter_and_not_looser_than_the_user(
@@ -155,6 +162,35 @@ def test_a_project_can_bind_agents_tighter_and_not_looser_than_the_user(
     project_file.write_text(f"{name} = {json.dumps(tighter)}")
     assert value(name) == (tighter, str(project_file))
     assert run("settings").stderr == ""
+
+
+def test_a_file_that_is_too_long_is_named_and_not_read(project_file: Path) -> None:
+    project_file.write_text("tolerant = true\n" + "#" * 64_000)
+    assert fault() == f"punchlist: {project_file}: it is longer than 64000 bytes; its settings are not used.\n"
+    assert settings()["tolerant"]["value"] is False
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "show",
+        "settings",
+        "add A",
+        "doctor",
+        "import none\x1b[2J.md --format markdown",
+        "--store json:a\x1b[2Jb show",
+        "mcp",
+        "run x\x1b[2J",
+    ],
+)
+def test_the_name_of_a_directory_does_not_act_on_a_terminal(tmp_path: Path, words: str) -> None:
+    folder = tmp_path / "sub\x1b]0;TITLE\x07\u202e"
+    folder.mkdir()
+    (folder / "punchlist.toml").write_text('colour = "blue"')
+    done = run(*words.split(" "), cwd=str(folder), XDG_STATE_HOME=str(folder / "state"), PUNCHLIST_MODEL="script:none")
+    said = done.stdout + done.stderr
+    assert "\ufffd" in said
+    assert not {"\x1b", "\x07", "\u202e"} & set(said)
 
 
 @pytest.mark.parametrize(("own", "theirs", "kept"), [("300", 299, 299), ("300", 301, 300), ("0", 1, 0)])

@@ -137,7 +137,8 @@ def _line(args: Namespace) -> int:
         return join(args, lambda: _in_one_line(args, unless_off=True)[1])
     plan, text = _in_one_line(args)
     data = {"line": text, "completed": plan.progress.completed, "total": plan.progress.total}
-    return screen.answer(args, data, text.replace("#", "##") if args.tmux else text)
+    text = text.replace("#", "##") if args.tmux else text
+    return screen.answer(args, data, text.replace("%", "%%") if args.zsh else text)
 
 
 def _in_one_line(args: Namespace, *, unless_off: bool = False) -> tuple[Plan, str]:
@@ -344,7 +345,7 @@ def _show_settings(args: Namespace) -> int:
         for name, value in values.items():
             shown = str(value).lower() if isinstance(value, bool) else value
             shown = "as the dialect has it" if value == DIALECTS and settings.origins[name] == "default" else shown
-            screen.say(f"{name.ljust(wide)}  {shown}  ({settings.origins[name]})")
+            screen.say(screen.harmless(f"{name.ljust(wide)}  {shown}  ({settings.origins[name]})"))
     return 1 if settings.faults else 0
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from .. import __version__
 from ..core.errors import Refused
 from ..core.model import MODES, USER
-from ..core.text import cut, inline
+from ..core.text import cut, inline, visible
 from ..core.typed import Any, NoReturn
 from ..settings import ABOUT
 from . import command_of
@@ -123,7 +123,7 @@ class _Parser(argparse.ArgumentParser):
     """Misuse is one clear line and exit code 2."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(2, f"{self.prog}: {visible(message)}; see {self.prog} --help\n")
 
 
 def named(args: argparse.Namespace, name: str) -> str:
@@ -264,6 +264,7 @@ def _line(to: argparse.ArgumentParser) -> None:
     to.add_argument("--host", choices=["claude-code"], metavar="HOST", help="as the status line of: claude-code")
     to.add_argument("--after", metavar="COMMAND", help="with --host: another status line to put it behind")
     to.add_argument("--tmux", action="store_true", help="for a status line of tmux: it takes no word for markup")
+    to.add_argument("--zsh", action="store_true", help="for a prompt of zsh: the same")
 
 
 def _attached(to: argparse.ArgumentParser) -> None:

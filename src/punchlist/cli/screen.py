@@ -9,6 +9,7 @@ from argparse import Namespace
 from collections.abc import Iterable
 
 from ..core.render import ASCII, UNICODE, Glyphs, Line, painted, plain
+from ..core.text import visible
 from ..core.typed import Any
 from ..settings import Settings, has_colour, is_unicode
 
@@ -50,7 +51,7 @@ def answer(args: Namespace, data: Any, *lines: str) -> int:
         say_json(data)
     else:
         for line in lines:
-            say(line)
+            say(harmless(line))
     return 0
 
 
@@ -58,13 +59,18 @@ def agrees(question: str) -> bool:
     """Whether the user agrees. Without a terminal nobody is asked, and that is a yes."""
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
         return True
-    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.write(f"{harmless(question)} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def complain(text: str) -> None:
-    sys.stderr.write(f"punchlist: {text}\n")
+    sys.stderr.write(f"punchlist: {harmless(text)}\n")
+
+
+def harmless(text: str) -> str:
+    """Return a message as it may be printed: the name of a file in it may hold anything, and acts on no terminal."""
+    return "\n".join(map(visible, text.split("\n")))
 
 
 def leave() -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 from ..core.errors import PunchlistError, StoreError
+from ..core.text import visible
 from ..core.typed import Any, NoReturn
 from ..settings import load
 from .lines import Line, Lines, write
@@ -24,10 +25,10 @@ def run(flags: dict[str, str], hook: Callable[[Any, str], str | None] | None = N
         given = Given(*(flags.get(name) or _named(name) for name in Given._fields))
         server = Server(settings, Callers(given, os.environ), plan=given.plan, hook=hook)
     except PunchlistError as error:
-        sys.stderr.write(f"punchlist: {error}\n")
+        sys.stderr.write(f"punchlist: {visible(str(error))}\n")
         return 3 if isinstance(error, StoreError) else 2
     for fault in settings.faults:
-        sys.stderr.write(f"punchlist: {fault}\n")
+        sys.stderr.write(f"punchlist: {visible(fault)}\n")
     if os.isatty(0):
         sys.stderr.write("punchlist: this is an MCP server; an agent starts it and speaks to it. Ctrl-D ends it.\n")
     return serve(server)

@@ -176,3 +176,23 @@ def until(is_so: Callable[[], bool]) -> None:
     end = time.monotonic() + 20
     while not is_so():
         assert time.monotonic() < end
+
+
+# --- for whose eyes --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host", PATHS)
+def test_what_is_made_for_a_user_is_for_nobody_else_whatever_the_umask_says(host: str, own_home: Path) -> None:
+    before = set(own_home.rglob("*"))
+    done = subprocess.run(["sh", "-c", f"umask 000; exec {SCRIPT} install {host}"], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    made = set(own_home.rglob("*")) - before
+    assert {one.stat().st_mode & 0o777 for one in made if one.is_dir()} <= {0o700}
+    assert {one.stat().st_mode & 0o777 for one in made if one.is_file()} == {0o600}
+
+
+def test_what_is_made_for_a_project_can_be_read_by_others_and_not_written(own_home: Path, work: Path) -> None:
+    command = f"umask 000; exec {SCRIPT} install claude-code --scope project"
+    subprocess.run(["sh", "-c", command], capture_output=True, check=True)
+    assert (work / ".claude").stat().st_mode & 0o777 == 0o755
+    assert (work / ".claude" / "settings.json").stat().st_mode & 0o777 == 0o644

@@ -6,7 +6,7 @@ import glob
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...core.errors import Refused
@@ -106,7 +106,7 @@ def _glob(site: Site, args: Mapping[str, Any]) -> Answer:
     if os.path.isabs(pattern) or ".." in pattern.split("/") or "\0" in pattern:
         raise Refused("pattern must stay below the working directory; name another directory as path.")
     found: list[str] = []
-    for name in glob.iglob(pattern, root_dir=folder, recursive=True):
+    for name in dict.fromkeys(_globbed(folder, pattern.split("/"), site)):
         site.stop.check()
         path = os.path.join(folder, name)
         if not _SKIPPED & set(name.split(os.sep)) and os.path.isfile(path):
@@ -116,6 +116,21 @@ def _glob(site: Site, args: Mapping[str, Any]) -> Answer:
                 break
     more = [f"(and more; only the first {_FOUND} are shown)"] if len(found) > _FOUND else []
     return Answer("\n".join([*sorted(found[:_FOUND]), *more]) or "no file matches.")
+
+
+def _globbed(folder: str, parts: list[str], site: Site) -> Iterator[str]:
+    """The paths that a pattern names. Unlike that of `glob`, our ** follows no links, which may lead in a circle."""
+    before = parts[: parts.index("**")] if "**" in parts else parts
+    if before == parts:
+        yield from glob.iglob("/".join(parts), root_dir=folder)
+        return
+    after = parts[len(before) + 1 :] or ["*"]
+    for begin in glob.iglob("/".join(before), root_dir=folder) if before else [""]:
+        for here, folders, _ in os.walk(os.path.join(folder, begin)):
+            site.stop.check()
+            folders[:] = [name for name in folders if not name.startswith(".") and name not in _SKIPPED]
+            for name in _globbed(here, after, site):
+                yield os.path.relpath(os.path.join(here, name), folder)
 
 
 def _grep(site: Site, args: Mapping[str, Any]) -> Answer:

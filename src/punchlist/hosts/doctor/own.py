@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ... import __version__
 from ...core.text import cut, inline
 from ...faults import path as log_path
+from ...private import UNBLOCKED
 from ...settings import Settings, place
 from ...switch import is_off
 from . import FAULT, NOTE, OWN, WELL, Check
@@ -83,7 +84,7 @@ def _log() -> Iterator[Check]:
     """The last faults of hooks."""
     path = log_path()
     try:
-        with open(path, "rb") as file:
+        with open(os.open(path, os.O_RDONLY | UNBLOCKED), "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
             lines = file.read().decode("utf-8", "replace").splitlines()
     except (FileNotFoundError, NotADirectoryError):

@@ -264,17 +264,20 @@ def _is_torn(edit: Edit) -> bool:
 
 
 def _write(edit: Edit, host: str, scope: str) -> tuple[str, ...]:
-    """The receipt first: killed in between, we have kept a copy of a file that is as it was."""
+    """The receipt first: killed in between, we have kept a copy of a file that is as it was, and know which folders
+    are ours."""
     path = files.target(edit.file)
     files.drop_draft(path)
     receipt = files.receipt(path)
     folders = receipt.folders if receipt else ()
     if edit.is_change and edit.new is not None:
-        folders += files.make_folders(path)
+        missing = files.missing_folders(path)
+        folders += missing
         if edit.stays:
             files.keep(files.Receipt(path, host, scope, edit.before, files.digest(edit.new), folders))
+        files.make_folders(missing, 0o700 if scope == USER else 0o755)
     if edit.is_change:
-        files.swap(path, edit.old, edit.new, 0o600 if scope == USER else 0o666)
+        files.swap(path, edit.old, edit.new, 0o600 if scope == USER else 0o644)
     if edit.stays:
         return ()
     files.forget(path)

@@ -119,16 +119,20 @@ def swap(path: str, old: bytes | None, new: bytes | None, mode: int) -> None:
     _sync(os.path.dirname(path))
 
 
-def make_folders(path: str) -> tuple[str, ...]:
-    """Make the folders of a file; those that were not there, the outermost first."""
-    made: list[str] = []
+def missing_folders(path: str) -> tuple[str, ...]:
+    """Return the folders of a file that are not there, the outermost first."""
+    missing: list[str] = []
     here = os.path.dirname(path)
     while not os.path.isdir(here):
-        made.insert(0, here)
+        missing.insert(0, here)
         here = os.path.dirname(here)
-    for one in made:
-        os.makedirs(one, exist_ok=True)
-    return tuple(made)
+    return tuple(missing)
+
+
+def make_folders(folders: Iterable[str], mode: int) -> None:
+    """Make folders, the outermost first."""
+    for one in folders:
+        os.makedirs(one, mode, exist_ok=True)
 
 
 def drop_folders(folders: Iterable[str]) -> None:
