@@ -25,6 +25,7 @@ _NEWS = 10  # sentences of news in one answer
 _NO_NEWS = ("import", "restore")
 _SWITCHED = 0.5  # seconds until it is noticed that it was turned off or on
 _DEFAULT = "native"  # a dialect that clears nothing need not be loaded to know it
+_LATELY = 50  # revisions in which the last call of a tool is looked for
 _UNNAMED = "default"  # the session of an agent that names none
 _LONG = 300  # characters of a name that stands as it is
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -64,6 +65,7 @@ class Desk:
         self._listeners: list[Callable[[Pause], object]] = []
         self._events: list[dict[str, Any]] = []  # of a store that keeps nothing
         self._off, self._switched = False, 0.0
+        self._spoken = ("", 0, _DEFAULT)  # the dialect that a plan was worked in at a revision
         self._held = ""  # why the agent is held back, where the store keeps nothing
         self._closed = False
 
@@ -104,11 +106,32 @@ class Desk:
 
     def uncleared(self, plan: Plan) -> Plan:
         delay = self.settings.clear_delay
-        if self._dialect == _DEFAULT or delay < 0 or not self.dialect.rules.clears:
+        if delay < 0 or len(plan.open_items) == len(plan.items) or not self.clears(plan):
             return plan
         from .core.ops import clear
 
         return clear(plan, self.now(-delay))
+
+    def clears(self, plan: Plan) -> bool:
+        """Whether closed items leave this plan after a while: in the dialect that was chosen for this desk, else in the
+        one that the plan was last worked in."""
+        is_chosen = self._dialect != _DEFAULT or self.settings.origins.get("dialect", "default") != "default"
+        name = self.dialect_name if is_chosen else self._worked_in(plan)
+        if name == _DEFAULT:
+            return False
+        if is_chosen:
+            return self.dialect.rules.clears
+        from .dialects import PATHS, load
+
+        return name in PATHS and load(name).rules.clears
+
+    def _worked_in(self, plan: Plan) -> str:
+        """The dialect of the last call that changed a plan."""
+        if self._spoken[:2] != (plan.id, plan.revision):
+            records = self.store.history(plan.id, max(plan.revision - _LATELY, 0)) if plan.id else []
+            named = [record.dialect for record in records if record.dialect]
+            self._spoken = (plan.id, plan.revision, named[-1] if named else _DEFAULT)
+        return self._spoken[2]
 
     def history(self, after: int = 0) -> list[Record]:
         """Every change behind a revision, oldest first."""

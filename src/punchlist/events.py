@@ -14,6 +14,7 @@ from .settings import state_folder
 NAME = "events.jsonl"
 _EVERYWHERE = "everywhere"
 _FULL = 8_000_000  # bytes; then the file is put aside as the older one, and what was older goes
+_TAIL = 65_536  # bytes in which the newest event is looked for
 _LONG = 200  # characters of a value
 
 
@@ -58,6 +59,22 @@ def read() -> Iterator[dict[str, Any]]:
                         yield found
         except OSError:
             continue
+
+
+def latest(plan: str, kinds: tuple[str, ...]) -> dict[str, Any]:
+    """The newest event of one of these kinds about a plan, as far as the end of the log tells; nothing if there is
+    none. Cheap enough to be asked every second."""
+    try:
+        with open(_path(), "rb") as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return {}
+    for line in reversed(lines):
+        found = _parsed(line) if plan in line else None
+        if found and found["kind"] in kinds and found.get("plan") == plan:
+            return found
+    return {}
 
 
 def _opened(path: str) -> int:

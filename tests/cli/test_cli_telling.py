@@ -65,7 +65,7 @@ def test_what_is_wrapped_ends_right_before_its_wrapper(dialect: str) -> None:
 def test_a_list_that_was_cleared_when_it_was_done_is_shown_as_done() -> None:
     wrote(("Read", "in_progress"), ("Fix", "pending"))
     wrote(("Read", "completed"), ("Fix", "completed"))
-    assert run("show", "--session", "s1").startswith("No plan here yet.")
+    assert run("show", "--session", "s1").startswith("Nothing is open: all done")
     assert all_of() == [("Read", "completed"), ("Fix", "completed")]
     assert [line.split("  ")[-1].strip() for line in run("log", "--session", "s1", "--most", "1").splitlines()] == [
         'completed 1 "Read".',

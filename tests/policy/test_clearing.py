@@ -294,7 +294,7 @@ def test_the_commands_show_and_bring_back_what_a_rewrite_left_out(folder: Path) 
 
 @pytest.mark.parametrize("dialect", ["oh-my-pi", "claude-code"])
 def test_a_session_s_todo_shows_and_exports_what_was_cleared(folder: Path, dialect: str) -> None:
-    own = {"PUNCHLIST_DIALECT": dialect, "PUNCHLIST_CLEAR_DELAY": "0"}
+    own = {"PUNCHLIST_DIALECT": dialect, "PUNCHLIST_CLEAR_DELAY": "0", "PUNCHLIST_STYLE": "punchlist"}
     if dialect == "oh-my-pi":
         batch = [{"op": "init", "list": [{"phase": "A", "items": ["Read", "Write"]}]}, {"op": "done"}]
         run("call", "todo_write", stdin=json.dumps({"ops": batch}), **own)

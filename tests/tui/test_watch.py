@@ -40,9 +40,9 @@ def desk(**more: Any) -> Desk:
 
 def given(*texts: str, start: str = "", **more: Any) -> None:
     with desk(**more) as own:
-        own.change(lambda plan: ops.extend(plan, [{"text": text} for text in texts or TEXTS]))
+        own.change(lambda plan: ops.extend(plan, [{"text": text} for text in texts or TEXTS]), by="main")
         if start:
-            own.change(lambda plan: ops.start(plan, start))
+            own.change(lambda plan: ops.start(plan, start), by="main")
 
 
 def change(*words: str) -> None:
@@ -118,6 +118,8 @@ def test_the_seconds_of_the_active_item_are_counted_from_its_start() -> None:
     with sqlite3.connect("plan.db") as db:
         db.execute("UPDATE history SET at = ?", (strftime("%Y-%m-%dT%H:%M:%S.000Z", gmtime(time() - 7_300)),))
     db.close()
+    with desk(store="sqlite:plan.db") as own:
+        own.change(lambda plan: ops.note(plan, "2", "on it"), by="main")
     with watching("--store", "sqlite:plan.db") as session:
         session.sees("1 Read the parser…  2h 01m")
 
@@ -158,6 +160,82 @@ def test_a_plan_that_does_not_exist_is_refused() -> None:
     with watching("--plan", "nowhere") as session:
         assert session.ends() == 1
     assert "no plan 'nowhere'" in session.text
+
+
+def test_the_spinner_turns_only_while_an_agent_seems_to_work(own_folder: Path) -> None:
+    with desk() as own:
+        own.change(lambda plan: ops.extend(plan, [{"text": "Mine"}, {"text": "Theirs"}]))
+        own.change(lambda plan: ops.start(plan, "1"))
+    with watching() as session:
+        session.sees("▶ 1 Mine")
+        assert "Mine…" not in session.text
+        with desk() as own:
+            own.change(lambda plan: ops.start(ops.complete(plan, "1"), "2"), by="main")
+        session.sees("2 Theirs…")
+        with desk() as own:
+            own.note("stop", reason="it asked something", open=1)
+        session.sees("▶ 2 Theirs").sees_no("Theirs…")
+        with desk() as own:
+            own.change(lambda plan: ops.note(plan, "2", "on it"), by="main")
+        session.sees("2 Theirs…")
+
+
+def test_an_agent_that_was_not_heard_for_long_does_not_look_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Desk, "now", staticmethod(lambda later=0: "2026-01-01T10:00:00.000Z"))
+    given(start="1")
+    with watching() as session:
+        session.sees("▶ 1 Read the parser", "agent last heard")
+        assert "parser…" not in session.text
+
+
+def test_closed_items_leave_the_screen_as_they_leave_the_list_of_the_agent() -> None:
+    ops = [{"op": "init", "list": [{"phase": "A", "items": ["Read", "Write", "Test"]}]}, {"op": "done", "task": "Read"}]
+    with desk(session="s1", dialect="oh-my-pi") as own:
+        assert not own.call("todo_write", {"ops": ops}).is_error
+    with watching("--session", "s1", PUNCHLIST_CLEAR_DELAY="4") as session:
+        session.sees("1 Read", "2 Write", "1/3")
+        session.sees("2 Write", "0/2").sees_no("1 Read")
+    line = subprocess.run([SCRIPT, "line", "--session", "s1"], check=True, capture_output=True, encoding="utf-8")
+    assert line.stdout.rstrip().endswith("1/3")
+    cleared = {**os.environ, "PUNCHLIST_CLEAR_DELAY": "0"}
+    shown = subprocess.run([SCRIPT, "line", "--session", "s1"], capture_output=True, encoding="utf-8", env=cleared)
+    assert shown.stdout.rstrip().endswith("0/2")
+
+
+def test_a_list_that_was_finished_and_cleared_is_done_and_not_missing() -> None:
+    done = {"content": "Read", "status": "completed", "activeForm": "Reading"}
+    with desk(session="s1", dialect="claude-code") as own:
+        own.call("TodoWrite", {"todos": [{**done, "status": "in_progress"}]})
+        own.call("TodoWrite", {"todos": [done]})
+    with watching("--session", "s1", "--style", "claude-code") as session:
+        session.sees("Nothing is open: all done")
+        assert "No plan" not in session.text
+    shown = subprocess.run([SCRIPT, "show", "--session", "s1"], check=True, capture_output=True, encoding="utf-8")
+    assert "all done" in shown.stdout
+
+
+def test_a_call_that_failed_is_told_until_one_succeeds() -> None:
+    begin = {"op": "init", "list": [{"phase": "A", "items": ["Read"]}]}
+    with desk(session="s1", dialect="oh-my-pi") as own:
+        own.call("todo_write", {"ops": [begin]})
+        with watching("--session", "s1") as session:
+            session.sees("1 Read")
+            assert own.call("todo_write", {"ops": [{"op": "done", "task": "Reed"}]}).is_error
+            session.sees("Todo update failed")
+            own.call("todo_write", {"ops": [{"op": "done", "task": "Read"}]})
+            session.sees_no("Todo update failed")
+
+
+@pytest.mark.parametrize("style", ["claude-code", "punchlist"])
+def test_the_sub_agents_of_an_attached_agent_are_seen(style: str) -> None:
+    given(start="1", session="s1")
+    with desk(session="s1", agent="scout") as own:
+        own.change(lambda plan: ops.extend(plan, [{"text": text} for text in ("Look", "Tell")]), by="scout")
+        own.change(lambda plan: ops.complete(plan, "1"), by="scout")
+        with watching("--session", "s1", "--style", style) as session:
+            session.sees("Agent: scout", "Status: Running", "Tasks (1/2)", "Tell")
+            own.change(lambda plan: ops.complete(plan, "2"), by="scout")
+            session.sees("Agent: scout", "Status: Completed", "Tasks (2/2)")
 
 
 # --- keys ------------------------------------------------------------------------------------------------------------
@@ -436,7 +514,7 @@ def test_a_server_that_goes_away_is_said_and_waited_for() -> None:
             change("--store", server.url, "done", "1")
             session.sees("✓ 1 Read the parser")
             server.stop("immediate")
-            session.sees("the store does not answer")
+            session.sees("does not answer; still trying")
             session.type("\x14")
             session.sees("ctrl+t show plan")
             session.type("\x14")

@@ -144,7 +144,7 @@ def _line(args: Namespace) -> int:
 def _in_one_line(args: Namespace, *, unless_off: bool = False) -> tuple[Plan, str]:
     """The plan, and that in a line; in an agent's status line nothing is shown where the user has turned us off."""
     with _desk(args) as desk:
-        plan = Plan() if unless_off and desk.is_off else desk.plan
+        plan = Plan() if unless_off and desk.is_off else desk.working
     return plan, render.line(plan, screen.glyphs(desk.settings), min(screen.width(), 60))
 
 

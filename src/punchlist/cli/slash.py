@@ -96,7 +96,7 @@ def _todos(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
         style = {ACTIVE: "bold", DONE: "dim strike", DROPPED: "dim strike"}.get(item.status, "")
         box = done if item.is_closed else not_done
         words = render.fit(glyphs.said(item.text), width - len(box) - 3, glyphs)
-        made.append((Span(f"  {box} "), Span(words, style)))
+        made.append((Span(f"  {box} ", "dim" if item.is_closed else ""), Span(words, style)))
     return made
 
 

@@ -30,6 +30,7 @@ from ..core.model import MAIN, Plan
 from ..core.render import Glyphs, Line, Span
 from ..core.text import block, counted, cut, inline
 from ..tui.styles import Style
+from ..tui.view import View
 from ..tui.view import Worker as Shown
 
 _SHOWN = 3  # lines of a tool's answer
@@ -165,8 +166,9 @@ class Stage:
         if isinstance(event, Planned):
             return self._planned(event.plan) if event.agent == MAIN else []
         if isinstance(event, Worker):
-            is_over = event.status != "Running"
-            return worker_lines(event, self._width(), self._glyphs) if is_over or not self.on_change else []
+            if event.status == "Running" and self.on_change:  # a panel shows it
+                return []
+            return worker_lines(event, self._width(), self._glyphs, self._style)
         if isinstance(event, Rested):
             return self._rested(event) if event.agent == MAIN else []
         return self._noted(event)
@@ -274,7 +276,7 @@ class Stage:
         return render.fit(text, max(self._width() - less, 1), self._glyphs)
 
 
-def worker_lines(event: Worker, width: int, glyphs: Glyphs) -> list[Line]:
+def worker_lines(event: Worker, width: int, glyphs: Glyphs, style: Style | None = None) -> list[Line]:
     """How a sub-agent is getting on: a line while it works in the background, else with its list."""
     done = event.plan.progress
     name = glyphs.said(event.agent)
@@ -283,8 +285,16 @@ def worker_lines(event: Worker, width: int, glyphs: Glyphs) -> list[Line]:
     made: list[Line] = [(Span(f"Agent: {name}"),), (Span(f"Status: {event.status}"),)]
     if event.plan.items:
         made.append((Span(f"Tasks ({done.completed}/{done.total})", "dim"),))
-        made += [(Span("  "), *line) for line in render.lines(event.plan, width - 2, glyphs)[1:]]
+        made += [(Span("  "), *line) for line in _listed(event, width, glyphs, style)]
     return made
+
+
+def _listed(event: Worker, width: int, glyphs: Glyphs, style: Style | None) -> list[Line]:
+    """The list of a sub-agent, in the signs of a style; our own has ids, too."""
+    if style is None or style.name == "punchlist":
+        return render.lines(event.plan, width - 2, glyphs)[1:]
+    canvas = style.canvas(width - 2, glyphs.cut == "…")
+    return [style.item(item, View(event.plan, busy=False), canvas, "") for item in event.plan.items]
 
 
 def question_lines(question: Question, width: int, glyphs: Glyphs) -> list[Line]:

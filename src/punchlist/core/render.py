@@ -55,13 +55,15 @@ TEXT_STYLES = {PENDING: "", ACTIVE: "bold", BLOCKED: "bad", DONE: "dim", DROPPED
 MARK_STYLES = {PENDING: "dim", ACTIVE: "now", BLOCKED: "bad", DONE: "good", DROPPED: "dim"}
 _CODES = {"bold": "1", "dim": "2", "strike": "9", "good": "32", "now": "36", "bad": "33"}  # of ANSI terminals
 _DENSE = 4  # characters in one cell, at most: a letter and the marks on it
-_EMPTY = "No plan here yet. An agent makes one, or you do: punchlist add 'Run the tests'"
+_NONE = "No plan here yet. An agent makes one, or you do: punchlist add 'Run the tests'"
+EMPTIED = "Nothing is open: all done, or taken off the list."
 
 
 def lines(plan: Plan, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
     """The whole plan, as `show` prints it."""
     if not plan.items and not plan.phases:
-        return [(Span(fit(_EMPTY, width, glyphs), "dim"),), *_state(plan, width, glyphs)]
+        words = EMPTIED if plan.last_id else _NONE
+        return [(Span(fit(words, width, glyphs), "dim"),), *_state(plan, width, glyphs)]
     made = [_head(plan, width, glyphs), *_state(plan, width, glyphs)]
     digits = max((len(item.id) for item in plan.items), default=1)
     parents = {item.id: item.parent for item in plan.items}

@@ -7,15 +7,19 @@ import time
 from collections.abc import Callable
 
 from ..core.errors import Refused, StoreError
-from ..core.model import ACTIVE, Item, Plan
+from ..core.model import ACTIVE, MAIN, USER, Item, Plan
 from ..core.typed import NamedTuple
 from ..desk import Desk
+from ..events import latest
 from ..stores import masked
+from .view import Worker
 
 _LONGEST = 1.0  # seconds to wait for a change before looking by ourselves
 _SOON = 0.1  # the same while there is no plan yet
 _AGAIN = 0.5  # seconds until a store that failed is tried again
 _STILL = 60.0  # seconds without a change after which another plan of the same place is looked at
+_WORKERS = 8  # sub-agents that are shown
+_RECENTLY = 600.0  # seconds since its last change for which a sub-agent is shown
 _RECENT = 200  # revisions searched for the one that began an item
 
 
@@ -25,6 +29,11 @@ class Seen(NamedTuple):
     plan: Plan = Plan()
     began: str = ""  # when the active item was begun, in ISO 8601
     trouble: str = ""  # what is wrong with the store
+    clears: bool = False  # whether closed items leave the list after a while
+    heard: str = ""  # when an agent last changed something, in ISO 8601
+    stopped: bool = False  # whether it has stopped since
+    failed: bool = False  # whether its last call of the plan's tool failed
+    workers: tuple[Worker, ...] = ()  # its sub-agents
     number: int = 0  # counts what was seen
 
 
@@ -39,6 +48,7 @@ class Follower:
         self._opened = opened
         self._tell = tell
         self._changed = time.monotonic()
+        self._known: dict[str, Plan] = {}  # the plans of sub-agents, as they were last seen
         self._is_new = True  # whether what is seen next is worth telling, changed or not
 
     def start(self, plan: Plan) -> None:
@@ -68,6 +78,8 @@ class Follower:
             self.beat = time.monotonic()
             if (now.id, now.revision) != (self.seen.plan.id, self.seen.plan.revision) or self._is_new:
                 self._see(now)
+            elif now.id:
+                self._note(self._around(self.seen))
             self.desk.wait(now, _LONGEST if now.id else _SOON)
 
     def _require(self) -> None:
@@ -91,7 +103,36 @@ class Follower:
         old, self._changed = self.seen, time.monotonic()
         active, before = plan.active, old.plan.active
         is_same = active and before and (active.id, plan.id) == (before.id, old.plan.id) and old.began
-        self._note(Seen(plan, old.began if is_same else begun(self.desk, plan)))
+        began = old.began if is_same else begun(self.desk, plan)
+        seen = Seen(plan, began, clears=self.desk.clears(plan), heard=heard(self.desk, plan))
+        self._note(self._around(seen) if plan.id else seen)
+
+    def _around(self, seen: Seen) -> Seen:
+        """The same with what is known of those who work from the plan."""
+        plan = seen.plan
+        last = latest(plan.id, ("stop", "nudge"))
+        has_stopped = last.get("kind") == "stop" and str(last.get("at", "")) >= seen.heard
+        bound = [(session, agent) for session, agent in self.desk.store.sessions(plan.id) if session]
+        if not bound:
+            return seen._replace(stopped=has_stopped)
+        session, agent = bound[-1]
+        failed = self.desk.of(session, agent).pace.failed
+        return seen._replace(stopped=has_stopped, failed=failed, workers=self._workers(session, plan.id))
+
+    def _workers(self, session: str, main: str) -> tuple[Worker, ...]:
+        """The sub-agents of a session that are at work, or were a moment ago."""
+        found = []
+        for listing in self.desk.store.plans(_WORKERS + 1, session=session):
+            age = since(listing.touched)
+            if listing.id == main or listing.agent == MAIN or age is None or age > _RECENTLY:
+                continue
+            plan = self._known.get(listing.id)
+            if plan is None or plan.revision != listing.revision:
+                plan = self.desk.store.load(listing.id)
+            if plan is not None:
+                self._known[listing.id] = plan
+                found.append(Worker(listing.agent, "Running" if plan.open_items else "Completed", plan))
+        return tuple(sorted(found, key=lambda worker: worker.name))
 
     def _note(self, seen: Seen) -> None:
         self._is_new = bool(seen.trouble)
@@ -109,6 +150,14 @@ def begun(desk: Desk, plan: Plan) -> str:
         for change in record.changes:
             if change.id == active.id and _begins(change.before, change.after):
                 return str(record.at)
+    return ""
+
+
+def heard(desk: Desk, plan: Plan) -> str:
+    """When an agent last changed the plan or used a tool, as far as recent history tells."""
+    for record in reversed(desk.store.history(plan.id, max(plan.revision - _RECENT, 0)) if plan.id else []):
+        if record.by != USER:
+            return str(record.at)
     return ""
 
 

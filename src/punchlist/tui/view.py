@@ -39,7 +39,7 @@ class View(NamedTuple):
     alert: str = ""  # what the user should know
     workers: tuple[Worker, ...] = ()
     keys: bool = False  # whether there is a keyboard: then it is said what the keys do
-    hint: str = ""  # further keys
+    hint: str = ""  # further keys and the like, one a line
     typed: str = ""  # what the user is typing
     cursor: int | None = None  # how much of that is before the cursor, at a prompt
 
@@ -81,6 +81,8 @@ class Row(NamedTuple):
     rank: Rank = (NOW, 0)
     items: tuple[Item, ...] = ()  # the items it stands for: hidden ones are counted
     is_count: bool = False
+    phase: str = ""  # of a heading, and of what stands below it
+    is_heading: bool = False
 
 
 def row(line: Line, rank: int = NOW, order: int = 0) -> Row:
@@ -148,8 +150,18 @@ def left_out(items: Sequence[Item], cut: str) -> str:
 
 
 def _lowest(rows: list[Row], room: int) -> list[int]:
+    """The places of the rows that matter most. An item comes with the heading of its phase, so that it never stands
+    below another one; where there is no room for both, it comes without headings at all."""
     order = sorted(range(len(rows)), key=lambda place: (rows[place].rank, place))
-    return sorted(order[: max(room, 0)])
+    headings = {row.phase: place for place, row in enumerate(rows) if row.is_heading}
+    found: set[int] = set()
+    for place in order:
+        wanted = {place, headings.get(rows[place].phase, place)} - found
+        if len(found) + len(wanted) <= room:
+            found |= wanted
+    if headings and room and not any(rows[place].items for place in found):
+        return sorted(order[: max(room, 0)])
+    return sorted(found)
 
 
 def _hidden(rows: list[Row], kept: list[int]) -> tuple[Item, ...]:

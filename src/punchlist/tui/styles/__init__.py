@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ...core.changes import describe, diff
 from ...core.errors import Refused
-from ...core.model import Plan
-from ...core.render import ASCII, UNICODE, Glyphs, Line, Span, columns
+from ...core.model import ACTIVE, Item, Plan
+from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Glyphs, Line, Span, columns
 from ...core.typed import NamedTuple
 from ..view import ALERT, NEXT, NOW, Canvas, Row, View, chosen, clipped, counts, row
 
@@ -29,6 +29,14 @@ def told(before: Plan, after: Plan, canvas: Canvas) -> list[Line]:
     return [canvas.line(words) for words in said]
 
 
+def plain_item(item: Item, view: View, canvas: Canvas, indent: str = "  ") -> Line:
+    """An item of somebody else: its sign and its words."""
+    is_active = item.status == ACTIVE
+    mark = canvas.turning(view) if is_active and view.busy else canvas.glyphs.of(item.status)
+    words = canvas.fit(item.label if is_active else item.text, canvas.width - len(indent) - 2)
+    return (Span(indent), Span(f"{mark} ", MARK_STYLES[item.status]), Span(words, TEXT_STYLES[item.status]))
+
+
 class Style(NamedTuple):
     """What differs between two ways to show the same plan."""
 
@@ -38,6 +46,7 @@ class Style(NamedTuple):
     news: Callable[[Plan, Plan, Canvas], list[Line]] = told  # what became of a plan, for those who read lines
     calls: Callable[[Plan, Plan, Canvas], list[Line]] | None = None  # what a call of the plan's tool leaves in a
     # transcript, given the plan before and after; None: the call and its answer, as of any tool
+    item: Callable[[Item, View, Canvas, str], Line] = plain_item  # an item of a sub-agent's list
     glyphs: Glyphs = UNICODE
     ascii: Glyphs = ASCII
     spinner: Sequence[str] = _TURNING
@@ -76,6 +85,8 @@ def alerts(view: View, canvas: Canvas) -> Iterator[Row]:
         yield row(canvas.line(f"{canvas.glyphs.paused} paused: {view.plan.paused.reason}", "bad"), ALERT)
     if view.plan.mode != "act":
         yield row(canvas.line(f"{view.plan.mode} mode", "now"), ALERT)
+    if view.status and not view.busy and not view.plan.items:
+        yield row(canvas.line(view.status, "dim"), ALERT)
 
 
 def typing(view: View, canvas: Canvas) -> Iterator[Row]:
@@ -114,4 +125,4 @@ def keys(view: View, canvas: Canvas, what: str, indent: str = "") -> Iterator[Ro
     """What the keys do."""
     if view.keys and (view.plan.items or view.cursor is None):
         toggle = f"ctrl+t {'hide' if view.expanded else 'show'} {what}"
-        yield row(canvas.line(canvas.dot.join(filter(None, (toggle, view.hint))), "dim", indent), NEXT, 5)
+        yield row(canvas.line(canvas.dot.join((toggle, *view.hint.splitlines())), "dim", indent), NEXT, 5)

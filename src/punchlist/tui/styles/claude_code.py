@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...core.model import ACTIVE, BLOCKED, CLOSED, Item
+from ...core.model import ACTIVE, BLOCKED, CLOSED, DROPPED, Item
 from ...core.render import ASCII, UNICODE, Line, Span, columns
 from ..view import ALERT, HEAD, NOW, Canvas, Drawing, Row, View, first_pending, ranks, row, spent
 from . import Style, alerts, keys
@@ -13,6 +13,7 @@ from .workers import in_full
 _INDENT = "  "
 _DEFAULT = "Working"
 _SPENT_STYLE = "dim"
+_WORDS = {BLOCKED: "blocked", DROPPED: "dropped"}
 
 
 def rows(view: View, canvas: Canvas) -> list[Row]:
@@ -61,7 +62,9 @@ def _drawing(item: Item, view: View, canvas: Canvas) -> Drawing:
 def _item(item: Item, view: View, canvas: Canvas, indent: str) -> Line:
     """A box and the words; bold for what is active, dim and struck through for what is done."""
     is_done = item.status in CLOSED
-    words = f"{item.text} (blocked: {item.reason})" if item.status == BLOCKED else item.text
+    words = item.text
+    if item.status in (BLOCKED, DROPPED):  # both have the box of another status
+        words += f" ({_WORDS[item.status]}{f': {item.reason}' if item.reason else ''})"
     style = "dim strike" if is_done else "bold" if item.status == ACTIVE else ""
     box = f"{canvas.glyphs.of(item.status)} "
     room = canvas.width - len(indent) - len(box)
@@ -79,6 +82,7 @@ STYLE = Style(
     "claude-code",
     rows,
     more,
+    item=_item,
     calls=lambda before, after, canvas: [],
     glyphs=UNICODE._replace(pending="☐", active="☐", blocked="☐", completed="☒", abandoned="☒"),
     ascii=ASCII._replace(pending="[ ]", active="[ ]", blocked="[ ]", completed="[x]", abandoned="[x]"),

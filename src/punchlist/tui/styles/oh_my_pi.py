@@ -87,9 +87,10 @@ def _tree(view: View, canvas: Canvas) -> Iterator[Row]:
             continue
         heading = canvas.line(phase, "bold", lines.last if is_last else lines.one)
         best = min((rank[item.id] for item in items), default=(SPARE, 0))
-        yield row(heading, *max((NEXT, 15), best))
+        yield row(heading, *max((NEXT, 15), best))._replace(phase=phase, is_heading=True)
         below = lines.below_last if is_last else lines.below_one
-        yield from _branch(items, below, True, lines, view, canvas, rank)
+        for one in _branch(items, below, True, lines, view, canvas, rank):
+            yield one._replace(phase=phase)
 
 
 def _branch(
@@ -100,7 +101,7 @@ def _branch(
         is_last = ends and number == len(items) - 1
         lead = stem + (lines.last if is_last else lines.one)
         yield Row(_drawing(item, lead, view, canvas), rank[item.id], (item,))
-        if item.status == ACTIVE:
+        if item.status == ACTIVE and view.expanded:
             below = stem + (lines.below_last if is_last else lines.below_one)
             yield from _notes(item, below + "  ", canvas)
 

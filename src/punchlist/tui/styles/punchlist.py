@@ -57,10 +57,10 @@ def _whole(view: View, canvas: Canvas) -> Iterator[Row]:
     digits = max((len(item.id) for item in plan.items), default=1)
     for phase, items in by_phase(plan):
         if phase:
-            yield Row(_heading(phase, items, canvas), _of_phase(items, rank))
+            yield Row(_heading(phase, items, canvas), _of_phase(items, rank), phase=phase, is_heading=True)
         for item in items:
             at = Place(canvas.width, digits, depth(item, parents) + bool(plan.phases))
-            yield Row(_drawing(item, view, canvas, at), rank[item.id], (item,))
+            yield Row(_drawing(item, view, canvas, at), rank[item.id], (item,), phase=phase)
             yield from _notes(item, canvas, at)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...core.model import ACTIVE, Item
-from ...core.render import MARK_STYLES, TEXT_STYLES, Line, Span, columns
+from ...core.render import Line, Span, columns
 from ..view import MORE, NEAR, NEXT, Canvas, Row, View, Worker, counts, row
+from . import plain_item
 
 ItemLine = Callable[[Item, View, Canvas, str], Line]
 _EACH = 100  # between the orders of two workers
@@ -38,14 +39,6 @@ def in_full(view: View, canvas: Canvas, indent: str, item_line: ItemLine) -> Ite
         if worker.plan.items:
             yield row(canvas.line(f"Tasks ({counts(worker.plan)})", "bold dim", indent), NEXT, order + 2)
             yield from _list(worker, view, canvas, number, item_line, indent)
-
-
-def plain_item(item: Item, view: View, canvas: Canvas, indent: str = "  ") -> Line:
-    """An item of somebody else: its sign and its words."""
-    is_active = item.status == ACTIVE
-    mark = canvas.turning(view) if is_active and view.busy else canvas.glyphs.of(item.status)
-    words = canvas.fit(item.label if is_active else item.text, canvas.width - len(indent) - 2)
-    return (Span(indent), Span(f"{mark} ", MARK_STYLES[item.status]), Span(words, TEXT_STYLES[item.status]))
 
 
 def _list(worker: Worker, view: View, canvas: Canvas, number: int, item_line: ItemLine, indent: str) -> Iterator[Row]:
