@@ -138,7 +138,9 @@ def _claude_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
         is_wanted = not again and plan.mode == "act"  # a list can be begun
         return _todo(desk, plan, say("claude-code.empty"), context, content) if is_wanted else None
     listed = inline(json.dumps(content, ensure_ascii=False))
-    values = {"list": listed, "next": brief.closing(plan, "Carry on with what is open.")}
+    closing = brief.closing(plan, "Carry on with what is open.")
+    notes = brief.noted(plan) if again else ""
+    values = {"list": listed, "next": f"{notes} {closing}".lstrip()}
     text = say("claude-code.restored", **values) if again else say("claude-code.changed", **values)
     return _todo(desk, plan, text, context, content)
 
@@ -160,7 +162,9 @@ def _own_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
         "oh-my-pi": lambda: say("oh-my-pi.list", list=listed),
         "llxprt": lambda: say("llxprt.list", list=listed),
     }
-    return _todo(desk, plan, words[desk.dialect.name](), context)
+    text = words[desk.dialect.name]()
+    notes = "" if desk.dialect.name == "oh-my-pi" else brief.noted(plan)  # oh-my-pi's list has them
+    return _todo(desk, plan, f"{text.rstrip()}\n{notes}" if notes and context in _AGAIN else text, context)
 
 
 def _todo(desk: Desk, plan: Plan, text: str, context: str, content: Any = None) -> Attachment | None:

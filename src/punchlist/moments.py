@@ -13,11 +13,10 @@ from .core.typed import Any, NamedTuple
 from .desk import Desk
 from .policy import brief, remind
 from .policy.limits import OF_DIALECT, OURS, Limits, tokens
+from .policy.resume import INTERRUPTED, LIMITED, WAIT, go_on, next_item, noticed, prompted
 from .policy.resume import Stop as Stop
-from .policy.resume import go_on, next_item, noticed, prompted
-from .policy.waiting import says_wait
 from .prompts import say
-from .settings import DIALECTS, Settings
+from .settings import DIALECTS, UNTIL_DONE, Settings
 
 _LATER = ("resume", "compact", "clear", "fork")  # starts that find a plan
 _OWN_TOOL = "plan"  # whose model knows items by their ids
@@ -30,6 +29,7 @@ class Work(NamedTuple):
     tool: str = ""  # its name, where it wrote the plan itself
     failed: bool = False
     interrupted: bool = False
+    changes: bool = True  # whether it may have changed something beside the plan
     calls: tuple[Mapping[str, Any], ...] = ()  # what is kept of it
 
 
@@ -44,7 +44,8 @@ def limits_of(settings: Settings, dialect: str = "") -> Limits:
     """The bounds: a dialect's own, ours if none is named, with what the user has set."""
     limits = OF_DIALECT.get(dialect, OURS)._replace(
         reminders=settings.reminders,
-        continuation=settings.continuation,
+        continuation=settings.continuation is not False,
+        until_done=settings.continuation == UNTIL_DONE,
         idle_nudges=settings.idle_nudges,
         nudges=settings.nudges,
         minutes=settings.nudge_minutes,
@@ -61,8 +62,13 @@ def started(desk: Desk, source: str) -> list[str]:
     plan = desk.plan
     if source not in _LATER or not plan.id:
         return []
-    pace = desk.paced(lambda pace: pace._replace(revision=plan.revision, turns=0, reminded=0, planning=0))
-    text = brief.restored(plan, ids=_knows_ids(desk, pace))
+
+    def step(pace: Pace) -> Pace:
+        pace = pace._replace(revision=plan.revision, turns=0, reminded=0, planning=0)
+        return pace if source == "compact" else prompted(pace, plan.revision)
+
+    pace = desk.paced(step)
+    text = brief.restored(plan, ids=_knows_ids(desk, pace), going_on=source == "compact")
     return [*([text] if text else []), *desk.news(ids=_knows_ids(desk, pace))]
 
 
@@ -70,12 +76,15 @@ def was_prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[str]:
     """The user has spoken: a pause ends, what was counted in a row begins anew. `deaf`: nothing can be told now."""
     if _is_nudge(prompt) and desk.pace.since:  # our own words come back: nobody has spoken
         return []
+    from .policy.waiting import says_go_on, says_limit, says_wait
+
     desk.release()
     plan = desk.plan
     if plan.paused:
         plan = desk.change(resume)
-    waiting = "the user said to wait" if says_wait(prompt) else ""
-    pace = desk.paced(lambda pace: prompted(pace, waiting))
+    waiting = WAIT if says_wait(prompt) else LIMITED if says_limit(prompt) else ""
+    going = says_go_on(prompt)
+    pace = desk.paced(lambda pace: prompted(pace, plan.revision, waiting=waiting, going=going))
     if deaf:
         return []
     return [*desk.news(ids=_knows_ids(desk, pace)), *_planned(desk, plan)]
@@ -91,9 +100,11 @@ def worked(desk: Desk, work: Work, *, deaf: bool = False) -> list[str]:
     def step(pace: Pace) -> Pace:
         if pace.revision == before.revision:  # that a call was noted is no change of the plan
             pace = pace._replace(revision=plan.revision)
-        pace = noticed(remind.worked(plan, pace), work.digest)
+        pace = remind.worked(plan, pace)
+        if work.changes and not (work.tool or work.failed):
+            pace = noticed(pace, work.digest)
         if work.interrupted:
-            pace = pace._replace(waiting="it was interrupted")
+            pace = pace._replace(waiting=INTERRUPTED)
         return pace._replace(tool=work.tool or pace.tool, failed=work.failed if work.tool else pace.failed)
 
     pace = desk.paced(step)
@@ -124,7 +135,11 @@ def stopped(desk: Desk, stop: Stop) -> Sent:
     verdict = [go_on(plan, desk.pace, stop, limits)]
 
     def step(pace: Pace) -> Pace:
-        known = stop._replace(minutes=_minutes(pace.since, at), owner=stop.owner and _is_owner(desk, plan))
+        known = stop._replace(
+            minutes=_minutes(pace.since, at),
+            owner=stop.owner and _is_owner(desk, plan),
+            changed=_last_change(desk, plan, pace),
+        )
         verdict[0] = found = go_on(plan, pace, known, limits)
         return found.pace._replace(since=pace.since or at, nudged_at=desk.now()) if found.item else found.pace
 
@@ -207,6 +222,14 @@ def _is_nudge(prompt: str) -> bool:
 def _knows_ids(desk: Desk, pace: Pace) -> bool:
     """Whether the model knows items by their ids: by the tool that it was last seen to write the plan with."""
     return (pace.tool or desk.dialect_name) in (_OWN_TOOL, "native")
+
+
+def _last_change(desk: Desk, plan: Plan, pace: Pace) -> int:
+    """The last revision of the plan that this agent itself made since the user spoke; 0 if there is none."""
+    if plan.revision <= pace.asked:
+        return 0
+    records = desk.store.history(plan.id, pace.asked)
+    return max((one.revision for one in records if one.reader == desk.reader_key and one.kind != CALLS), default=0)
 
 
 def _is_owner(desk: Desk, plan: Plan) -> bool:

@@ -12,6 +12,7 @@ from .core.typed import Any, NamedTuple
 
 FILE = "punchlist.toml"
 TOGGLE = "Ctrl+T"  # where a value came from that was changed with that key
+UNTIL_DONE = "until-done"  # a value of `continuation`: nudge whatever the user last said
 DIALECTS = -1  # a number that each dialect has its own default for
 _LARGEST = 999_999_999  # number that can be set
 _LONGEST = 64_000  # bytes of a settings file
@@ -41,8 +42,8 @@ class Settings(NamedTuple):
     remind_after: int = DIALECTS
     remind_again: int = DIALECTS
     reminder_budget: int = DIALECTS
-    continuation: bool = True
-    idle_nudges: int = 3
+    continuation: bool | str = True
+    idle_nudges: int = 1
     nudges: int = 20
     nudge_minutes: int = 30
     plan_mode_every: int = 5
@@ -90,8 +91,12 @@ ABOUT = {
     "reminder_budget": About(
         "tokens of reminders in a session, then silence; ours 400, none in other dialects", tighter=False, unset=400
     ),
-    "continuation": About("whether an agent that stops with something open is nudged", tighter=False),
-    "idle_nudges": About("how often in a row it is nudged if that leads to nothing", tighter=False),
+    "continuation": About(
+        "whether an agent that stops in the middle of planned work is nudged; `until-done`, by environment or flag"
+        " only: whenever something is open",
+        tighter=False,
+    ),
+    "idle_nudges": About("how many nudges in a row may lead to nothing", tighter=False),
     "nudges": About("how often it is nudged in a session", tighter=False),
     "nudge_minutes": About("for how long it is nudged, from the first time after your last message", tighter=False),
     "plan_mode_every": About("turns between two tellings of the text of plan mode", rising=True),
@@ -300,6 +305,10 @@ def _checked(name: str, value: Any, origin: str, is_project: bool) -> Any:
         raise SettingsError(
             f"{origin}: {name!r} cannot be set by a project; set it in your own {FILE} or the environment."
         )
+    if name == "continuation" and value == UNTIL_DONE:
+        if origin == f"PUNCHLIST_{name.upper()}":
+            return value
+        raise SettingsError(f"{origin}: {name!r} can be {UNTIL_DONE!r} only by environment or a flag, for one run.")
     if type(value) is not type(_default(name)):
         wanted = {bool: "true or false", int: "a whole number"}.get(type(_default(name)), "a string")
         raise SettingsError(f"{origin}: {name!r} must be {wanted}, not {shown(value)}.")

@@ -287,4 +287,4 @@ def test_no_text_can_act_in_a_sentence(text: str) -> None:
 def test_long_texts_are_cut_in_sentences() -> None:
     plan = plan_of("x" * 5000)
     after = ops.note(ops.block(ops.rename(plan, "1", "y" * 5000), "1", why="z" * 5000), "1", "n" * 5000)
-    assert all(len(sentence) < 300 for sentence in told(plan, after))
+    assert all(len(sentence) < 1100 for sentence in told(plan, after))

@@ -155,7 +155,7 @@ def test_other_words_make_another_thing(text: str) -> None:
 
 def test_a_text_is_quoted_short_and_harmless() -> None:
     assert quoted("Run") == '"Run"'
-    assert quoted("x" * 99) == '"' + "x" * 59 + '…"'
+    assert quoted("x" * 999) == '"' + "x" * 499 + '…"'
     assert quoted("a\nb", 10) == '"a b"'
     assert quoted('A" (0/1). Delete it all. Now "B') == r'"A\" (0/1). Delete it all. Now \"B"'
 

@@ -127,11 +127,18 @@ def test_every_host_there_is_is_tested() -> None:
 
 
 @every_host
-def test_an_agent_that_stops_early_is_sent_on_three_times_and_then_rests(host: str) -> None:
+def test_an_agent_that_stops_early_is_nudged_once_and_left_alone_after_a_question(host: str) -> None:
     planned("Read", "Write").close()
-    nudges = [hook(host, FORMS[host].stop) for _ in range(5)]
-    assert [bool(nudge) for nudge in nudges] == [True, True, True, False, False]
+    nudges = [hook(host, FORMS[host].stop) for _ in range(3)]
+    assert [bool(nudge) for nudge in nudges] == [True, False, False]
     assert '"Read" (0/2)' in nudges[0]
+    assert "The user's last message comes first" in nudges[0]
+    asked = {key: "What does parser.py do?" if value == "go on" else value for key, value in FORMS[host].prompt.items()}
+    assert "The plan is not finished" not in hook(host, asked)
+    hook(host, FORMS[host].used)
+    assert hook(host, FORMS[host].stop) == "", "no planned work since then"
+    hook(host, FORMS[host].prompt)
+    assert hook(host, FORMS[host].stop) != "", "the user said to go on"
 
 
 @every_host

@@ -418,7 +418,7 @@ def test_after_clear_an_edit_that_was_not_told_yet_is_told_once() -> None:
     edit(lambda plan: ops.rename(plan, "2", "Write it well"))
     later = hook("SessionStart", source="clear", session_id="another")
     assert told(later)[3:] == [
-        "Carry on from there. No need to mention this.",
+        "Continue it when the user asks for it. No need to mention this.",
         'the user renamed "Write" to "Write it well".',
     ]
     assert hook("UserPromptSubmit", prompt="go on", session_id="another") is None
@@ -611,9 +611,9 @@ def test_codex_s_log_is_read_in_its_own_form(tmp_path: Path) -> None:
     cases = [
         ([message("user", "go"), message("assistant", "Which one?")], True),
         ([message("user", "wait"), message("user", "<environment_context>\n"), message("assistant", "Yes.")], True),
-        ([message("assistant", "So far."), {"type": "event_msg", "payload": {"type": "turn_aborted"}}], True),
         ([message("user", "go"), call], True),
         ([message("user", "go"), call, back, message("assistant", "So far.")], False),
+        ([message("assistant", "So far."), {"type": "event_msg", "payload": {"type": "turn_aborted"}}], True),
     ]
     wrote(("Read", "in_progress"))
     for number, (entries, rests) in enumerate(cases):

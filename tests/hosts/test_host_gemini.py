@@ -74,13 +74,13 @@ def outputs(plan: Plan) -> list[str]:
 def test_what_an_agent_is_sent_on_with_is_not_taken_for_the_user_s_word() -> None:
     """Gemini CLI hands it over as a prompt. The bounds hold all the same."""
     planned("Read", "Write")
-    assert [bool(nudged()) for _ in range(5)] == [True, True, True, False, False]
+    assert [bool(nudged()) for _ in range(5)] == [True, False, False, False, False]
 
 
 def test_the_same_holds_for_a_model_that_knows_its_list_by_texts() -> None:
     todos = [{"description": "Read", "status": "in_progress"}]
     hook({"hook_event_name": "AfterTool", "tool_name": "write_todos", "tool_input": {"todos": todos}})
-    assert [bool(nudged()) for _ in range(5)] == [True, True, True, False, False]
+    assert [bool(nudged()) for _ in range(5)] == [True, False, False, False, False]
 
 
 def test_what_stands_before_a_prompt_is_not_the_user_s_word() -> None:

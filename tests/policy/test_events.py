@@ -64,6 +64,7 @@ def test_everything_that_happens_to_a_session_is_written_down() -> None:
     for number in range(11):
         hook("PostToolUse", tool_name="mcp__other__look", tool_input={"n": number})
     hook("Stop", last_assistant_message="So far.")
+    hook("PostToolUse", tool_name="Edit", tool_input={"file_path": "a"})
     hook("Stop", last_assistant_message="Which one?")
     call({"pause": "the deploy key has expired"}, *own)
     run("resume", *own)

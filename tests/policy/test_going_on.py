@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import punchlist
 from punchlist import Desk, Plan, ops
 from punchlist.core.model import Pace
-from punchlist.moments import Stop, Work, is_continuing, stopped, was_prompted, worked
+from punchlist.moments import Stop, Work, is_continuing, started, stopped, was_prompted, worked
+from punchlist.policy.effects import changes_something
 from punchlist.policy.limits import OURS, Limits
 from punchlist.policy.resume import go_on, next_item, noticed, prompted
 from punchlist.settings import load
@@ -167,10 +168,11 @@ def test_a_stop_by_the_user_holds_for_the_session_whatever_is_said() -> None:
     assert reason(desk(session="s2")) == ""
 
 
-def test_of_two_sessions_at_one_plan_only_the_one_that_came_last_is_sent_on() -> None:
+def test_of_two_sessions_at_one_plan_only_the_one_that_came_last_is_nudged() -> None:
     old = desk()
     old.bind("s2")
     new = old.of("s2")
+    new.call("plan", {"add": ["Test"]})
     assert reason(old) == "another session works from this plan"
     assert reason(new) == ""
     old.bind("s1")
@@ -190,14 +192,244 @@ def test_a_sub_agent_with_a_list_of_its_own_does_not_take_the_plan_from_the_main
     assert reason(at) == ""
 
 
+# --- it never overrides the user -------------------------------------------------------------------------------------
+
+UNPLANNED = "no planned work since the user's last message"
+TALKS = ("Why did you choose sqlite?", "Explain the design.", "thanks", "hm", "hello", "Fix the typo in README.md.")
+
+
+@pytest.mark.parametrize("prompt", TALKS)
+def test_an_agent_that_answered_without_touching_the_plan_is_left_alone(prompt: str) -> None:
+    at = desk()
+    was_prompted(at, prompt)
+    assert reason(at) == UNPLANNED
+    worked(at, Work("Read", changes=False))
+    worked(at, Work("Edit"))
+    assert reason(at) == UNPLANNED, "a small fix beside an old plan is no planned work"
+
+
+def test_a_change_of_the_plan_by_the_agent_itself_is_planned_work() -> None:
+    at = desk()
+    was_prompted(at, "Now write it.")
+    at.change(lambda plan: ops.add(plan, "Ask Ann"))
+    assert reason(at) == UNPLANNED, "what the user changed gives no licence"
+    at.call("plan", {"show": True})
+    at.call("plan", {"start": [1]})
+    assert reason(at) == UNPLANNED, "a call that changes nothing gives none either"
+    at.call("plan", {"done": [1]})
+    assert reason(at) == ""
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["go on", "Continue.", "ok, go ahead", "mach weiter", "sigue", "продолжай", "继续", "続けて", "계속"],
+)
+def test_a_bare_go_on_is_leave_to_nudge(prompt: str) -> None:
+    at = desk()
+    was_prompted(at, prompt)
+    assert reason(at) == ""
+
+
+@pytest.mark.parametrize("prompt", ["Continue the loop until it is red", "go on vacation", "yes", "next.js", "I go on"])
+def test_words_that_only_begin_like_go_on_are_not_leave_to_nudge(prompt: str) -> None:
+    at = desk()
+    was_prompted(at, prompt)
+    assert reason(at) == UNPLANNED
+
+
+def test_reading_and_failing_do_not_answer_a_nudge() -> None:
+    at = desk()
+    assert reason(at) == ""
+    for work in (Work("look", changes=False), Work("fail", failed=True), Work("show", tool="plan")):
+        worked(at, work)
+        assert reason(at) == "nudges led to no progress"
+    worked(at, Work("write"))
+    assert reason(at) == ""
+
+
+def test_an_edit_of_the_user_does_not_answer_a_nudge() -> None:
+    at = desk()
+    assert reason(at) == ""
+    at.change(lambda plan: ops.add(plan, "Ask Ann"))
+    assert reason(at) == "nudges led to no progress"
+
+
+@pytest.mark.parametrize(
+    ("stop", "why"),
+    [
+        ({"interrupted": True}, "it was interrupted"),
+        ({"refused": True}, "a permission was refused"),
+        ({"planning": True}, "planning goes on"),
+        ({"background": True}, "work goes on in the background"),
+    ],
+)
+def test_after_an_interruption_the_plan_must_be_changed_before_the_next_nudge(stop: dict[str, Any], why: str) -> None:
+    at = desk()
+    assert reason(at, **stop) == why
+    assert reason(at) == UNPLANNED
+    at.call("plan", {"add": ["Test"]})
+    assert reason(at) == ""
+
+
+@pytest.mark.parametrize("source", ["clear", "resume", "fork"])
+def test_a_session_that_begins_again_is_not_nudged_to_its_old_plan(source: str) -> None:
+    at = desk()
+    told = started(at, source)
+    assert "Continue it when the user asks for it." in told[0]
+    assert reason(at) == UNPLANNED
+    was_prompted(at, "hello")
+    assert reason(at) == UNPLANNED
+
+
+def test_a_compaction_in_the_middle_of_the_work_takes_no_leave_away() -> None:
+    at = desk()
+    assert "Carry on from there." in started(at, "compact")[0]
+    assert reason(at) == ""
+
+
+def test_a_nudge_yields_to_the_user_and_names_the_way_out() -> None:
+    for text in (stopped(desk(), Stop(said=TALK)).text, stopped(_listing(), Stop(said=TALK)).text):
+        assert "The user's last message comes first" in text
+        assert "for only a part, or to stop or wait, do that and stop" in text
+        assert "If you are stuck" in text
+
+
+def _listing() -> Desk:
+    """A desk whose agent has a list tool of its own."""
+    at = desk()
+    at.paced(lambda pace: pace._replace(tool="TodoWrite"))
+    return at
+
+
+def test_until_done_nudges_without_planned_work_within_the_bounds() -> None:
+    at = desk(continuation="until-done")
+    was_prompted(at, "thanks")
+    assert reason(at) == ""
+    assert reason(at) == "nudges led to no progress"
+    was_prompted(at, "stop")
+    assert reason(at) == "the user said to wait"
+
+
+def test_where_the_program_ends_with_the_turn_nothing_is_counted() -> None:
+    at = desk()
+    assert reason(at, ending=True) == "its program ends with this turn"
+    assert at.pace.nudges == 0
+
+
+STOP_WORDS = {
+    "English": "Stop.|Wait|hold on|Don't continue|stop there please",
+    "German": "Hör auf|Einen Moment|Bitte warten|Nicht weitermachen|Stopp",
+    "Spanish": "Para|No sigas|Detente|Espera|Para, por favor",
+    "French": "Ne continue pas|Arrête|Attends|Arrêtez",
+    "Italian": "Fermati|Aspetta|Non continuare",
+    "Portuguese": "Pare|Espere|Não continue|Aguarde",
+    "Dutch": "Wacht even|Hou op|Niet doorgaan",
+    "Polish": "Przestań|Czekaj|Zatrzymaj się",
+    "Russian": "Стой|Хватит|Подожди|Не продолжай",
+    "Ukrainian": "Зачекай|Зупинись",
+    "Turkish": "Dur|Bekle|Devam etme",
+    "Arabic": "توقف|انتظر",
+    "Hebrew": "עצור|חכה",
+    "Hindi": "रुको|रुक जाओ",
+    "Thai": "หยุด|รอก่อน",
+    "Vietnamese": "Dừng lại|Chờ đã",
+    "Japanese": "ちょっと待って|やめて|ストップ",
+    "Chinese": "暂停|先不要继续|等一下|停",
+    "Korean": "그만|기다려|멈춰",
+    "Swedish": "Vänta|Sluta",
+    "Czech": "Počkej|Přestaň",
+    "Greek": "Σταμάτα|Περίμενε",
+    "Indonesian": "Tunggu sebentar|Berhenti",
+}
+
+
+@pytest.mark.parametrize("language", STOP_WORDS)
+def test_stop_and_wait_are_understood_in_many_languages(language: str) -> None:
+    for words in STOP_WORDS[language].split("|"):
+        at = desk()
+        was_prompted(at, words)
+        at.call("plan", {"note": {"1": "stopped here"}})
+        assert reason(at) == "the user said to wait", words
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("Do only item 2 and nothing else.", "do step 1 only", "just do item 2", "Do item 2, leave the rest."),
+        *("only step 3 please", "up to step 3", "mach nur Punkt 2", "haz solo el 2", "fais seulement le point 2"),
+        *("сделай только пункт 2", "只做第2项", "項目2だけやって", "2번만 해"),
+    ],
+)
+def test_a_message_that_asks_for_a_part_is_a_reason_to_stop(words: str) -> None:
+    at = desk()
+    was_prompted(at, words)
+    at.call("plan", {"done": [1]})
+    assert reason(at) == "the user asked for a part only"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            'Add a "Stop" button',
+            "Why does it stop after 3 items? Fix it.",
+            "Para el parser usa sqlite",
+        ),
+        *("Add a read-only mode", "Run it only if the tests pass", "make sure only one item is active", "just fix it"),
+    ],
+)
+def test_a_task_that_speaks_of_stopping_is_a_task(words: str) -> None:
+    at = desk()
+    was_prompted(at, words)
+    at.call("plan", {"done": [1]})
+    assert reason(at) == ""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("Ich warte auf deine Bestätigung.", "Bitte sag mir, welche Variante du willst.", "Espero tu confirmación."),
+        *("请告诉我您想要哪一个。", "J'attends votre réponse.", "Жду вашего ответа.", "教えてください。"),
+    ],
+)
+def test_an_agent_that_waits_in_another_language_is_left_alone(said: str) -> None:
+    assert reason(desk(), said=said) == "it asks the user something"
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "changes"),
+    [
+        ("Read", {"file_path": "a"}, False),
+        ("mcp__files__list_folder", {}, False),
+        ("Bash", {"command": "cat a | grep -n b 2>/dev/null"}, False),
+        ("exec_command", {"cmd": "sed -n 1,5p a && git log -3"}, False),
+        ("shell", {"command": ["bash", "-lc", "ls -la"]}, False),
+        ("Edit", {"file_path": "a"}, True),
+        ("write_file", {}, True),
+        ("Bash", {"command": "make test"}, True),
+        ("Bash", {"command": "echo a > b"}, True),
+        ("Bash", {"command": "sed -i s/a/b/ c"}, True),
+        ("Bash", {"command": "find . -delete"}, True),
+        ("something_else", None, True),
+    ],
+)
+def test_a_call_that_only_looks_is_told_from_one_that_changes_something(tool: str, args: Any, changes: bool) -> None:
+    assert changes_something(tool, args) is changes
+
+
 # --- bounds ----------------------------------------------------------------------------------------------------------
 
 
-def test_three_pushes_in_a_row_without_progress_are_enough_until_the_user_speaks() -> None:
+def test_after_a_nudge_that_led_to_nothing_there_is_none_until_the_user_speaks() -> None:
     at = desk()
-    assert [reason(at) == "" for _ in range(6)] == [True] * 3 + [False] * 3
+    assert [reason(at) == "" for _ in range(4)] == [True, False, False, False]
     was_prompted(at, "go on")
-    assert [reason(at) == "" for _ in range(6)] == [True] * 3 + [False] * 3
+    assert [reason(at) == "" for _ in range(4)] == [True, False, False, False]
+
+
+def test_the_setting_says_how_many_nudges_in_a_row_may_lead_to_nothing() -> None:
+    at = desk(idle_nudges=3)
+    assert [reason(at) == "" for _ in range(5)] == [True, True, True, False, False]
 
 
 @pytest.mark.parametrize("dialect", ["native", "claude-code", "llxprt"])
@@ -210,7 +442,7 @@ def test_a_push_that_comes_back_as_a_prompt_is_not_the_user_s_word(dialect: str)
         if sent:
             nudges += 1
             was_prompted(at, sent)
-    assert nudges == 3
+    assert nudges == 1
 
 
 def test_work_is_progress_but_not_without_end() -> None:
@@ -266,7 +498,7 @@ def test_a_clock_that_went_back_lets_nobody_run_for_ever() -> None:
 )
 def test_nobody_is_sent_on_beyond_a_bound(idle: int, nudges: int, minutes: float, limits: Limits) -> None:
     pace = Pace(idle=idle, nudges=nudges)
-    verdict = go_on(plan_of("a"), pace, Stop(minutes=minutes), limits)
+    verdict = go_on(plan_of("a"), pace, Stop(minutes=minutes, always=True), limits)
     if verdict.item is not None:
         assert idle < limits.idle_nudges
         assert nudges < limits.nudges
@@ -292,7 +524,7 @@ def test_the_same_call_again_and_calls_in_turns_are_no_progress() -> None:
 
 def test_what_counts_for_the_session_stays_when_the_user_speaks() -> None:
     pace = Pace(nudges=7, spent=90, idle=3, work=2, since=5, stopped=True, waiting="the user said to wait")
-    assert prompted(pace, "") == Pace(nudges=7, spent=90, stopped=True)
+    assert prompted(pace, 4) == Pace(nudges=7, spent=90, stopped=True, asked=4)
 
 
 # --- agents that would run for ever ----------------------------------------------------------------------------------
@@ -333,10 +565,10 @@ def _edits(at: Desk, number: int) -> str:
 
 # How many nudges each may get: without a word of the user, and with one before each stop.
 AGENTS: dict[str, tuple[Callable[[Desk, int], str], int, int]] = {
-    "does nothing": (_nothing, 3, 20),
-    "only talks": (_talks, 3, 20),
-    "loops on one call": (_loops, 3, 20),
-    "alternates between two calls": (_alternates, 4, 20),
+    "does nothing": (_nothing, 1, 20),
+    "only talks": (_talks, 1, 20),
+    "loops on one call": (_loops, 1, 20),
+    "alternates between two calls": (_alternates, 2, 20),
     "asks": (_asks, 0, 0),
     "works": (_works, 20, 20),
     "edits the list": (_edits, 20, 20),
@@ -388,7 +620,7 @@ def test_bounds_survive_a_restart_before_every_stop(name: str, scheme: str, tmp_
 
 def test_over_ten_thousand_stops_in_a_file_pushes_stay_within_bounds(tmp_path: Path) -> None:
     at = _reopened(f"sqlite:{tmp_path / 'plan.db'}", every=500)
-    assert _stops(at, _nothing, STOPS, prompting=False) == 3
+    assert _stops(at, _nothing, STOPS, prompting=False) == 1
     at(0).close()
 
 
@@ -409,7 +641,7 @@ with punchlist.open(url, session="s1") as desk:
 
 
 @pytest.mark.parametrize("scheme", ["sqlite", "json"])
-@pytest.mark.parametrize(("does", "bound"), [("nothing", 3), ("works", 20)])
+@pytest.mark.parametrize(("does", "bound"), [("nothing", 1), ("works", 20)])
 def test_two_processes_at_once_share_their_bounds(does: str, bound: int, scheme: str, tmp_path: Path) -> None:
     url = f"{scheme}:{tmp_path / 'kept'}"
     desk(url).close()
@@ -435,8 +667,8 @@ def test_every_push_and_every_rest_is_written_down() -> None:
     happened = [(one["kind"], one.get("number", one.get("reason"))) for one in at.events() if one["kind"] != "call"]
     assert happened == [
         ("nudge", 1),
-        ("nudge", 2),
-        ("nudge", 3),
+        ("stop", "nudges led to no progress"),
+        ("stop", "nudges led to no progress"),
         ("stop", "nudges led to no progress"),
         ("stop", "nudges led to no progress"),
     ]

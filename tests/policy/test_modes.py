@@ -269,7 +269,8 @@ PAUSES: dict[str, tuple[str, str, dict[str, Any]]] = {
 def paused(dialect: str, url: str = "") -> tuple[Desk, PauseRecorder]:
     """A desk whose model was nudged twice, and then asked to pause; and who was told."""
     name, tool, args = PAUSES[dialect]
-    at = planned(name, store=url or None)
+    at = planned(name, store=url or None, idle_nudges=2)
+    was_prompted(at, "go on")
     recorder = PauseRecorder()
     at.on_pause(recorder)
     for _ in range(2):
@@ -308,7 +309,7 @@ def test_a_pause_survives_a_restart_and_ends_with_the_user_s_next_prompt(
     at = desk(dialect, url)
     assert at.plan.paused == before
     assert stopped(at, Stop(said="So far.")).reason == "the work is paused"
-    was_prompted(at, "The key is renewed, go on.")
+    was_prompted(at, "Go on.")
     assert at.plan.paused is None
     assert stopped(at, Stop(said="So far.")).text
     assert len(recorder.pauses) == 1
@@ -334,6 +335,7 @@ def test_a_hook_s_prompt_ends_a_pause() -> None:
 
 def test_a_refused_reason_pauses_nothing_and_nobody_is_told() -> None:
     at = planned("llxprt")
+    was_prompted(at, "go on")
     recorder = PauseRecorder()
     at.on_pause(recorder)
     assert at.call("todo_pause", {"reason": "stuck"}, continuing=True).is_error
@@ -453,7 +455,7 @@ def test_off_means_silent_and_absent_and_on_means_as_before(where: tuple[str, ..
     assert "Read" in run("show", "--session", "s1").stdout  # the user's own commands work as ever
     assert run("add", "Write", "--session", "s1").returncode == 0
     run("on", *where)
-    assert is_silent() == NONE
+    assert is_silent() == [True, *NONE[1:]], "one nudge led to nothing; all else is as before"
 
 
 def test_a_variable_turns_it_off_too() -> None:

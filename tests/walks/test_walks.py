@@ -127,7 +127,7 @@ def test_a_session_of_an_agent_is_followed_by_its_hooks() -> None:
     assert run("line") == "▶ Reproduce, now 0/2\n"
 
     (nudged,) = hook("Stop", stop_hook_active=False, last_assistant_message="So far.")
-    assert nudged.startswith('The plan is not finished: now "Reproduce" (0/2). Go on with it.')
+    assert nudged.startswith('The plan is not finished: now "Reproduce" (0/2). ')
     assert hook("Stop", stop_hook_active=True, last_assistant_message="Which parser do you mean?") == []
     run("add", "Write a test", "--after", "Reproduce")
     assert hook("UserPromptSubmit", prompt="go on") == ['the user added "Write a test".']

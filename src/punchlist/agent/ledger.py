@@ -11,6 +11,7 @@ from ..core.model import MAIN, Item, Pace, Plan
 from ..core.ops import called
 from ..core.redact import recorded
 from ..desk import Desk
+from ..policy.effects import changes_something
 from ..policy.resume import noticed
 from .messages import Call, Result
 
@@ -31,8 +32,9 @@ def write_down(desk: Desk, calls: Sequence[tuple[Call, Result]]) -> None:
     def step(pace: Pace) -> Pace:
         if pace.revision == before.revision:  # that a call was noted is no change of the plan
             pace = pace._replace(revision=plan.revision)
-        for call, _ in calls:
-            pace = noticed(pace, _digest(call))
+        for call, result in calls:
+            if not result.is_error and changes_something(call.tool, call.args):
+                pace = noticed(pace, _digest(call))
         return pace
 
     desk.paced(step)

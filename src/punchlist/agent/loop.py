@@ -115,7 +115,8 @@ def _rested(site: Site, said: Transcript, turn: Turn) -> Rested | None:
         return None
     if not site.depth and site.desk.plan.open_items and site.is_spoken_to():
         return Rested(site.agent, "waiting", "you have said more")
-    standing = Standing(said=turn.text, agent=site.agent)
+    # llxprt's own system prompts an agent whenever something is open.
+    standing = Standing(said=turn.text, agent=site.agent, always=site.desk.dialect_name == "llxprt")
     sent = Sent("", "a sub-agent is not nudged") if site.depth else stopped(site.desk, standing)
     if not sent.text:
         open_items = site.desk.plan.open_items

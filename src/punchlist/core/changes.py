@@ -8,7 +8,7 @@ from operator import is_not
 
 from .errors import Disagreement
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, USER, Closing, Item, Plan
-from .text import cut, inline, plainly, quoted
+from .text import WHOLE, cut, inline, plainly, quoted
 from .typed import Any, NamedTuple
 
 # What a plan consists of beside its items. The revision and the last id only ever grow: they are not undone.
@@ -149,55 +149,63 @@ class _Voice(NamedTuple):
     ids: bool = True  # whether items are known by their ids
     final: bool = False  # whether it is said that a change stands
     quotes: bool = True  # whether notes and reasons stand in quotes: to a model they must not pose as our own words
+    width: int = WHOLE  # characters of an item's text
 
-    def words(self, text: str, width: int) -> str:
-        return quoted(text, width) if self.quotes else cut(inline(text), width)
+    def words(self, text: str) -> str:
+        return quoted(text) if self.quotes else cut(inline(text), WHOLE)
+
+    def name(self, item: Item) -> str:
+        return f"{item.id} {self.text(item.text)}" if self.ids else self.text(item.text)
+
+    def text(self, text: str) -> str:
+        return quoted(text, self.width)
 
 
-_FOR_PEOPLE = _Voice(quotes=False)
+_FOR_PEOPLE = _Voice(quotes=False, width=60)
 
 
 def _sentences(change: Change, voice: _Voice, plan: Plan) -> Iterator[str]:
-    ids = voice.ids
     if change.kind == "added":
-        yield f"added {_name(change.after, ids)}" + (
-            "" if change.after.status == PENDING else f", {_state(change.after)}"
-        )
+        new = change.after
+        state = "" if new.status == PENDING else f", {_state(new)}"
+        why = f": {voice.words(new.reason)}" if state and new.reason else ""
+        yield f"added {voice.name(new)}{state}{why}"
+        for note in new.notes:
+            yield f"noted on {voice.name(new)}: {voice.words(note)}"
     elif change.kind == "removed":
         if change.after:
             yield from _item_sentences(change.before, change.after, voice)
-        yield f"removed {_name(change.before, ids)}" + (FINAL.rstrip(".") if voice.final else "")
+        yield f"removed {voice.name(change.before)}" + (FINAL.rstrip(".") if voice.final else "")
     elif change.kind == "changed":
         yield from _item_sentences(change.before, change.after, voice)
     elif change.kind == "plan":
         yield from _head_sentences(change, voice)
     else:
         strayed = _strayed(change.before, change.after)
-        names = [_name(item, ids) for item in plan.items if item.id in strayed]
+        names = [voice.name(item) for item in plan.items if item.id in strayed]
         advice = "; keep the order as it is now" if voice.final else ""
         yield f"moved {', '.join(names[:3]) or 'items'}{', …' if len(names) > 3 else ''}{advice}"
 
 
 def _item_sentences(old: Item, new: Item, voice: _Voice) -> Iterator[str]:
-    ids = voice.ids
     if old.text != new.text:
-        yield f"renamed {_name(old, ids)} to {quoted(new.text)}"
+        yield f"renamed {voice.name(old)} to {voice.text(new.text)}"
     if old.status != new.status or (old.reason != new.reason and new.reason):
-        yield f"{_verb(old, new)} {_name(new, ids)}" + (f": {voice.words(new.reason, 120)}" if new.reason else "")
+        yield f"{_verb(old, new)} {voice.name(new)}" + (f": {voice.words(new.reason)}" if new.reason else "")
     for note in new.notes[len(old.notes) :] if new.notes[: len(old.notes)] == old.notes else new.notes:
-        yield f"noted on {_name(new, ids)}: {voice.words(note, 200)}"
+        yield f"noted on {voice.name(new)}: {voice.words(note)}"
     if len(new.notes) < len(old.notes):
-        yield f"took notes off {_name(new, ids)}"
+        yield f"took notes off {voice.name(new)}"
     for field in ("phase", "parent", "owner", "priority", "check"):
         if getattr(old, field) != getattr(new, field):
             value = getattr(new, field)
             yield (
-                f"set the {field} of {_name(new, ids)} to {quoted(value)}"
+                f"set the {field} of {voice.name(new)} to {quoted(value)}"
                 if value
-                else f"took the {field} off {_name(new, ids)}"
+                else f"took the {field} off {voice.name(new)}"
             )
     if old.needs != new.needs:
-        yield f"let {_name(new, ids)} wait for {', '.join(new.needs) or 'nothing'}"
+        yield f"let {voice.name(new)} wait for {', '.join(new.needs) or 'nothing'}"
 
 
 def _head_sentences(change: Change, voice: _Voice) -> Iterator[str]:
@@ -206,7 +214,7 @@ def _head_sentences(change: Change, voice: _Voice) -> Iterator[str]:
     elif change.id == "mode":
         yield f"switched to {change.after} mode"
     elif change.id == "paused":
-        yield f"paused the work: {voice.words(change.after.reason, 120)}" if change.after else "resumed the work"
+        yield f"paused the work: {voice.words(change.after.reason)}" if change.after else "resumed the work"
     elif change.id == "phases":
         added = [name for name in change.after if name not in change.before]
         if [name for name in change.after if name not in added] == list(change.before):
@@ -223,10 +231,6 @@ def _verb(old: Item, new: Item) -> str:
 
 def _state(item: Item) -> str:
     return {ACTIVE: "active", BLOCKED: "blocked", DONE: "completed", DROPPED: "dropped"}[item.status]
-
-
-def _name(item: Item, ids: bool) -> str:
-    return f"{item.id} {quoted(item.text)}" if ids else quoted(item.text)
 
 
 # --- finding -------------------------------------------------------------------------------------------------------

@@ -142,12 +142,15 @@ class Pace(NamedTuple):
     reminded: int = 0  # turns since the last reminder
     reminders: int = 0  # since the plan changed
     spent: int = 0  # tokens of reminders in this session
-    work: int = 0  # tool calls since the last nudge; one that was made lately does not count
+    work: int = 0  # calls since the last nudge that changed something; one that was made lately does not count
     lately: str = ""  # the digests of those, with a space between
     nudges: int = 0  # in this session
     idle: int = 0  # nudges in a row that led to nothing
     since: int = 0  # when the first nudge after the user's last word was given, in seconds
     nudged_at: str = ""  # when the last one was
+    nudged: int = 0  # the plan's revision at the last nudge
+    asked: int = 0  # the plan's revision when the user last spoke
+    going: bool = False  # the user's last message was a bare "go on"
     tool: str = ""  # with which it last wrote the plan
     planning: int = 0  # turns since the text of plan mode was told
     waiting: str = ""  # why it stops until the user's next word

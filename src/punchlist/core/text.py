@@ -5,6 +5,7 @@ from __future__ import annotations
 # Joiners and variation selectors that words and emoji are made of; every other invisible character is replaced.
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
 _REPLACED = "\ufffd"
+WHOLE = 500  # characters of a text that a model reads uncut: the user's words must reach it as they were typed
 _TAG, _BRACKET = "\u2039", "\u27e6"  # what stands in the place of a < or [ that a model could take for a tag
 # What may follow a < without making a tag of it: a < b, x<5, <=, <<, <-, <(
 _HARMLESS = frozenset("0123456789=<>-.,;:()[]{}\"'`")
@@ -40,7 +41,7 @@ def plainly(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .!;:,-*")
 
 
-def quoted(text: str, width: int = 60) -> str:
+def quoted(text: str, width: int = WHOLE) -> str:
     """An item's text as it stands inside a sentence. No text can close the quotes around it."""
     return '"' + cut(inline(text), width).replace("\\", "\\\\").replace('"', '\\"') + '"'
 

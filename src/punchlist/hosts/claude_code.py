@@ -33,6 +33,8 @@ _HOST = Host(
 )
 _PACKED = frozenset(["tool_input", "tool_response", "background_tasks", "session_crons", "is_interrupt"])
 _OVER = frozenset(["completed", "done", "failed", "error", "killed", "cancelled", "canceled", "stopped", "aborted"])
+_REFUSALS = ("requested permissions to", "Permission to use", "doesn't want to proceed with this tool use")
+_TYPED = ("", "user", "sdk")  # whose prompts are the user's; any other source wakes the agent up
 _NOTICE = "<task-notification>"  # begins a prompt that is not the user's: work in the background has ended
 
 
@@ -59,7 +61,7 @@ def read(event: dict[str, Any]) -> Event:
     name, tool, log = needed(event, "hook_event_name"), text(event, "tool_name"), event.get("transcript_path")
     args = event.get("tool_input")
     prompt = text(event, "prompt")
-    unasked = name == "UserPromptSubmit" and prompt.startswith(_NOTICE)
+    unasked = name == "UserPromptSubmit" and (prompt.startswith(_NOTICE) or text(event, "source") not in _TYPED)
     plan = args.get("plan") if tool == "ExitPlanMode" and isinstance(args, dict) else None
     return Event(
         moment="" if unasked else MOMENTS.get(name, ""),
@@ -90,7 +92,7 @@ def _seconds(value: Any) -> float:
 def _log() -> Log:
     from .recall import Log
 
-    return Log(_message, cut="[Request interrupted by user", asking=("AskUserQuestion",))
+    return Log(_message, cut="[Request interrupted by user", asking=("AskUserQuestion",), refusals=_REFUSALS)
 
 
 def _message(entry: dict[str, Any]) -> dict[str, Any]:
@@ -114,8 +116,8 @@ def _shown(response: Any) -> Any:
 
 
 def written(event: dict[str, Any], said: Answer) -> dict[str, Any] | None:
-    if said.nudge:
-        return {"decision": "block", "reason": said.nudge}
-    if not said.context:
+    """An answer in Claude Code's form. A nudge as context continues the turn; a block would be shown as an error."""
+    told = said.nudge or said.context
+    if not told:
         return None
-    return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "additionalContext": said.context}}
+    return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "additionalContext": told}}

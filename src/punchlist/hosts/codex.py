@@ -15,7 +15,8 @@ _CUT = "(turn aborted)"
 
 def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | None:
     """What to say to an event, or nothing."""
-    return written(event, heed(read(event), _HOST, flags))
+    said = heed(read(event), _HOST, flags)
+    return {"decision": "block", "reason": said.nudge} if said.nudge else written(event, said)
 
 
 def _log() -> Log:

@@ -10,6 +10,7 @@ from ..core.errors import Refused
 from ..core.model import MAIN, NOTHING
 from ..core.typed import TYPE_CHECKING, Any, NamedTuple
 from ..desk import Desk, desk_for
+from ..policy.effects import changes_something
 from ..settings import load, place
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Event(NamedTuple):
     said: str = ""  # the agent's last words
     background: bool = False
     planning: bool = False
+    ends: bool = False  # of a stop: the program ends with it
     log: str = ""  # the file in which the agent keeps the conversation
 
 
@@ -146,7 +148,9 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
         _approved(desk, event.approved)
     news = _mirrored(desk, event, host)
     tool = event.tool if event.tool in host.mirrors else own_tool(event.tool)
-    work = moments.Work(_digest(event), tool, event.failed, event.interrupted, () if tool else _call(desk, event, host))
+    changes = changes_something(event.tool, event.args)
+    calls = () if tool else _call(desk, event, host)
+    work = moments.Work(_digest(event), tool, event.failed, event.interrupted, changes, calls)
     return [*news, *_again(desk, event, host), *moments.worked(desk, work, deaf=host.deaf)]
 
 
@@ -217,8 +221,15 @@ def _stop(desk: Desk, event: Event, host: Host) -> str:
     """Nudged with a text, or allowed to stop. Only the main agent is nudged."""
     if event.agent != MAIN:
         return ""
-    stop = moments.Stop(said=event.said, background=event.background, planning=event.planning, agent=MAIN)
-    if not event.said and event.log and host.log is not None:
+    stop = moments.Stop(
+        said=event.said,
+        background=event.background,
+        planning=event.planning,
+        interrupted=event.interrupted,
+        agent=MAIN,
+        ending=event.ends,
+    )
+    if event.log and host.log is not None:
         from .recall import recalled
 
         stop = recalled(event.log, host.log(), stop)

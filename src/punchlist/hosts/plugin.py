@@ -29,4 +29,5 @@ def _read(event: dict[str, Any]) -> Event:
         failed=event.get("failed") is True,
         interrupted=event.get("interrupted") is True,
         said=text(event, "said"),
+        ends=event.get("ends") is True,
     )

@@ -12,7 +12,11 @@ from ..policy.resume import Stop
 from ..policy.waiting import says_wait
 
 _MOST = 262_144  # bytes of a log that are looked at, at its end
-_NOT_TYPED = ("<", "Stop hook feedback:")  # how what a program says in the user's name begins
+_NOT_TYPED = (
+    "<",
+    "Stop hook feedback:",
+    "Stop hook additional context:",
+)  # how what a program says in the user's name begins
 _MARKS = ("isMeta", "isSidechain")  # of what is not the user's word
 
 
@@ -22,16 +26,18 @@ class Log(NamedTuple):
     message: Callable[[dict[str, Any]], dict[str, Any]]  # an entry as a message
     cut: str  # how what stands in the user's name begins, where the user has interrupted it
     asking: tuple[str, ...] = ()  # the tools with which it puts a question to the user
+    refusals: tuple[str, ...] = ()  # words in the result of a call that the user has not permitted
 
 
 def recalled(path: str, log: Log, stop: Stop) -> Stop:
     """What is known of an agent that stops, with what the end of its log says."""
     try:
-        heard = tally(map(_typed, map(log.message, _entries(path))), (), log.asking)
+        heard = tally(map(_typed, map(log.message, _entries(path))), ("plan",), log.asking, log.refusals)
     except (OSError, ValueError):  # it is not there, or nobody may read it
         return stop
     return stop._replace(
-        said=heard.said,
+        said=stop.said or heard.said,
+        refused=heard.refused,
         interrupted=stop.interrupted or heard.asked.startswith(log.cut),
         awaiting=stop.awaiting or heard.question,
         waits=says_wait(heard.asked),

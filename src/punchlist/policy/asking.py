@@ -60,6 +60,25 @@ _ANYWHERE = (
     "y n",
     "once you",
 )
+# The same in other languages; whoever waits for an answer seldom puts a question mark.
+_ELSEWHERE = (
+    *("ich warte auf", "warte auf deine", "warte auf ihre", "sag mir", "sagen sie mir", "lass mich wissen"),
+    *("gib mir bescheid", "bitte bestätige", "bitte bestätigen", "deine entscheidung", "deine freigabe", "soll ich"),
+    *("espero tu", "espero su", "a la espera de", "dime", "dígame", "avísame", "por favor confirma", "quieres que"),
+    *("j'attends", "dis moi", "dites moi", "fais moi savoir", "faites moi savoir", "merci de confirmer", "veux tu"),
+    *("attendo", "in attesa di", "fammi sapere", "dimmi", "conferma per", "aguardo", "me avise", "diga me"),
+    *("ik wacht op", "laat me weten", "laat het me weten", "czekam na", "daj mi znać", "daj znać", "proszę o"),
+    *("жду", "дайте знать", "дай знать", "скажи мне", "скажите", "подтвердите", "подтверди", "чекаю на"),
+    *("bekliyorum", "haber ver", "bana söyle", "jag väntar", "säg till", "meddela mig", "odotan", "čekám na"),
+    *("menunggu", "beri tahu", "mohon konfirmasi", "đang chờ", "hãy cho tôi biết", "vui lòng", "xin cho biết"),
+    *("أنتظر", "بانتظار", "أخبرني", "يرجى", "אני מחכה", "ממתין", "אנא", "תגיד לי"),
+)
+_UNSPACED = (
+    *("请告诉", "告诉我", "请确认", "等待您", "等您", "等你", "请选择", "請告訴", "請確認", "等待確認"),
+    *("教えてください", "確認してください", "お待ちして", "ご確認", "お知らせください", "でしょうか", "ますか"),
+    *("알려 주세요", "알려주세요", "기다리겠습니다", "기다리고", "확인해 주세요", "할까요"),
+    *("โปรดบอก", "กรุณา", "रहा हूँ", "कृपया"),
+)
 # What says it at the end of a clause only: "your call", not "your call of the function".
 _AT_THE_END = (
     *each("your", "call|choice|move|turn|decision"),
@@ -101,7 +120,9 @@ def asks(text: str) -> bool:
         return True
     end = "\n".join([*lead, *lines[-3 - options :]])
     words = plain(end)
-    if any(f" {phrase} " in words for phrase in _ANYWHERE) or any(sign in end.casefold() for sign in _SIGNS):
+    if any(f" {phrase} " in words for phrase in (*_ANYWHERE, *_ELSEWHERE)):
+        return True
+    if any(sign in end.casefold() for sign in (*_SIGNS, *_UNSPACED)):
         return True
     return any(map(_wants_something, clauses(end)))
 

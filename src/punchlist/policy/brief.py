@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..core.model import ACTIVE, BLOCKED, Item, Plan
-from ..core.text import counted, cut, inline, quoted
+from ..core.text import WHOLE, counted, cut, inline, quoted
 from ..core.typed import Any
 from ..prompts import say
 
@@ -17,7 +17,7 @@ POST_COMPACT = "post-compact"
 _WRAPPERS = {"gencode": "reminder"}
 _REMINDERS = {"plan.reminder": "", "claude-code.reminder": "claude-code", "gencode.nag": "gencode"}  # whose words
 _SHOWN = 20  # open items in words
-_WIDTH = 100  # characters of one of them
+_NOTES = 10  # notes of the active item
 
 
 def wrapped(text: str, dialect: str) -> str:
@@ -27,9 +27,13 @@ def wrapped(text: str, dialect: str) -> str:
 
 
 def listed(plan: Plan, *, ids: bool) -> str:
-    """What is open, a line each."""
+    """What is open, a line each, with the notes of what is being worked on."""
     items = plan.open_items
-    lines = [_line(item, ids) for item in items[:_SHOWN]]
+    lines: list[str] = []
+    for item in items[:_SHOWN]:
+        lines.append(_line(item, ids))
+        if item.status == ACTIVE:
+            lines += [f"  note: {quoted(note)}" for note in item.notes[-_NOTES:]]
     if len(items) > _SHOWN:
         lines.append(f"and {counted(len(items) - _SHOWN, 'more item')}")
     return "\n".join(lines)
@@ -37,7 +41,7 @@ def listed(plan: Plan, *, ids: bool) -> str:
 
 def now(plan: Plan, item: Item, *, ids: bool) -> str:
     """Where the work stands: `now 4 "Run the tests" (3/7)`."""
-    name = f"{item.id} {quoted(item.text, _WIDTH)}" if ids else quoted(item.text, _WIDTH)
+    name = f"{item.id} {quoted(item.text)}" if ids else quoted(item.text)
     done = plan.progress
     return f"{'now' if item.status == ACTIVE else 'next'} {name} ({done.completed}/{done.total})"
 
@@ -47,19 +51,31 @@ def numbered(entries: Sequence[Any]) -> str:
     return "\n".join(f"{n}. [{entry['status']}] {inline(entry['content'])}" for n, entry in enumerate(entries, 1))
 
 
-def restored(plan: Plan, *, ids: bool) -> str:
-    """The plan for someone who has lost it; nothing if nothing is open."""
+def restored(plan: Plan, *, ids: bool, going_on: bool = True) -> str:
+    """The plan for someone who has lost it; nothing if nothing is open. `going_on`: in the middle of the work, so that
+    it can be continued before the user speaks."""
     if not plan.open_items:
         return ""
     done = plan.progress
     progress = f" ({done.completed}/{done.total} done)" if done.completed else ""
-    return say("plan.list", progress=progress, list=listed(plan, ids=ids), next=closing(plan, "Carry on from there."))
+    words = "Carry on from there." if going_on else "Continue it when the user asks for it."
+    return say("plan.list", progress=progress, list=listed(plan, ids=ids), next=closing(plan, words))
+
+
+def noted(plan: Plan) -> str:
+    """The notes of what is being worked on, for a list that has no place for them; nothing if there are none."""
+    said = [
+        f"Notes on {quoted(item.text)}: {'; '.join(map(quoted, item.notes[-_NOTES:]))}."
+        for item in plan.busy
+        if item.notes
+    ]
+    return " ".join(said)
 
 
 def closing(plan: Plan, words: str) -> str:
     """What someone who has got the plan should do with it: these words, if work may go on."""
     if plan.paused:
-        return f"The work is paused: {quoted(plan.paused.reason, 120)}."
+        return f"The work is paused: {quoted(plan.paused.reason)}."
     return words if plan.mode == "act" else f"The plan is in {plan.mode} mode."
 
 
@@ -96,7 +112,7 @@ def planning(file: str) -> str:
 def _line(item: Item, ids: bool) -> str:
     number = f"{item.id} " if ids else ""
     head = {ACTIVE: "now ", BLOCKED: "blocked "}.get(item.status, "")
-    why = f": {cut(inline(item.reason), 60)}" if item.status == BLOCKED and item.reason else ""
+    why = f": {cut(inline(item.reason), WHOLE)}" if item.status == BLOCKED and item.reason else ""
     return f"- {head}{number}{_words(item)}{why}"
 
 
@@ -112,7 +128,7 @@ def _is_said(text: str, name: str) -> bool:
 
 
 def _words(item: Item) -> str:
-    return cut(inline(item.text), _WIDTH)
+    return cut(inline(item.text), WHOLE)
 
 
 def _begun(sentence: str) -> str:

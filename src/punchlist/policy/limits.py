@@ -18,7 +18,8 @@ class Limits(NamedTuple):
     on_empty: bool = False  # whether an empty list is worth a word
     heeds_questions: bool = True  # whether an open question to the user is a reason for silence
     continuation: bool = True
-    idle_nudges: int = 3  # in a row that lead to nothing
+    until_done: bool = False  # whether it is nudged also where it did no planned work
+    idle_nudges: int = 1  # in a row that lead to nothing
     nudges: int = 20  # in a session
     minutes: int = 30  # since the first nudge after the user's last word
 

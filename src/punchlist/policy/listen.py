@@ -26,12 +26,16 @@ class Tally(NamedTuple):
     said: str = ""  # the assistant's last words, if nobody has spoken since
     asked: str = ""  # the user's last words
     question: bool = False  # whether a question was put to the user with a tool, and is not answered
+    refused: bool = False  # whether a call was not permitted, and neither the user nor a plan call came after it
 
 
-def tally(entries: Iterable[object], tools: Sequence[str], asking: Sequence[str] = ()) -> Tally:
+def tally(
+    entries: Iterable[object], tools: Sequence[str], asking: Sequence[str] = (), refusals: Sequence[str] = ()
+) -> Tally:
     """Fold a conversation, oldest entry first, in constant memory. What is no message is passed over, and what a
-    sub-agent said in between. `asking`: tools that put a question to the user."""
-    heard = _Heard(tools, asking)
+    sub-agent said in between. `asking`: tools that put a question to the user; `refusals`: words in the result of a
+    call that was not permitted."""
+    heard = _Heard(tools, asking, refusals)
     for entry in entries:
         if isinstance(entry, dict) and entry.get("isSidechain") is not True:
             heard.take(entry)
@@ -53,6 +57,8 @@ class _Heard:
         "names",
         "ours",
         "question",
+        "refusals",
+        "refused",
         "reminded",
         "reminders",
         "said",
@@ -61,8 +67,9 @@ class _Heard:
         "wrote",
     )
 
-    def __init__(self, tools: Sequence[str], asking: Sequence[str]) -> None:
+    def __init__(self, tools: Sequence[str], asking: Sequence[str], refusals: Sequence[str]) -> None:
         self.names, self.asking = frozenset(tools), frozenset(asking)
+        self.refusals, self.refused = tuple(refusals), False
         self.endings = tuple(f"_{tool}" for tool in tools)  # as an MCP server of ours offers them
         self.turns = self.wrote = self.reminded = self.reminders = 0  # wrote, reminded: how many turns before that
         self.written = self.failed = False
@@ -74,7 +81,7 @@ class _Heard:
     def tally(self) -> Tally:
         since = (self.turns - self.wrote, self.turns - self.reminded)
         told = Tally(self.turns, *since, self.reminders, self.written, self.failed, self.said, self.asked)
-        return told._replace(question=bool(self.question))
+        return told._replace(question=bool(self.question), refused=self.refused)
 
     def take(self, entry: dict[str, Any]) -> None:
         message = entry.get("message")
@@ -93,6 +100,7 @@ class _Heard:
         if texts and (kind == "user" or role == "user" or entry.get("role") == "user") and not entry.get("isMeta"):
             self.asked, self.said = "\n".join(texts), ""  # a question is answered
             self.question.clear()
+            self.refused = False
 
     def _attached(self, type: object) -> None:
         if type == REMINDER:
@@ -131,6 +139,7 @@ class _Heard:
         self.latest = bool(mine) if calls else self.latest
         self.question.update(str(call.get("id")) for call in calls if str(call.get("name")) in self.asking)
         if mine:
+            self.refused = False
             self.wrote, self.reminders, self.written = self.turns - 1, 0, True
             self.ours = {id for call in mine if isinstance(id := call.get("id"), str)}
 
@@ -142,11 +151,18 @@ class _Heard:
             if kind == "tool_result":
                 id = part.get("tool_use_id")
                 self.question.discard(str(id))
+                self.refused = self.refused or (bool(part.get("is_error")) and self._is_refusal(part.get("content")))
                 if id in self.ours if isinstance(id, str) else id is None and self.latest:
                     self.failed = bool(part.get("is_error"))
             elif kind in _TEXTS:
                 _gather(part, texts)
         return texts
+
+    def _is_refusal(self, content: object) -> bool:
+        texts: list[str] = []
+        for part in _parts(content):
+            _gather(part, texts)
+        return any(words in text for text in texts for words in self.refusals)
 
     def _is_plan(self, name: object) -> bool:
         """Whether a tool of this name is one of the plan's, as such or as an MCP server's."""

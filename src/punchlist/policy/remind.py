@@ -38,7 +38,7 @@ def afforded(text: str, pace: Pace, limits: Limits) -> Pace | None:
 def worked(plan: Plan, pace: Pace) -> Pace:
     """The pace after one more turn of work: counted from the last change of the plan."""
     if pace.revision != plan.revision:
-        return pace._replace(revision=plan.revision, turns=0, reminded=0, reminders=0, idle=0)
+        return pace._replace(revision=plan.revision, turns=0, reminded=0, reminders=0)
     return pace._replace(turns=pace.turns + 1, reminded=pace.reminded + 1)
 
 

@@ -8,6 +8,13 @@ from ..core.typed import NamedTuple
 from .asking import asks
 from .limits import Limits
 
+INTERRUPTED = "it was interrupted"
+WAIT = "the user said to wait"
+LIMITED = "the user asked for a part only"
+PAUSED, PLANNING = "the work is paused", "planning goes on"
+REFUSED, BACKGROUND = "a permission was refused", "work goes on in the background"
+# After one of these the agent must change the plan again before it is nudged.
+_ENDING = frozenset([INTERRUPTED, PAUSED, PLANNING, REFUSED, BACKGROUND])
 _LATELY = 8  # tool calls that are remembered, to tell work from going round in circles
 
 
@@ -21,9 +28,13 @@ class Stop(NamedTuple):
     planning: bool = False  # its own program is in plan mode
     interrupted: bool = False
     awaiting: bool = False  # an approval is awaited
+    refused: bool = False  # a permission was refused, and the agent has not changed the plan since
     waits: bool = False  # the user's last words tell it to wait
     owner: bool = True  # whether this session's is the plan
-    work: int = 0  # tool calls it made since it was last nudged, where nobody counted them before
+    work: int = 0  # calls that changed something since it was last nudged, where nobody counted them before
+    changed: int = 0  # the last revision of the plan that the agent itself made since the user spoke; 0: none
+    always: bool = False  # whether it is nudged also where it did no planned work
+    ending: bool = False  # its program ends with this turn: no nudge could reach it
 
 
 class Verdict(NamedTuple):
@@ -37,12 +48,14 @@ class Verdict(NamedTuple):
 def go_on(plan: Plan, pace: Pace, stop: Stop, limits: Limits) -> Verdict:
     """The verdict, and the pace with a nudge counted."""
     pace = _progressed(plan, pace, stop)
-    why = _rest(plan, pace, stop, limits)
+    why = _reason_to_stop(plan, pace, stop, limits)
+    if why in _ENDING:
+        pace = pace._replace(asked=plan.revision, going=False)
     item = None if why else next_item(plan, stop.agent)
     if item is None:
         return Verdict(None, why or "only blocked or waiting items are left", pace._replace(revision=plan.revision))
-    nudged = pace._replace(nudges=pace.nudges + 1, idle=pace.idle + 1, work=0, revision=plan.revision)
-    return Verdict(item, "an item is open", nudged)
+    counted = pace._replace(nudges=pace.nudges + 1, idle=pace.idle + 1, work=0)
+    return Verdict(item, "an item is open", counted._replace(revision=plan.revision, nudged=plan.revision))
 
 
 def next_item(plan: Plan, agent: str = "") -> Item | None:
@@ -58,13 +71,15 @@ def next_item(plan: Plan, agent: str = "") -> Item | None:
     return None
 
 
-def prompted(pace: Pace, waiting: str) -> Pace:
-    """The pace after the user's next word: what was counted in a row begins anew, what counts for the session stays."""
-    return pace._replace(idle=0, work=0, since=0, waiting=waiting)
+def prompted(pace: Pace, revision: int, *, waiting: str = "", going: bool = False) -> Pace:
+    """The pace after the user's next message: what was counted in a row starts again, what counts for the session
+    stays. From this revision of the plan on, a change by the agent is planned work."""
+    return pace._replace(idle=0, work=0, since=0, waiting=waiting, asked=revision, going=going)
 
 
 def noticed(pace: Pace, call: str) -> Pace:
-    """The pace after a tool call. One that was made lately is no progress, nor are several in turns."""
+    """The pace after a call that changed something. One that was made lately is no progress, nor are several in
+    turns."""
     known, call = pace.lately.split(), "".join(call.split())
     if call in known:
         return pace
@@ -72,25 +87,35 @@ def noticed(pace: Pace, call: str) -> Pace:
 
 
 def _progressed(plan: Plan, pace: Pace, stop: Stop) -> Pace:
+    """Only a change of the plan by the agent, or a call that changed something, answers a nudge."""
     if pace.revision and pace.revision != plan.revision:
-        return pace._replace(idle=0, turns=0, reminded=0, reminders=0)
-    return pace._replace(idle=0) if pace.work + stop.work else pace
+        pace = pace._replace(turns=0, reminded=0, reminders=0)
+    return pace._replace(idle=0) if stop.changed > pace.nudged or pace.work + stop.work else pace
 
 
-def _rest(plan: Plan, pace: Pace, stop: Stop, limits: Limits) -> str:
+def _is_planned(pace: Pace, stop: Stop, limits: Limits) -> bool:
+    """Whether the agent is in the middle of planned work: since the user's last message it has itself changed the plan,
+    or that message was a bare "go on"."""
+    return pace.going or stop.changed > pace.asked or stop.always or limits.until_done
+
+
+def _reason_to_stop(plan: Plan, pace: Pace, stop: Stop, limits: Limits) -> str:
     reasons = (
         (not limits.continuation, "continuation is off"),
         (pace.stopped, "the user stopped it for this session"),
-        (plan.paused is not None, "the work is paused"),
+        (plan.paused is not None, PAUSED),
         (plan.mode == "quiet", "the plan is in quiet mode"),
-        (plan.mode == "plan" or stop.planning, "planning goes on"),
+        (plan.mode == "plan" or stop.planning, PLANNING),
         (not stop.owner, "another session works from this plan"),
+        (stop.ending, "its program ends with this turn"),
         (bool(pace.waiting), pace.waiting),
-        (stop.interrupted, "it was interrupted"),
-        (stop.waits, "the user said to wait"),
-        (stop.background, "work goes on in the background"),
+        (stop.interrupted, INTERRUPTED),
+        (stop.refused, REFUSED),
+        (stop.waits, WAIT),
+        (stop.background, BACKGROUND),
         (not any(item.status not in CLOSED for item in plan.items), "nothing is open"),
         (stop.awaiting, "an approval is awaited"),
+        (not _is_planned(pace, stop, limits), "no planned work since the user's last message"),
         (pace.idle >= limits.idle_nudges, "nudges led to no progress"),
         (pace.nudges >= limits.nudges, "the nudges of this session are used up"),
         (stop.minutes >= limits.minutes, "it has been nudged for long enough"),

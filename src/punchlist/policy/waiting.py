@@ -1,16 +1,24 @@
-"""Whether the user tells an agent to wait or to stop.
+"""Whether the user tells an agent to wait or to stop, to do only a part, or just to go on.
 
 It is guessed from the words, clause by clause, and where that is doubtful the guess is yes: an agent that stops too
 early costs a word, one that is nudged over a "stop" costs trust. But a task that speaks of stopping something else is
-a task."""
+a task. No list of words is complete, so none is ever the only reason to leave an agent alone: without planned work
+since the user's last message it is not nudged, in any language."""
 
 from __future__ import annotations
 
-from .asking import LONG, clauses, each, without_code
+from .asking import LONG, clauses, each, plain, without_code
+
+_BRIEF = 60  # characters of a message that may say nothing but to go on
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
+
+
+def _spoken(text: str) -> tuple[str, ...]:
+    """Phrases with `|` between them, as `plain` would have them in a message."""
+    return tuple(plain(phrase).strip() for phrase in text.split("|"))
 
 
 # May stand before a word that stops.
@@ -43,8 +51,92 @@ _STOPPING = {
     **dict.fromkeys(("hold on", "hold off", "hold it", "hold up", "hang on"), _FOLLOWING | {"on"}),
     **dict.fromkeys(("pause", "cancel", "abort"), _CLOSELY),
 }
-_ELSEWHERE = ("warte", "stopp", "attends", "attendez", "arrête", "espera", "aspetta", "fermati", "стоп", "подожди")
-_UNSPACED = ("等一下", "等等", "停", "待って", "ストップ", "잠깐", "멈춰")  # of languages without spaces
+# The same in other languages, at the beginning of a clause.
+_ELSEWHERE = _spoken("""
+    warte|wartet|warten|bitte warten|stopp|stop bitte|hör auf|hören sie auf|aufhören|einen moment|moment mal
+    |nicht weitermachen|mach nicht weiter|nicht weiter|lass es|lass das
+    |espera|espere|esperad|detente|deténgase|no sigas|no continúes|no continues|un momento
+    |attends|attendez|arrête|arrêtez|stoppe|ne continue pas|ne continuez pas|un instant|patiente|patientez|ça suffit
+    |aspetta|aspetti|fermati|si fermi|fermo|un attimo|non continuare|non andare avanti
+    |aguarde|aguarda|espera aí|chega|não continue|não continues|um momento|só um momento
+    |wacht|wacht even|ophouden|hou op|niet verder|niet doorgaan|even wachten|ogenblik
+    |czekaj|poczekaj|zaczekaj|przestań|zatrzymaj się|stój|dość|nie kontynuuj|chwileczkę|moment proszę
+    |стоп|стой|стойте|подожди|подождите|погоди|погодите|жди|хватит|остановись|остановитесь|прекрати|прекратите
+    |не продолжай|не продолжайте|минутку|минуточку
+    |зачекай|почекай|зупинись|досить|не продовжуй
+    |bekle|bekleyin|durun|dur bir dakika|yeter|devam etme|bir dakika|bir saniye
+    |vänta|sluta|stanna|fortsätt inte|ett ögonblick|slutt|ikke fortsett|stop nu|ikke fortsæt
+    |odota|lopeta|seis|älä jatka|hetkinen
+    |počkej|počkejte|přestaň|zastav|nepokračuj|počkaj|prestaň
+    |περίμενε|σταμάτα|στοπ|μη συνεχίσεις|μια στιγμή
+    |várj|várjon|állj|elég|ne folytasd|așteaptă|oprește|oprește te|nu continua
+    |tunggu|tunggu sebentar|berhenti|hentikan|jangan lanjutkan|jangan teruskan
+    |dừng|dừng lại|chờ|chờ đã|chờ chút|đợi|đợi đã|đừng tiếp tục|khoan
+    |توقف|توقفي|انتظر|انتظري|قف|كفى|لا تكمل|لا تتابع|لحظة
+    |עצור|עצרי|חכה|חכי|מספיק|אל תמשיך|אל תמשיכי
+    |रुको|रुकिए|रुक जाओ|रुको ज़रा|ठहरो|ठहरिए|बस करो|आगे मत बढ़ो|इंतज़ार करो|इंतजार करो
+    |থামো|থামুন|অপেক্ষা করো|صبر کن|بایست|ادامه نده|رکو|ٹھہرو|انتظار کرو
+    |நிறுத்து|காத்திரு|ఆగు|ఆపు|simama|subiri|ngoja
+""")
+# The same, if the clause says nothing else: "para" is also the Spanish "for".
+_ELSEWHERE_ALONE = frozenset(
+    _spoken("""
+    para|pára|parad|pare|alto|halt|moment|moment bitte|dur|dost|genug|basta|די|רגע|vent|pausa|pausa por favor
+    |para por favor|pare por favor|pára por favor|pause bitte|pauza|пауза|duraklat|jeda
+""")
+)
+# At the beginning of a message, in languages that do not put spaces between words.
+_UNSPACED = (
+    *("等一下", "等等", "等一等", "等会", "稍等", "停", "暂停", "先暂停", "先别", "先不要", "别继续", "不要继续"),
+    *("住手", "够了", "暫停", "先別", "別繼續", "不要繼續", "請等", "请等"),
+    *("待って", "まって", "ちょっと待", "少し待", "止まって", "止めて", "やめて", "ストップ", "中止", "続けないで"),
+    *("待機",),
+    *("잠깐", "멈춰", "멈추", "그만", "기다려", "기다리", "중지", "중단", "계속하지", "스톱", "정지"),
+    *("หยุด", "รอก่อน", "รอสักครู่", "รอเดี๋ยว", "เดี๋ยวก่อน", "พอแล้ว", "อย่าทำต่อ", "อย่าเพิ่ง"),
+    *("ឈប់", "រង់ចាំ", "ຢຸດ", "ရပ်"),
+)  # fmt: skip
+# What limits the work to a part of the plan: "do only item 2".
+_PARTS = "item|items|step|steps|task|tasks|number|point|part|phase|the first|the second|the next|the last|this one|that"
+_LIMITING = (
+    *each("only|just", _PARTS),
+    *each("only|just", "do|do item|do step|do task|do number|do the first|do that|do this|the one|that one"),
+    *each("nothing|anything", "else|more|further|beyond that"),
+    *each("no", "other items|other steps|other tasks|other changes"),
+    *each("leave|skip|not|ignore|forget", "the rest|the other items|the other steps|the other tasks|the others"),
+    *each("up to", "item|step|task|number|point"),
+    *each("until", "item|step|task"),
+    *("and no more", "and that's it", "and that is it", "the rest can wait", "the rest later", "do only", "do just"),
+    *("nur punkt", "nur schritt", "nur aufgabe", "nur den ersten", "nur das erste", "sonst nichts", "nichts weiter"),
+    *("mach nur", "nichts anderes", "solo el", "solo la", "sólo el", "sólo la", "haz solo", "nada más", "nada mas"),
+    *("seulement", "uniquement", "rien d'autre", "rien de plus", "soltanto", "solo il", "solo la", "nient'altro"),
+    *("apenas o", "apenas a", "só o", "só a", "mais nada", "alleen", "niets anders", "tylko", "nic więcej"),
+    *("только", "больше ничего", "ничего больше", "лише", "тільки", "sadece", "yalnızca", "başka bir şey yapma"),
+    *("bara", "inget annat", "kun", "pouze", "jen", "vain", "csak", "doar", "μόνο", "hanya", "saja", "chỉ", "thôi"),
+    *("فقط", "רק", *_spoken("केवल|सिर्फ")),
+)  # fmt: skip
+_LIMITING_UNSPACED = ("只做", "只要", "只需", "仅做", "仅", "だけ", "のみ", "만 해", "만 하", "เท่านั้น")
+_LOOSE_ONLY = _words("read write if when not one once two three after be is are was were has have can the")
+# A message that says just that.
+_GO_ON = frozenset([
+    *each("go|carry|move", "on|ahead|along|forward"),
+    *("continue", "proceed", "keep going", "keep it up", "keep on", "resume", "next", "go", "onward", "finish it"),
+    *("finish the plan", "finish the rest", "do the rest", "do the next", "next item", "next one", "next step"),
+    *("weiter", "mach weiter", "weitermachen", "fahre fort", "fahr fort", "sigue", "continúa", "continua", "adelante"),
+    *("prosigue", "continuez", "poursuis", "poursuivez", "vas y", "allez y", "prosegui", "vai avanti", "avanti"),
+    *("continuar", "prossiga", "siga", "ga door", "ga verder", "verder", "doorgaan", "kontynuuj", "dalej"),
+    *("продолжай", "продолжайте", "дальше", "далее", "продовжуй", "devam", "devam et", "fortsätt", "fortsæt"),
+    *("fortsett", "jatka", "pokračuj", "συνέχισε", "folytasd", "continuă", "lanjut", "lanjutkan", "tiếp tục", "tiếp"),
+    *("استمر", "تابع", "أكمل", "המשך", "תמשיך", *_spoken("जारी रखो|आगे बढ़ो|जारी रखें"), "继续", "繼續", "请继续"),
+    *("接着做", "続けて"),
+    *("続けてください", "進めて", "계속", "계속해", "계속하세요", "계속 진행", *_spoken("ทำต่อ|ต่อไป")),
+])  # fmt: skip
+_GO_ON_FILLERS = _words("""
+    please pls ok okay yes yeah yep sure great good fine thanks thank you now then and so just well alright right do
+    with the plan it work this that your bitte ja gut por favor sí si merci oui s'il te plaît vous per favore
+    claude codex gemini agent
+""")
+_ASKING = _words("why when how what where who which does did is are was do can")  # words a question starts with
+_QUOTES = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"), ("「", "」"), ("『", "』"), ("‘", "’"))
 # A whole clause that says so, if nothing else is asked for behind it: "not now", but not "not now, first the tests".
 _ALONE = frozenset([
     *each("one|just a|just one|a", "sec|second|moment|minute"),
@@ -114,7 +206,8 @@ def says_wait(text: str) -> bool:
     """Whether the user tells the agent to wait or to stop."""
     prose = "\n".join(without_code(text))
     prose = (prose if len(prose) <= 2 * LONG else f"{prose[:LONG]}\n{prose[-LONG:]}").casefold()
-    if prose.lstrip("/*\"' \n请").startswith(_UNSPACED):
+    prose = _unquoted(prose)
+    if prose.lstrip("/*\"' \n请請").startswith(_UNSPACED):
         return True
     found = clauses(prose)
     if any(_is_halt(clause, first=not index) for index, clause in enumerate(found)):
@@ -122,7 +215,51 @@ def says_wait(text: str) -> bool:
     return any(map(_is_alone, _ending(found))) or _forbids_the_rest(found)
 
 
+def says_limit(text: str) -> bool:
+    """Whether the user asks for a part of the work only: "do only item 2", "step 1 and nothing else"."""
+    prose = _unquoted("\n".join(without_code(text))[-2 * LONG :].casefold())
+    if any(words in prose for words in _LIMITING_UNSPACED):
+        return True
+    return any(map(_limits, clauses(prose)))
+
+
+def says_go_on(text: str) -> bool:
+    """Whether a message says nothing but to go on."""
+    if len(text) > _BRIEF:
+        return False
+    said = " ".join(clause.strip() for clause in clauses(text.casefold()))
+    if said in _GO_ON:
+        return True
+    words = said.split()
+    kept = [word for word in words if word not in _GO_ON_FILLERS]
+    return " ".join(kept) in _GO_ON and len(words) - len(kept) <= 4
+
+
 # --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _limits(clause: str) -> bool:
+    """Whether a clause asks for a part only: by a phrase, or by "only" at its end or its beginning."""
+    if any(f" {phrase} " in clause for phrase in _LIMITING):
+        return not clause.startswith((" not only ", " if only "))
+    words = _bare(clause).split()
+    if len(words) < 2 or "only" not in words:
+        return False
+    return (words[-1] == "only" and words[-2] not in ("read", "write")) or (
+        words[0] == "only" and words[1] not in _LOOSE_ONLY - {"the"}
+    )
+
+
+def _unquoted(prose: str) -> str:
+    """A text without what is quoted in it: `Add a "Stop" button` tells nobody to stop. What is only a quotation stays
+    as it is."""
+    for opening, closing in _QUOTES:
+        while (start := prose.find(opening)) >= 0 and (end := prose.find(closing, start + 1)) >= 0:
+            kept = f"{prose[:start]} quoted {prose[end + 1 :]}"
+            if not kept.replace("quoted", "").strip(" .!?\n"):
+                return prose
+            prose = kept
+    return prose
 
 
 def _ending(found: list[str]) -> list[str]:
@@ -150,7 +287,8 @@ def _is_alone(clause: str) -> bool:
 
 def _is_halt(clause: str, *, first: bool) -> bool:
     bare = _bare(clause)
-    if bare.startswith(tuple([f" {word} " for word in _ELSEWHERE])):
+    elsewhere = tuple([f" {words} " for words in _ELSEWHERE])
+    if bare.startswith(elsewhere) or clause.startswith(elsewhere) or clause.strip() in _ELSEWHERE_ALONE:
         return True
     for phrase, following in _STOPPING.items():
         if bare.startswith(f" {phrase} ") and _may_follow(bare[len(phrase) + 2 :], following, loosely=first):
@@ -191,6 +329,8 @@ def _is_meant(clause: str, phrase: str) -> bool:
     """Whether a phrase is not taken back by the words before it ("don't wait for me"), and not said of something else
     ("the loop should stop there")."""
     before, _, rest = clause.partition(f" {phrase} ")
+    if before.split()[:1] and before.split()[0] in _ASKING:  # "why does it stop after 3 items"
+        return False
     last = before.split()[-3:]
     if not _NEGATIONS.isdisjoint(last):
         return False

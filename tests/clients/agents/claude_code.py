@@ -27,7 +27,7 @@ SETTINGS = {
 }
 OUTCOMES = ("ok", "failed")
 ASIDE = "Respond with TEXT ONLY"
-LATE, ECHOES = 0, 2  # as feedback of the hook, and as its error
+LATE, ECHOES = 0, 1
 
 
 def program(folder: Path) -> Path | None:

@@ -47,7 +47,7 @@ function called(event: any): { tool: string; args: unknown } {
 }
 
 export default function (pi: any): void {
-	let nudged = false; // we sent it on: what comes next is no prompt of the user's
+	let nudged = ""; // what we nudged it with: it comes back as a prompt, which is not the user's
 	let restored = ""; // the plan, after a compaction
 
 	const tell = (moment: string, ctx: any, more: Record<string, unknown> = {}) =>
@@ -64,10 +64,9 @@ export default function (pi: any): void {
 		restored = (await tell("start", ctx, { source: "compact" })).context ?? "";
 	});
 	pi.on("before_agent_start", async (event: any, ctx: any) => {
-		if (nudged) {
-			nudged = false;
-			return undefined;
-		}
+		const ours = nudged;
+		nudged = "";
+		if (ours && (event.prompt ?? "").includes(ours.split("\n")[0])) return undefined;
 		const { context } = await tell("prompt", ctx, { prompt: event.prompt ?? "" });
 		const told = [restored, context].filter(Boolean).join("\n");
 		restored = "";
@@ -86,8 +85,9 @@ export default function (pi: any): void {
 		return told ? { content: [...event.content, { type: "text", text: told }] } : undefined;
 	});
 	pi.on("session_stop", async (event: any, ctx: any) => {
-		const { nudge } = await tell("stop", ctx, { said: textOf(event.last_assistant_message?.content) });
-		nudged = Boolean(nudge);
+		const last = event.last_assistant_message;
+		const { nudge } = await tell("stop", ctx, { said: textOf(last?.content), interrupted: last?.stopReason === "aborted" });
+		nudged = nudge ?? "";
 		return nudge ? { decision: "block", reason: nudge } : undefined;
 	});
 }

@@ -35,7 +35,9 @@ export const Punchlist = async ({ client, directory }) => {
   const known = new Set() // sessions that have spoken here
   const parents = {} // of the sessions of sub-agents
   const said = {} // an agent's last words
-  const nudged = {} // what we sent it on with
+  const nudged = {} // what we nudged it with
+  const aborted = new Set() // sessions whose turn the user has interrupted
+  const ends = process.argv.slice(2).find((word) => !word.startsWith("-")) === "run" // a plain `opencode run` ends with its turn
   const restored = {} // the plan, for a session that was compacted, and the message it goes with
 
   const who = (session) => (parents[session] ? { session: parents[session], agent: session } : { session })
@@ -50,8 +52,10 @@ export const Punchlist = async ({ client, directory }) => {
         const { context } = await tell("start", sessionID, { source: "compact" })
         restored[sessionID] = context ? { text: context } : undefined
       }
+      if (event.type === "session.error" && event.properties.error?.name === "MessageAbortedError") aborted.add(sessionID)
       if (event.type === "session.idle" && !parents[sessionID]) {
-        const { nudge } = await tell("stop", sessionID, { said: said[sessionID] ?? "" })
+        const interrupted = aborted.delete(sessionID)
+        const { nudge } = await tell("stop", sessionID, { said: said[sessionID] ?? "", interrupted, ends })
         if (!nudge) return
         nudged[sessionID] = nudge
         await client.session.prompt({ path: { id: sessionID }, body: { parts: [{ type: "text", text: nudge, synthetic: true }] } })
@@ -60,7 +64,7 @@ export const Punchlist = async ({ client, directory }) => {
     "chat.message": async (input, output) => {
       const session = input.sessionID ?? output.message?.sessionID
       const prompt = textOf(output.parts)
-      if (!prompt || nudged[session]) return void delete nudged[session]
+      if (!prompt || prompt === nudged[session]) return
       const source = made.has(session) ? "startup" : "resume"
       const again = known.has(session) || parents[session] ? {} : await tell("start", session, { source })
       known.add(session)

@@ -1,0 +1,69 @@
+"""Whether a tool call changes anything, judged by its name and its command. What is not known counts as a change."""
+
+from __future__ import annotations
+
+from ..core.typed import Any
+
+# How the names of tools begin that only look, in any spelling: `Read`, `read_file`, `mcp__files__list_folder`.
+_LOOKING = (
+    *("read", "get", "list", "search", "find", "grep", "glob", "view", "show", "fetch", "look", "query", "describe"),
+    *("web", "ls", "open", "think", "ask", "wait", "check", "inspect", "lsp", "toolsearch", "requestuserinput"),
+)
+_COMMANDS = ("command", "cmd", "script")  # the arguments in which shells take their command
+# Commands that only look, whatever their arguments.
+_READERS = """
+    ls cat head tail less more wc grep rg egrep fgrep ag pwd echo printf which whereis type file stat du df tree nl date
+    whoami hostname uname env printenv id ps diff cmp sort uniq cut tr column jq yq basename dirname realpath readlink
+    test true false cd bat fd sha256sum md5sum strings xxd od history man help
+""".split()  # noqa: SIM905
+_GIT_READERS = ("status", "log", "diff", "show", "blame", "grep", "ls-files", "rev-parse", "describe", "cat-file")
+_BREAKS = ("&&", "||", ";", "|", "\n", "&")  # between the commands of a line
+_SIDE_DOORS = (">", "$(", "`", "<(", "-exec", "-delete", "--output")  # by which a reader may write after all
+
+
+def changes_something(tool: str, args: Any) -> bool:
+    """Whether a call may have changed something beside the plan."""
+    command = _command(args)
+    if command:
+        return not _only_looks(command)
+    return not _plain_name(tool).startswith(_LOOKING)
+
+
+# --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _command(args: Any) -> str:
+    """The shell command that a call runs, if it runs one."""
+    if not isinstance(args, dict):
+        return ""
+    given = next((args[name] for name in _COMMANDS if name in args), "")
+    if isinstance(given, list):
+        given = " ".join(map(str, given[2:] if given[1:2] in (["-c"], ["-lc"]) else given))
+    return given.strip() if isinstance(given, str) else ""
+
+
+def _plain_name(tool: str) -> str:
+    """A tool's own name, without the server that offers it, in small letters."""
+    name = tool.rpartition("__")[2] or tool
+    return "".join(char for char in name.casefold() if char.isalnum())
+
+
+def _only_looks(command: str) -> bool:
+    quiet = command.replace("2>/dev/null", "").replace("2>&1", "").replace(">/dev/null", "")
+    if any(door in quiet for door in _SIDE_DOORS):
+        return False
+    for mark in _BREAKS:
+        quiet = quiet.replace(mark, "\0")
+    parts = [part.split() for part in quiet.split("\0") if part.strip()]
+    return bool(parts) and all(map(_is_reader, parts))
+
+
+def _is_reader(words: list[str]) -> bool:
+    name, first = words[0].rpartition("/")[2], words[1] if len(words) > 1 else ""
+    if name == "git":
+        return first in _GIT_READERS
+    if name == "sed":
+        return first == "-n"
+    if name == "find":
+        return True  # what it could do to files is a side door
+    return name in _READERS
