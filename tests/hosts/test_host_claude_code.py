@@ -412,6 +412,21 @@ def test_after_clear_a_model_knows_its_items_by_the_names_it_knew_them_by() -> N
     assert plan("another").id == plan().id
 
 
+def test_after_clear_the_user_is_told_once_how_to_leave_the_plan_behind_and_the_agent_is_left_alone() -> None:
+    hook("SessionStart", source="startup")
+    wrote(("Read", "in_progress"), ("Write", "pending"))
+    first = hook("SessionStart", source="clear", session_id="another")
+    assert first is not None
+    assert first["systemMessage"] == (
+        "punchlist: the plan came along (2 open items). To leave it behind: punchlist off --session another"
+    )
+    second = hook("SessionStart", source="clear", session_id="a-third")
+    assert second is not None
+    assert "systemMessage" not in second
+    hook("UserPromptSubmit", prompt="hello", session_id="a-third")
+    assert hook("Stop", last_assistant_message="Hello.", session_id="a-third") is None
+
+
 def test_after_clear_an_edit_that_was_not_told_yet_is_told_once() -> None:
     hook("SessionStart", source="startup")
     wrote(("Read", "in_progress"), ("Write", "pending"))

@@ -391,6 +391,13 @@ def _run(to: argparse.ArgumentParser) -> None:
     to.add_argument("--base-url", metavar="URL", help="where the model is, if not at its usual place")
     _dialect(to)
     _watch(to)
+    to.add_argument(
+        "--until-done",
+        action="store_const",
+        const="until-done",
+        dest="continuation",
+        help="nudge the agent whenever something is open, within the bounds",
+    )
     before = to.add_mutually_exclusive_group()
     before.add_argument("--continue", action="store_true", help="go on with the last session of this directory")
     before.add_argument("--resume", metavar="ID", help="go on with this session; the beginning of its id is enough")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..tui.panel import Panel
 
 _CODES = {"done": 0, "waiting": 0, "paused": 0, "stopped": 130, "limit": 1, "failed": 1}
-_FLAGS = ("store", "dialect", "model", "base_url", "style", "plain")
+_FLAGS = ("store", "dialect", "model", "base_url", "style", "plain", "continuation")
 
 
 class Session(NamedTuple):

@@ -156,4 +156,5 @@ class Pace(NamedTuple):
     waiting: str = ""  # why it stops until the user's next word
     failed: bool = False  # whether its last plan call failed
     stopped: bool = False  # no more nudges in this session
+    cleared: bool = False  # whether the user was told how to leave the plan behind after a `/clear`
     log: int = 0  # how much of its agent's log was looked at, in bytes

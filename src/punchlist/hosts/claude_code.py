@@ -118,6 +118,7 @@ def _shown(response: Any) -> Any:
 def written(event: dict[str, Any], said: Answer) -> dict[str, Any] | None:
     """An answer in Claude Code's form. A nudge as context continues the turn; a block would be shown as an error."""
     told = said.nudge or said.context
-    if not told:
-        return None
-    return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "additionalContext": told}}
+    answer: dict[str, Any] = {"systemMessage": said.notice} if said.notice else {}
+    if told:
+        answer["hookSpecificOutput"] = {"hookEventName": event["hook_event_name"], "additionalContext": told}
+    return answer or None

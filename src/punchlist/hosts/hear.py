@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from .. import moments
 from ..core.errors import Refused
 from ..core.model import MAIN, NOTHING
+from ..core.text import counted
 from ..core.typed import TYPE_CHECKING, Any, NamedTuple
 from ..desk import Desk, desk_for
 from ..policy.effects import changes_something
@@ -51,6 +52,7 @@ class Answer(NamedTuple):
 
     context: str = ""
     nudge: str = ""
+    notice: str = ""  # for the user, not for the model
 
 
 class Host(NamedTuple):
@@ -80,7 +82,8 @@ def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
             return Answer()
         if event.moment == STOP:
             return Answer(nudge=_stop(desk, event, host))
-        return Answer("\n".join(_told(desk, event, host, before)))
+        told = "\n".join(_told(desk, event, host, before))
+        return Answer(told, notice=_cleared(desk) if event.moment == START and event.source == "clear" else "")
 
 
 def named(what: str) -> str:
@@ -184,6 +187,18 @@ def _taken_over(desk: Desk, old: str) -> None:
         _keep_names(desk, before)
 
 
+def _cleared(desk: Desk) -> str:
+    """What the user should know after a `/clear`, once: the plan came along, and how to leave it behind."""
+    items = desk.plan.open_items
+    if not items or desk.pace.cleared:
+        return ""
+    desk.paced(lambda pace: pace._replace(cleared=True))
+    return (
+        f"punchlist: the plan came along ({counted(len(items), 'open item')}). "
+        f"To leave it behind: punchlist off --session {desk.session}"
+    )
+
+
 def _forked(desk: Desk, event: Event, before: str) -> None:
     """A session that goes on from a copy of a conversation has a copy of its plan."""
     from .forks import forked_from
@@ -196,8 +211,8 @@ def _forked(desk: Desk, event: Event, before: str) -> None:
 
 def _keep_names(desk: Desk, before: Desk) -> None:
     """Where a conversation goes on, the model knows items by the names that it knew them by."""
-    tool = before.pace.tool
-    desk.paced(lambda pace: pace._replace(tool=tool))
+    old = before.pace
+    desk.paced(lambda pace: pace._replace(tool=old.tool, cleared=old.cleared))
 
 
 def _approved(desk: Desk, plan: str) -> None:
