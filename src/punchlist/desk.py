@@ -23,6 +23,7 @@ _LONGEST = 1.0  # seconds to wait for a change before looking by ourselves
 _TRIES = 500  # races lost in a row before we give up
 _NEWS = 10  # sentences of news in one answer
 _NO_NEWS = ("import", "restore")
+_CLEAR = "clear"  # the kind of an edit that takes everything off the list
 _SWITCHED = 0.5  # seconds until it is noticed that it was turned off or on
 _DEFAULT = "native"  # a dialect that clears nothing need not be loaded to know it
 _LATELY = 50  # revisions in which the last call of a tool is looked for
@@ -193,7 +194,7 @@ class Desk:
         key = self.reader_key if by == self.agent != USER else ""
         for now, reader in self.tries():
             at = self.now()
-            after, changes = self._noted(now, edit(now), kind if kind in _NO_NEWS else by, at)
+            after, changes = self._noted(now, edit(now), kind if kind in (*_NO_NEWS, _CLEAR) else by, at)
             if not changes and (now.id or kind != "import"):  # an empty list that is imported is a plan, too
                 return now
             heard_all = bool(key) and reader.seen >= now.revision
@@ -231,6 +232,12 @@ class Desk:
         from .lineage import imported
 
         return self.change(imported(self, data, format), by=by, kind="import")
+
+    def clear(self, *, by: str = USER) -> Plan:
+        """Take everything off the list. What was on it may be added again."""
+        from .core.ops import empty
+
+        return self.change(empty, by=by, kind=_CLEAR)
 
     def export_plan(self, format: str = "json") -> Any:
         """The plan in another format."""
@@ -502,6 +509,8 @@ class Desk:
         self._latest = after.id
         if not now.id and self.settings.keep_history:
             self._trim()
+        if after.paused != now.paused and not self.store.durable:  # a durable store has it in its history
+            self.note("pause", reason=after.paused.reason) if after.paused else self.note("resume")
         if after.paused and after.paused != now.paused:
             for listener in self._listeners:
                 listener(after.paused)

@@ -245,6 +245,23 @@ def test_llxprt_may_pause_only_after_it_was_sent_on(tmp_path: Path) -> None:
     made.close()
 
 
+def test_a_pause_that_is_not_offered_is_neither_kept_as_a_call_nor_progress(tmp_path: Path) -> None:
+    todos = [{"id": "1", "content": "Read", "status": "in_progress"}]
+    done = [{**todos[0], "status": "completed"}]
+    script = [
+        turn(call("todo_write", todos=todos)),
+        turn(call("todo_pause", reason=REASON)),
+        turn(call("todo_write", todos=done)),
+        turn(text="I am done."),
+    ]
+    made = agent(tmp_path, script, dialect="llxprt")
+    made.work()
+    assert made.results[1].is_error
+    assert [item.calls for item in made.site.desk.plan.items] == [()]
+    assert made.site.desk.pace.work == 0
+    made.close()
+
+
 REASON = "The configuration file is missing and only the user can provide it"
 
 

@@ -461,3 +461,13 @@ def test_an_option_behind_the_command_wins_over_one_before_it() -> None:
     do("--session", "a", "add", "x", "--session", "b")
     with punchlist.open(session="b") as desk:
         assert [item.text for item in desk.plan.items] == ["x"]
+
+
+def test_clear_takes_everything_off_the_plan() -> None:
+    given(*THREE)
+    assert 'removed 1 "Read the parser".' in do("clear")
+    assert plan().items == ()
+    do("undo")
+    assert [item.text for item in plan().items] == list(THREE)
+    assert do("clear", "--json").startswith("{")
+    assert do("clear") == "nothing changed.\n"

@@ -78,7 +78,7 @@ def test_the_client_takes_the_tools_of_every_dialect(mode: str, dialect: str) ->
     wanted = [tool for tool in load(dialect).tools if not tool.only_continuing]
     assert [(tool.name, tool.input_schema) for tool in tools] == [(tool.name, tool.schema) for tool in wanted]
     assert all(tool.annotations.destructive_hint is False for tool in tools)
-    assert all(tool.meta == {"anthropic/alwaysLoad": True} for tool in tools)
+    assert [tool.meta for tool in tools] == [{"anthropic/alwaysLoad": not tool.discoverable} for tool in wanted]
 
 
 @both_eras

@@ -107,7 +107,7 @@ def test_arguments_of_the_wrong_kind_are_an_answer_not_a_fault(client: Raw, wron
 def test_a_call_without_arguments_has_none(client: Raw, more: dict[str, Any]) -> None:
     result = client.result("tools/call", name="plan", **more)
     assert result["isError"] is True
-    assert result["content"][0]["text"].startswith("say what to do: add, start, done")
+    assert result["content"][0]["text"].startswith("say what to do: add, edit, start")
 
 
 def test_an_argument_that_gemini_cli_adds_to_every_tool_is_passed_over(client: Raw) -> None:

@@ -65,7 +65,8 @@ def _run(site: Site, tools: Sequence[Tool], batch: list[Call]) -> Iterator[Resul
             found = list(pool.map(one, batch))
     yield from found
     made = zip(batch, found, strict=True)
-    write_down(site.desk, [one for one in made if not _named(tools, one[0]).is_plan])
+    own = {tool.name for tool in site.desk.dialect.tools}  # also one that is not offered now, as `todo_pause`
+    write_down(site.desk, [one for one in made if one[0].tool not in own and not _named(tools, one[0]).is_plan])
 
 
 def _one(site: Site, planning: bool, tools: Sequence[Tool], call: Call) -> Result:

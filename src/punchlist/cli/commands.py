@@ -168,6 +168,15 @@ def _editing(edit: Callable[[Plan, Namespace], Plan]) -> Handler:
     return handler
 
 
+def _clear(args: Namespace) -> int:
+    """Take everything off the plan."""
+    require_user("clear")
+    with _desk(args) as desk:
+        before = desk.plan
+        after = desk.clear()
+        return screen.answer(args, to_json(after), *difference(before, after))
+
+
 def _apply(desk: Desk, args: Namespace, edit: Callable[[Plan], Plan]) -> int:
     """Make a change and say what it was."""
     seen: list[Plan] = []
@@ -409,6 +418,7 @@ _HANDLERS: dict[str, Handler] = {
     "block": _editing(lambda plan, args: ops.block(plan, *_ids(plan, args), why=args.why)),
     "unblock": _editing(lambda plan, args: ops.unblock(plan, *_ids(plan, args))),
     "rm": _editing(lambda plan, args: ops.remove(plan, *_ids(plan, args))),
+    "clear": _clear,
     "move": _editing(_move),
     "note": _editing(_note),
     "rename": _editing(_rename),

@@ -161,7 +161,7 @@ def _called(id: str, title: str) -> str:
 
 
 def _told(record: Record, plan: Plan) -> list[str]:
-    said = describe(record.changes, plan)
+    said = describe(record.changes, plan, by=record.by)
     return [f"{record.kind}: {line}" for line in said] if record.kind != "edit" else said
 
 

@@ -62,6 +62,7 @@ COMMANDS = {
     "block": "say that items cannot go on: block ID... --why W",
     "unblock": "let blocked items wait for their turn again",
     "rm": "take items off the plan",
+    "clear": "take everything off the plan",
     "move": "move ID --after ID, --before ID or --phase P",
     "note": "add a note: note ID TEXT",
     "rename": "give an item other words: rename ID TEXT",

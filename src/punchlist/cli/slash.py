@@ -39,7 +39,7 @@ TODO_HELP = """\
 /todo copy                copy it as Markdown
 /todo export [FILE]       write it to a Markdown file, TODO.md if none is named
 /todo import [FILE]       put a Markdown file in its place
-/todo append [PHASE] TEXT add an item
+/todo append [PHASE] TEXT add an item; a PHASE in quotes is made if it is not there
 /todo start ITEM          begin with an item: its number, or a part of its text
 /todo done [ITEM, PHASE]  finish an item, a phase, or everything
 /todo drop [ITEM, PHASE]  give it up
@@ -202,10 +202,11 @@ def _import(desk: Desk, words: str) -> list[Line]:
 
 def _append(desk: Desk, words: str) -> list[Line]:
     parts = _split(words)
+    is_quoted = words.lstrip()[:1] in ('"', "'")
 
     def edit(plan: Plan) -> Plan:
         phases = {name.casefold(): name for name in plan.phases}
-        phase = phases.get(parts[0].casefold()) if len(parts) > 1 else None
+        phase = phases.get(parts[0].casefold(), parts[0] if is_quoted else None) if len(parts) > 1 else None
         return ops.add(plan, " ".join(parts[1:]), phase=phase) if phase else ops.add(plan, " ".join(parts))
 
     return _changed(desk, edit)

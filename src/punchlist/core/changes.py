@@ -130,7 +130,13 @@ def tell(changes: Iterable[Change], who: str, plan: Plan, *, ids: bool = True) -
     """One sentence for each change, as a model that works from the plan should hear it."""
     name = "the user" if who == USER else f"agent {inline(who)}"
     voice = _Voice(ids, who == USER)
-    return [f"{name} {words}." for change in changes for words in _sentences(change, voice, plan)]
+    changes = list(changes)
+    removed = [change for change in changes if change.kind == "removed"]
+    lines = []
+    if len(removed) > 1 and not plan.items:  # a sentence for each would say no more
+        lines.append(f"{name} cleared the list{FINAL.replace(' it ', ' its items ') if who == USER else '.'}")
+        changes = [change for change in changes if change.kind not in ("removed", "moved") and change.id != "phases"]
+    return lines + [f"{name} {words}." for change in changes for words in _sentences(change, voice, plan)]
 
 
 def difference(before: Plan, after: Plan) -> list[str]:
@@ -138,9 +144,10 @@ def difference(before: Plan, after: Plan) -> list[str]:
     return describe(diff(before, after), after) or ["nothing changed."]
 
 
-def describe(changes: Iterable[Change], plan: Plan) -> list[str]:
-    """One sentence for each change, as a person should read it."""
-    return [f"{words}." for change in changes for words in _sentences(change, _FOR_PEOPLE, plan)]
+def describe(changes: Iterable[Change], plan: Plan, *, by: str = USER) -> list[str]:
+    """One sentence for each change, as a person should read it. What an agent takes off that is closed is cleared."""
+    voice = _FOR_PEOPLE._replace(clears=by != USER)
+    return [f"{words}." for change in changes for words in _sentences(change, voice, plan)]
 
 
 class _Voice(NamedTuple):
@@ -148,6 +155,7 @@ class _Voice(NamedTuple):
 
     ids: bool = True  # whether items are known by their ids
     final: bool = False  # whether it is said that a change stands
+    clears: bool = False  # whether what is taken off when it is closed was cleared, not removed
     quotes: bool = True  # whether notes and reasons stand in quotes: to a model they must not pose as our own words
     width: int = WHOLE  # characters of an item's text
 
@@ -175,7 +183,8 @@ def _sentences(change: Change, voice: _Voice, plan: Plan) -> Iterator[str]:
     elif change.kind == "removed":
         if change.after:
             yield from _item_sentences(change.before, change.after, voice)
-        yield f"removed {voice.name(change.before)}" + (FINAL.rstrip(".") if voice.final else "")
+        verb = "cleared" if voice.clears and (change.after or change.before).status in CLOSED else "removed"
+        yield f"{verb} {voice.name(change.before)}" + (FINAL.rstrip(".") if voice.final else "")
     elif change.kind == "changed":
         yield from _item_sentences(change.before, change.after, voice)
     elif change.kind == "plan":

@@ -134,6 +134,11 @@ def remove(plan: Plan, *ids: Id) -> Plan:
     return plan._replace(items=tuple(kept))
 
 
+def empty(plan: Plan) -> Plan:
+    """Take everything off, phases too. What was removed before may come back: this is a new beginning."""
+    return plan._replace(items=(), phases=(), removed=())
+
+
 def move(plan: Plan, id: Id, *, after: Id = "", before: Id = "", phase: str | None = None) -> Plan:
     """Put an item behind or before another, or at the end of a phase. Its parts follow it."""
     id, after, before = as_id(id), as_id(after), as_id(before)

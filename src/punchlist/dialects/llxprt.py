@@ -102,7 +102,11 @@ def _judge(call: Call) -> str:
     faults = check(call.args, call.tool.schema)
     if not faults:
         return ""
-    return "\n".join([f"Invalid todo data: {'; '.join(listed(faults, _dotted))}", *example(call.tool)])
+    return "\n".join([f"Invalid todo data: {'; '.join(listed(faults, _of_call))}", *example(call.tool)])
+
+
+def _of_call(fault: Fault) -> str:
+    return _dotted(fault) if fault.path else f"arguments: {fault.message.rstrip('.')}"
 
 
 def _dotted(fault: Fault) -> str:

@@ -114,6 +114,9 @@ def needed(event: Mapping[str, Any], key: str) -> str:
     return found
 
 
+_PARTLY = ("todo_write",)  # oh-my-pi's: what was right in a call that failed is done all the same
+
+
 # --- inside ----------------------------------------------------------------------------------------------------------
 
 
@@ -225,7 +228,7 @@ def _approved(desk: Desk, plan: str) -> None:
 def _mirrored(desk: Desk, event: Event, host: Host) -> list[str]:
     """The agent's own plan tool, carried out on our plan."""
     dialect = host.mirrors.get(event.tool)
-    if dialect is None or event.failed:
+    if dialect is None or (event.failed and event.tool not in _PARTLY):
         return []
     from .mirror import mirrored
 
