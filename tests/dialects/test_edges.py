@@ -65,7 +65,7 @@ def test_clear_takes_everything_off_and_is_told_in_one_sentence() -> None:
     todos = [{"content": text, "status": "pending", "activeForm": text} for text in ("a", "b", "c")]
     desk.call("TodoWrite", {"todos": todos})
     assert desk.clear().items == ()
-    assert desk.news() == ["the user cleared the list; do not bring its items back."]
+    assert desk.news() == ["the user cleared the list."]
     assert desk.undo().open_items != ()
     assert [item.text for item in desk.plan.items] == ["a", "b", "c"]
 

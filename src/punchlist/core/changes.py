@@ -133,8 +133,8 @@ def tell(changes: Iterable[Change], who: str, plan: Plan, *, ids: bool = True) -
     changes = list(changes)
     removed = [change for change in changes if change.kind == "removed"]
     lines = []
-    if len(removed) > 1 and not plan.items:  # a sentence for each would say no more
-        lines.append(f"{name} cleared the list{FINAL.replace(' it ', ' its items ') if who == USER else '.'}")
+    if removed and not plan.items and not plan.removed:  # all of it was cleared, and may be added again
+        lines.append(f"{name} cleared the list.")
         changes = [change for change in changes if change.kind not in ("removed", "moved") and change.id != "phases"]
     return lines + [f"{name} {words}." for change in changes for words in _sentences(change, voice, plan)]
 
