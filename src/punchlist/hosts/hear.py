@@ -13,12 +13,12 @@ from ..core.typed import TYPE_CHECKING, Any, NamedTuple
 from ..desk import Desk, desk_for
 from ..policy.effects import changes_something
 from ..settings import load, place
+from .breaker import Breaker
 
 if TYPE_CHECKING:
     from .recall import Log
 
 OURS = "punchlist"  # what our MCP server is registered as
-_PATIENCE = "3"  # seconds to wait for a store that others hold; an agent waits for us, and gives up after 10
 START, PROMPT, BEFORE, AFTER, STOP = "start", "prompt", "before", "after", "stop"
 
 
@@ -77,7 +77,10 @@ def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
         return Answer()
     settings = load({"store": flags.get("store")}, cwd=event.cwd)
     who = {"session": event.session, "agent": event.agent, "place": place(event.cwd), "host": host.name}
-    with desk_for(settings, **who, patience=_PATIENCE) as desk:
+    breaker = Breaker(settings.store, tool=event.moment == AFTER)
+    if breaker.is_open and settings.store.startswith("postgres"):  # to ask a server that is away takes time
+        return Answer()
+    with breaker, desk_for(settings, **who, patience=str(breaker.patience)) as desk:
         if desk.is_off:
             return Answer()
         if event.moment == STOP:
