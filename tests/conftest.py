@@ -14,6 +14,11 @@ FOLDERS = """
     PI_CODING_AGENT_DIR PI_CONFIG_DIR PI_PROFILE OMP_PROFILE
 """
 
+# Variables by which the shell of an agent is known: whoever runs the tests in one is the user of what they test.
+SHELLS = """
+    CLAUDECODE CLAUDE_CODE_SESSION_ID CODEX_THREAD_ID CODEX_SESSION_ID GEMINI_CLI OPENCODE OMPCODE AGENT_SESSION_ID
+"""
+
 
 def pytest_configure() -> None:
     """Whoever runs the tests in the background has signals ignored, and every program that is started inherits that."""
@@ -32,6 +37,6 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(name, str(home))
     for name in [name for name in os.environ if name.startswith("PUNCHLIST_") and "_TEST_" not in name]:
         monkeypatch.delenv(name)
-    for name in FOLDERS.split():
+    for name in (*FOLDERS.split(), *SHELLS.split()):
         monkeypatch.delenv(name, raising=False)
     return home

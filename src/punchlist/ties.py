@@ -18,6 +18,7 @@ from .settings import state_folder
 
 _KEPT = 86_400.0  # seconds until a tie is collected; every prompt ties the agent's process anew
 _SELDOM = 64  # seconds, of which one is for collecting
+_TYPED = 3_600.0  # seconds for which a command in a shell may run
 _LARGEST = 16_384  # characters of a tie
 _PLAIN = 60  # bytes of a key that is a file's name as it is, in hexadecimal
 _HIGHEST = 64  # ancestors of a process that are looked at
@@ -26,7 +27,7 @@ _PS = "/bin/ps"
 # Names of processes that stand between an agent and what it starts, or above all agents.
 _SHELLS = frozenset(["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "pwsh"])
 _LAUNCHERS = _SHELLS | frozenset(["env", "uv", "uvx", "timeout", "nice", "nohup", "setsid", "sudo"])
-_INITS = frozenset(["systemd", "init", "launchd", "tini", "dumb-init", "docker-init", "s6-svscan", "catatonit"])
+INITS = frozenset(["systemd", "init", "launchd", "tini", "dumb-init", "docker-init", "s6-svscan", "catatonit"])
 
 
 class Who(NamedTuple):
@@ -88,19 +89,82 @@ def of_tool_use(id: str) -> str:
     return f"tool:{id}" if id else ""
 
 
+def mark_shell(use: str, who: Who) -> None:
+    """Note that an agent is about to type a command of ours in its shell."""
+    agent = of_agent()
+    if agent:
+        tie(_of_shell(agent, use or who.agent), who)
+
+
+def unmark_shell(use: str, who: Who) -> None:
+    """Note that the command is over."""
+    agent = of_agent()
+    if agent:
+        drop(_of_shell(agent, use or who.agent))
+
+
+def seen_in_shell(process: Process) -> Iterator[Who]:
+    """Yield who types a command of ours in a shell below a process, as its hooks have seen."""
+    prefix, folder = _of_shell(key_of(process)).encode().hex(), home()
+    before = time.time() - _TYPED
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in entries if entry.name.startswith(prefix) and entry.stat().st_mtime > before]
+    for name in names:
+        if "." not in name and (who := tied(bytes.fromhex(name).decode("utf-8", "replace"), folder)):
+            yield who
+
+
+def mark_idle(who: Who) -> None:
+    """Note that an agent's turn is over: what is typed in its program now, the user types."""
+    agent = of_agent()
+    if agent:
+        tie(_of_idle(agent), who)
+
+
+def unmark_idle() -> None:
+    """Note that an agent is at work."""
+    agent = of_agent()
+    if agent:
+        drop(_of_idle(agent))
+
+
+def is_idle(process: Process) -> bool:
+    """Return whether the turn of the agent that is this process is over."""
+    return tied(_of_idle(key_of(process))) is not None
+
+
+def drop(key: str) -> None:
+    """Forget who is behind a key."""
+    try:
+        os.unlink(os.path.join(home(), _name(key)))
+    except OSError:
+        pass
+
+
+def _of_shell(agent: str, use: str = "") -> str:
+    """The key of a command in a shell of an agent: a short one, which stands as it is in the name of the file."""
+    from zlib import crc32
+
+    return f"shell:{agent}:" + (f"{crc32(use.encode('utf-8', 'replace')):08x}" if use else "")
+
+
+def _of_idle(agent: str) -> str:
+    return f"idle:{agent}"
+
+
 def of_process(pid: int) -> str:
     """The key of a process that runs; empty if none does."""
     found = _reader()(pid)
-    return _key(found) if found else ""
+    return key_of(found) if found else ""
 
 
 def of_agent() -> str:
     """The key of the agent that started this process: the nearest one above it that is no shell. Empty if unknown."""
     for process in ancestors():
-        if process.name in _INITS:
+        if process.name in INITS:
             break
         if process.name not in _LAUNCHERS:
-            return _key(process)
+            return key_of(process)
     return ""
 
 
@@ -110,10 +174,10 @@ def of_ancestors() -> tuple[str, ...]:
     keys: list[str] = []
     for process in ancestors():
         is_shell = process.name in _SHELLS
-        if process.name in _INITS or (is_shell and keys):
+        if process.name in INITS or (is_shell and keys):
             break
         if not is_shell:
-            keys.append(_key(process))
+            keys.append(key_of(process))
     return tuple(keys)
 
 
@@ -176,7 +240,8 @@ def _collect(folder: str, before: float) -> None:
 # --- processes -------------------------------------------------------------------------------------------------------
 
 
-def _key(process: Process) -> str:
+def key_of(process: Process) -> str:
+    """The key of a process."""
     return f"process:{process.pid}:{process.started}"
 
 

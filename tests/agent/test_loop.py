@@ -493,7 +493,7 @@ def test_what_is_for_the_user_is_not_for_an_agent(
     monkeypatch.setenv("PUNCHLIST_BY", "main")
     Path("none.json").write_text("[]")
     assert run(words.split()) == 1
-    assert f"{words.split()[0]} is for the user, not for main." in capsys.readouterr().err
+    assert f"{words.split()[0]} is for the user, and this is" in capsys.readouterr().err
     with package.open() as desk:
         assert desk.plan == before
 

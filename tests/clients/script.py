@@ -26,7 +26,9 @@ class Step(NamedTuple):
 
 
 def plan(**args: Any) -> Call:
-    """A call of our tool, in the native dialect."""
+    """A call of our tool, in the native dialect. Items may be given by their texts; some agents check the form."""
+    if "add" in args:
+        args["add"] = [{"text": item} if isinstance(item, str) else item for item in args["add"]]
     return Call(PLAN, "plan", args)
 
 

@@ -96,7 +96,7 @@ def test_hooks_without_a_process_say_the_same(stage: Stage) -> None:
     """The running server answers them, by a tool that the model does not see."""
     stage.punchlist("install", "claude-code", "--hooks", "server")
     hooks = json.loads((stage.home / ".claude" / "settings.json").read_text())["hooks"]
-    assert [event for event, [group] in hooks.items() if group["hooks"][0]["type"] == "command"] == ["SessionStart"]
+    assert [event for event, [group, *_] in hooks.items() if group["hooks"][0]["type"] == "command"] == ["SessionStart"]
     stage.run(
         "Mend the parser.",
         does(plan(add=["Read the parser", "Mend it"])),

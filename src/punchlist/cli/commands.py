@@ -11,13 +11,14 @@ from ..core.changes import difference
 from ..core.codec import to_json
 from ..core.errors import PunchlistError, Refused, SettingsError, StoreError
 from ..core.merge import protect
-from ..core.model import MAIN, USER, Pace, Plan
+from ..core.model import MAIN, Pace, Plan
 from ..core.text import counted, quoted
 from ..desk import Desk, desk_for
 from ..settings import ABOUT, DIALECTS, Settings, load
 from ..stores import masked
 from . import ordered, screen
-from .parser import Handler, author, misuse, named, parser, plan_named, require_user
+from .caller import caller, require_own, require_user
+from .parser import Handler, misuse, named, parser, plan_named
 
 
 def run(argv: list[str]) -> int:
@@ -42,6 +43,8 @@ def _run(argv: list[str]) -> int:
     args, argv = Namespace(), ordered(argv)
     try:
         parser(_HANDLERS, argv).parse_args(argv, args)
+        if args.command in _FOR_USERS:
+            require_user(args.command)
         return int(args.handler(args))
     except SystemExit as leaving:  # help, the version, or misuse
         sys.stdout.flush()
@@ -64,8 +67,24 @@ def _failed(args: Namespace, error: PunchlistError) -> int:
 
 
 def _desk(args: Namespace, settings: Settings | None = None) -> Desk:
-    session, agent = named(args, "session"), named(args, "agent") or MAIN
-    return desk_for(settings or _settings(args), plan=plan_named(args), session=session, agent=agent)
+    """The desk that is named; in an agent's shell, with nothing named, that of the agent."""
+    who, plan, session = caller(), plan_named(args), named(args, "session")
+    if not plan and not session:
+        session = who.session
+    is_own = who.is_agent and bool(session) and session == who.session
+    agent = named(args, "agent") or (who.by if is_own else MAIN)
+    return desk_for(settings or _settings(args), plan=plan, session=session, agent=agent)
+
+
+def _own_desk(args: Namespace, settings: Settings | None = None) -> Desk:
+    """The desk to change something at. An agent changes its own plan only."""
+    desk = _desk(args, settings)
+    try:
+        require_own(desk, plan_named(args))
+    except PunchlistError:
+        desk.close()
+        raise
+    return desk
 
 
 def _settings(args: Namespace) -> Settings:
@@ -162,7 +181,7 @@ def _editing(edit: Callable[[Plan, Namespace], Plan]) -> Handler:
     """A command that applies one edit by the user and says what changed."""
 
     def handler(args: Namespace) -> int:
-        with _desk(args) as desk:
+        with _own_desk(args) as desk:
             return _apply(desk, args, lambda plan: edit(plan, args))
 
     return handler
@@ -184,11 +203,11 @@ def _apply(desk: Desk, args: Namespace, edit: Callable[[Plan], Plan]) -> int:
     def noting(plan: Plan) -> Plan:
         seen.append(plan)
         after = edit(plan)
-        if author() == USER:
+        if not caller().is_agent:
             return after
         return protect(plan, after, closed_is_final=desk.settings.user_closed_is_final).plan
 
-    after = desk.change(noting, by=author())
+    after = desk.change(noting, by=caller().by)
     before = seen[-1]
     told = difference(before, after)
     if args.command == "move" and before != after:
@@ -238,7 +257,7 @@ def _rename(plan: Plan, args: Namespace) -> Plan:
 def _edit(args: Namespace) -> int:
     from .editor import edited
 
-    with _desk(args) as desk:
+    with _own_desk(args) as desk:
         return edited(desk, args.file, lambda edit: _apply(desk, args, edit))
 
 
@@ -285,8 +304,6 @@ def _plans(name: str) -> Handler:
     def handler(args: Namespace) -> int:
         from . import plans
 
-        if name in ("bind", "carry"):
-            require_user(name)
         if name == "bind":
             args.plan = named(args, "plan")
             if args.next and getattr(args, "session", None):
@@ -305,7 +322,6 @@ def _plans(name: str) -> Handler:
 def _import(args: Namespace) -> int:
     from .files import read
 
-    require_user("import")
     data = read(args.file, args.format)
     with _desk(args) as desk:
         plan = desk.import_plan(data, args.format)
@@ -334,7 +350,8 @@ def _calling(name: str) -> Handler:
 
         settings = _settings(args)
         commands = {"call": calling.call, "tools": calling.tools, "prompt": calling.prompt}
-        return commands[name](args, settings, lambda: _desk(args, settings))
+        opened = _own_desk if name == "call" else _desk
+        return commands[name](args, settings, lambda: opened(args, settings))
 
     return handler
 
@@ -406,6 +423,13 @@ def _mcp(args: Namespace) -> int:
     names = ("store", "dialect", "plan", "session", "agent")
     return run({name: getattr(args, name, None) or "" for name in names}, hooked)
 
+
+# What an agent in its shell is refused: the user decides about these.
+_FOR_USERS = {
+    *("mode", "resume", "stop", "off", "on"),
+    *("undo", "redo", "restore", "trim", "import", "rm"),
+    *("bind", "carry"),
+}
 
 _HANDLERS: dict[str, Handler] = {
     "show": _show,

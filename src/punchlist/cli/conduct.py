@@ -17,12 +17,11 @@ from ..policy.listen import tally
 from ..settings import load, place
 from . import screen
 from .files import log, read_text
-from .parser import named, require_user
+from .parser import named
 
 
 def mode(desk: Desk, args: Namespace) -> int:
     """Act, plan or quiet. Whoever leaves plan mode approves what was planned."""
-    require_user("mode")
     before = desk.plan
     if args.seed and args.mode != "act":
         raise Refused("--seed goes with `mode act`: it names the text that you approve.")
@@ -49,7 +48,6 @@ def _about_mode(file: str, args: Namespace, before: Plan, after: Plan) -> list[s
 
 def stop(desk: Desk, args: Namespace) -> int:
     """No more nudges, in the sessions that work from this plan."""
-    require_user("stop")
     plan = desk.plan
     sessions = [desk] if desk.session else [desk.of(*who) for who in desk.store.sessions(plan.id)] or [desk]
     if not plan.id and not desk.session:

@@ -14,7 +14,7 @@ from ..core.text import counted, cut, inline, quoted
 from ..desk import Desk
 from ..settings import ago
 from . import screen
-from .parser import named, plan_named, require_user
+from .parser import named, plan_named
 
 _KNOWN = ("kind", "at", "plan", "session", "agent")
 _NAMED = 20  # plans named by `trim`
@@ -23,14 +23,12 @@ _SENTENCES = ("reason", "changes", "message")
 
 def step(desk: Desk, args: Namespace, which: str) -> int:
     """Undo or redo."""
-    require_user(which)
     before = desk.plan
     after = desk.undo() if which == "undo" else desk.redo()
     return screen.answer(args, to_json(after), *difference(before, after))
 
 
 def restore(desk: Desk, args: Namespace) -> int:
-    require_user("restore")
     before = desk.plan
     after = desk.restore(args.revision)
     return screen.answer(args, to_json(after), *difference(before, after))
@@ -134,7 +132,6 @@ def compare(desk: Desk, args: Namespace) -> int:
 
 def trim(desk: Desk, args: Namespace) -> int:
     """Forget old history: of the plan that is named, by itself or by its session; of all plans if none is."""
-    require_user("trim")
     before = ago(args.older_than)
     is_named = bool(plan_named(args) or named(args, "session") or named(args, "agent"))
     plan = desk.plan if is_named else Plan()

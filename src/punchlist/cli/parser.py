@@ -7,8 +7,7 @@ import os
 from collections.abc import Callable
 
 from .. import __version__
-from ..core.errors import Refused
-from ..core.model import MODES, USER
+from ..core.model import MODES
 from ..core.text import cut, inline, visible
 from ..core.typed import Any, NoReturn
 from ..settings import ABOUT
@@ -130,17 +129,6 @@ class _Parser(argparse.ArgumentParser):
 def named(args: argparse.Namespace, name: str) -> str:
     """What an option says, or else the environment."""
     return getattr(args, name, None) or os.environ.get(f"PUNCHLIST_{name.upper()}", "")
-
-
-def author() -> str:
-    """Who types: the user, but for the shell of an agent of ours."""
-    return os.environ.get("PUNCHLIST_BY", "").strip() or USER
-
-
-def require_user(what: str) -> None:
-    """Some things are not for an agent to decide."""
-    if author() != USER:
-        raise Refused(f"{what} is for the user, not for {cut(inline(author()), 40)}.")
 
 
 def plan_named(args: argparse.Namespace) -> str:

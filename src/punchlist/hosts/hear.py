@@ -70,9 +70,12 @@ class Host(NamedTuple):
 def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
     """Answer an event."""
     if not event.moment:
+        _note_turn(event, host)
         return Answer()
     event = event._replace(session=named("session") or event.session)
     before = _tied(event, host)
+    _note_shell(event, host)
+    _note_turn(event, host)
     if event.moment == BEFORE:
         return Answer()
     settings = load({"store": flags.get("store")}, cwd=event.cwd)
@@ -84,7 +87,9 @@ def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
         if desk.is_off:
             return Answer()
         if event.moment == STOP:
-            return Answer(nudge=_stop(desk, event, host))
+            nudge = _stop(desk, event, host)
+            _note_turn(event, host, is_over=not nudge)
+            return Answer(nudge=nudge)
         told = "\n".join(_told(desk, event, host, before))
         return Answer(told, notice=_cleared(desk) if event.moment == START and event.source == "clear" else "")
 
@@ -138,6 +143,32 @@ def _tied(event: Event, host: Host) -> str:
     if key:
         ties.tie(key, who)
     return before.session if before else ""
+
+
+def _note_shell(event: Event, host: Host) -> None:
+    """Leave word that a command of ours is typed by this agent in its shell, until it is over."""
+    if event.moment not in (BEFORE, AFTER) or own_tool(event.tool) or not isinstance(event.args, dict):
+        return
+    command = event.args.get("command") or event.args.get("cmd")
+    if not isinstance(command, str | list) or OURS not in str(command):
+        return
+    from .. import ties
+
+    note = ties.mark_shell if event.moment == BEFORE else ties.unmark_shell
+    note(event.use, ties.Who(event.session, event.agent, host.name))
+
+
+def _note_turn(event: Event, host: Host, *, is_over: bool = False) -> None:
+    """Leave word whether the main agent is at work. At a start it waits for its first prompt."""
+    begins = event.moment == START and event.source != "compact"
+    if event.agent != MAIN or not (begins or is_over or event.moment in (PROMPT, "")):
+        return
+    from .. import ties
+
+    if begins or (is_over and not event.background):
+        ties.mark_idle(ties.Who(event.session, event.agent, host.name))
+    elif not is_over:
+        ties.unmark_idle()
 
 
 def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from punchlist.core.errors import Refused
 from punchlist.hosts.install import PATHS, SCOPES, Part, Where, edit_json, host_of
-from punchlist.hosts.install.apply import added, holds, is_nothing, look, stripped
+from punchlist.hosts.install.apply import added, groups_of, holds, is_nothing, look, stripped
 from punchlist.hosts.install.parts import hook_command, joined_line, line_command, script_of
 from tests.core.plans import often
 from tests.hosts.install.documents import settings_files
@@ -67,7 +67,8 @@ def expected(value: Any, parts: list[Part], host: str) -> Any:
             inner[last] = {**inner.get(last, {"type": "command"}), "command": line_command(SCRIPT, host, theirs)}
         else:
             events = inner.setdefault(last, {})
-            events.update({event: [*events.get(event, []), group] for event, group in part.value.items()})
+            wanted = {event: groups_of(group) for event, group in part.value.items()}
+            events.update({event: [*events.get(event, []), *groups] for event, groups in wanted.items()})
     return value
 
 

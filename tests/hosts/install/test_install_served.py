@@ -53,8 +53,14 @@ def kinds(home: Path) -> dict[str, list[str]]:
 
 def test_hooks_go_to_the_server_except_the_one_that_comes_before_it(own_home: Path) -> None:
     run("install", "claude-code", "--hooks", "server")
-    assert kinds(own_home) == {"SessionStart": ["command"], **{event: ["mcp_tool"] for event in SERVED}}
-    assert hooks(own_home)["PreToolUse"][0]["matcher"] == "mcp__punchlist__.*"
+    assert kinds(own_home) == {
+        "SessionStart": ["command"],
+        **{event: ["mcp_tool"] for event in SERVED},
+        "PreToolUse": ["mcp_tool"] * 2,
+    }
+    calls, commands = hooks(own_home)["PreToolUse"]
+    assert (calls["matcher"], commands["matcher"]) == ("mcp__punchlist__.*", "Bash")
+    assert commands["hooks"][0]["if"] == "Bash(*punchlist*)", "other commands are left alone"
 
 
 def test_a_further_installation_leaves_them_there_until_another_way_is_named(own_home: Path) -> None:
@@ -66,7 +72,7 @@ def test_a_further_installation_leaves_them_there_until_another_way_is_named(own
     assert faults() == []
     assert "not as this version installs it" not in run("doctor")
     run("install", "claude-code", "--hooks", "process")
-    assert set(map(tuple, kinds(own_home).values())) == {("command",)}
+    assert {kind for found in kinds(own_home).values() for kind in found} == {"command"}
 
 
 def test_uninstalling_gives_the_same_bytes_back(own_home: Path) -> None:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from ... import ties
+from ...core.model import MAIN
 from ...core.text import counted
 from ...prompts import say
 from ..events import Question
@@ -28,6 +30,7 @@ def _shell(site: Site, args: Mapping[str, Any]) -> Answer:
         return Answer("command must not hold a NUL character.", True)
     if site.confirm_shell and site.ask(Question("allow", "run this command?", ("yes", "no"), command)) != "yes":
         return Answer("the user did not allow this command.", True)
+    ties.tie(ties.of_process(os.getpid()), ties.Who(site.desk.session, MAIN, "punchlist"))  # whatever is unset there
     seconds = min(args.get("seconds", site.bounds.seconds), _LONGEST)
     ran = run(
         ["/bin/sh", "-c", command],

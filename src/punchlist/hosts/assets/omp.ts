@@ -74,7 +74,7 @@ export default function (pi: any): void {
 	});
 	pi.on("tool_call", async (event: any, ctx: any) => {
 		const { tool, args } = called(event);
-		if (/punchlist/.test(tool)) await tell("before", ctx, { tool, args, use: event.toolCallId });
+		if (/punchlist/.test(`${tool} ${event.input?.command ?? ""}`)) await tell("before", ctx, { tool, args, use: event.toolCallId });
 	});
 	pi.on("tool_result", async (event: any, ctx: any) => {
 		const { tool, args } = called(event);

@@ -86,7 +86,7 @@ export const Punchlist = async ({ client, directory }) => {
       message.parts.push({ ...message.parts[0], id: "prt_zzzpunchlist", type: "text", synthetic: true, text: plan.text })
     },
     "tool.execute.before": async (input, output) => {
-      if (/punchlist/.test(input.tool)) await tell("before", input.sessionID, { tool: input.tool, use: input.callID, args: output.args })
+      if (/punchlist/.test(`${input.tool} ${output.args?.command ?? ""}`)) await tell("before", input.sessionID, { tool: input.tool, use: input.callID, args: output.args })
     },
     "tool.execute.after": async (input, output) => {
       const result = typeof output.output === "string" ? output.output : textOf(output.content)

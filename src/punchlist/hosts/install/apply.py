@@ -154,16 +154,24 @@ def _add_hooks(text: str, part: Part, host: str, script: str, before: str | None
     for event, wanted in part.value.items():
         if is_answered(now.get(event), wanted, host):
             continue
-        if [_is_same(now[event][group], wanted) for group in ours.get(event, {})] != [True]:
-            text = edit_json.append(_without_event(text, part, host, event), (*part.path, event), wanted)
+        there = [now[event][group] for group in ours.get(event, {})]
+        if len(there) != len(groups_of(wanted)) or not all(map(_is_same, there, groups_of(wanted))):
+            text = _without_event(text, part, host, event)
+            for group in groups_of(wanted):
+                text = edit_json.append(text, (*part.path, event), group)
     for event in ours.keys() - part.value.keys():
         text = _without_event(text, part, host, event)
     return text
 
 
-def is_answered(groups: Any, wanted: dict[str, Any], host: str) -> bool:
+def groups_of(wanted: Any) -> list[dict[str, Any]]:
+    """The groups of hooks that an event should have: one, or several."""
+    return wanted if isinstance(wanted, list) else [wanted]
+
+
+def is_answered(groups: Any, wanted: Any, host: str) -> bool:
     """Whether somebody's own hook runs ours at all that we would hear of."""
-    matchers = ("", "*", None, wanted.get("matcher"))
+    matchers = ("", "*", None, groups_of(wanted)[0].get("matcher"))
     mine = [entry for entry in _groups(groups) if entry.get("matcher") in matchers]
     return any(runs_hook(handler, host) for entry in mine for handler in entry["hooks"])
 
@@ -203,9 +211,13 @@ def _hooks(text: str, part: Part) -> dict[str, Any]:
 
 def _is_same(there: dict[str, Any], wanted: dict[str, Any]) -> bool:
     """Whether a group does what it should; how long it may take is the user's to choose."""
-    both = (*there["hooks"], *wanted["hooks"])
-    does = [[one.get(key) for key in ("command", "input")] if isinstance(one, dict) else one for one in both]
-    return len(does) == 2 and does[0] == does[1] and there.get("matcher") == wanted.get("matcher")
+    return _deeds(there) == _deeds(wanted) and there.get("matcher") == wanted.get("matcher")
+
+
+def _deeds(group: dict[str, Any]) -> list[Any]:
+    """What the hooks of a group do, and when."""
+    keys = ("command", "input", "if")
+    return [[one.get(key) for key in keys] if isinstance(one, dict) else one for one in group["hooks"]]
 
 
 def _without_event(text: str, part: Part, host: str, event: str) -> str:

@@ -25,13 +25,15 @@ _EVENTS = {
     "PostToolUseFailure": "",
     "Stop": "",
 }
+# Of all shell commands, those that are ours. A version that does not know this key runs the hook for all of them.
+_SHELL = {"matcher": "Bash", "if": f"Bash(*{NAME}*)"}
 # What the running server is told of an event; it is not connected yet when a session starts.
 _MADE = "made when this is installed"
 _COMMON = ("session_id", "cwd", "agent_id", "permission_mode")
 _USED = ("tool_name", "tool_use_id", "tool_input")
 _SERVED = {
     "UserPromptSubmit": ("prompt",),
-    "PreToolUse": ("tool_name", "tool_use_id"),
+    "PreToolUse": _USED,
     "PostToolUse": (*_USED, "tool_response"),
     "PostToolUseFailure": (*_USED, "error", "is_interrupt"),
     "Stop": ("last_assistant_message", "background_tasks", "session_crons"),
@@ -90,10 +92,17 @@ def clean_up(where: Where) -> None:
 
 def _hooks(where: Where, settings: str) -> dict[str, Any]:
     command = hook_command(where.script, "claude-code")
-    hooks = {event: group(command, _SECONDS, matcher) for event, matcher in _EVENTS.items()}
+    hooks: dict[str, Any] = {event: group(command, _SECONDS, matcher) for event, matcher in _EVENTS.items()}
     if _is_by_server(where):
         hooks |= {event: _served(event, names) for event, names in _SERVED.items()}
+    hooks["PreToolUse"] = [hooks["PreToolUse"], _in_shell(hooks["PreToolUse"])]
     return hooks
+
+
+def _in_shell(group: dict[str, Any]) -> dict[str, Any]:
+    """The same hook, for commands in a shell that run ours."""
+    [handler] = group["hooks"]
+    return {"matcher": _SHELL["matcher"], "hooks": [{**handler, "if": _SHELL["if"]}]}
 
 
 def _is_by_server(where: Where) -> bool:

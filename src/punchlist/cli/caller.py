@@ -1,0 +1,147 @@
+"""Who types a command: a person, or an agent in its shell.
+
+An agent's shell is known by the variables that agents set there, by the process that a hook has tied to a session, or
+by a hook that saw the command. Variables can be unset; a process cannot. This keeps an agent from taking the user's
+place by mistake or out of zeal. It is no wall: whoever runs programs as you can do what you can.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from .. import ties
+from ..core.errors import Refused
+from ..core.model import MAIN, USER
+from ..core.text import cut, inline
+from ..core.typed import NamedTuple
+from ..desk import Desk
+
+OURS = "punchlist"  # the program of an agent of ours
+# What each agent sets in its shell: a sign that it is one, its session, and the agent in it where that is told.
+_SIGNS = {
+    "codex": ("CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_THREAD_ID"),
+    "gemini": ("GEMINI_CLI", "", ""),
+    "opencode": ("OPENCODE", "", ""),
+    "oh-my-pi": ("OMPCODE", "", ""),
+    "goose": ("AGENT_SESSION_ID", "AGENT_SESSION_ID", ""),
+    "claude-code": ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", ""),  # the last: oh-my-pi sets its sign, too
+}
+# How the processes of agents are called. A process that is not one of these may have run a hook, and is no agent.
+_PROCESSES = {
+    "claude-code": ("claude", "node"),
+    "codex": ("codex",),
+    "gemini": ("gemini", "node"),
+    "opencode": ("opencode", ".opencode"),
+    "oh-my-pi": ("omp", "bun"),
+    "goose": ("goose",),
+}
+_OWN = ("PUNCHLIST_BY", "PUNCHLIST_SESSION", "PUNCHLIST_AGENT")
+_PLACES = ("HOME", "XDG_STATE_HOME")  # where ties are
+_NAMES = (*_OWN, *_PLACES, *dict.fromkeys(name for names in _SIGNS.values() for name in names if name))
+
+
+class Caller(NamedTuple):
+    """Who types, and the session they are in."""
+
+    by: str = USER  # the user, or the name of an agent
+    session: str = ""  # empty if it is not known
+    host: str = ""  # the agent program
+    is_sure: bool = True  # whether it is known which of several agents it is
+
+    @property
+    def is_agent(self) -> bool:
+        return self.by != USER
+
+
+def caller() -> Caller:
+    """Return who types."""
+    return _caller(tuple((name, os.environ[name]) for name in _NAMES if name in os.environ))
+
+
+def require_own(desk: Desk, plan: str = "") -> None:
+    """Refuse that an agent changes a plan that it does not work from. `plan` is the one that was named, if any."""
+    who = caller()
+    if not who.is_agent or not who.session:
+        return
+    if not who.is_sure:
+        raise Refused("several agents of this session use a shell just now, and it is not known which one you are.")
+    if (desk.session, desk.agent) == (who.session, who.by) and not plan:
+        return
+    own = desk.of(who.session, who.by).plan.id
+    if not own or own != desk.plan.id:
+        raise Refused("this is not the plan of the agent in this shell: only the user changes another's, or binds it.")
+
+
+def require_user(what: str) -> None:
+    """Refuse what is not for an agent to decide."""
+    who = caller()
+    if who.is_agent:
+        program = f" of {cut(inline(who.host), 40)}" if who.host else ""
+        raise Refused(
+            f"{what} is for the user, and this is the shell of an agent{program}; use a terminal of your own."
+        )
+
+
+@lru_cache(1)
+def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
+    environ = dict(variables)
+    by = environ.get("PUNCHLIST_BY", "").strip()
+    if by:
+        return Caller(by, environ.get("PUNCHLIST_SESSION", ""), OURS)
+    processes = list(_processes()) if os.path.isdir(ties.home()) else []
+    marks = {who for process in processes for who in ties.seen_in_shell(process)}
+    signs = list(_signs(environ))
+    above = next(_agents(processes), None)
+    if marks:
+        return _marked(marks)
+    if above is not None:
+        process, who = above
+        if ties.is_idle(process):  # its turn is over: then it is the user, in the agent's own prompt
+            return Caller(USER, who.session, who.host)
+        return _known(who, signs, environ)
+    if signs:
+        who = next((one for one in signs if one.session), signs[0])
+        return Caller(who.agent, who.session, who.host)
+    return Caller()
+
+
+def _marked(marks: set[ties.Who]) -> Caller:
+    """A hook has seen that an agent is about to type this."""
+    who = next(iter(marks))
+    if len(marks) == 1:
+        return Caller(who.agent, who.session, who.host)
+    sessions = {one.session for one in marks}
+    return Caller(MAIN, who.session if len(sessions) == 1 else "", who.host, is_sure=False)
+
+
+def _known(who: ties.Who, signs: list[ties.Who], environ: Mapping[str, str]) -> Caller:
+    """The session by the process, and the agent in it by the environment, where that is of the same session."""
+    told = [one.agent for one in signs if one.session == who.session]
+    if who.host == OURS and environ.get("PUNCHLIST_SESSION") == who.session:
+        told = [environ.get("PUNCHLIST_AGENT") or MAIN]
+    return Caller(told[0] if told and who.agent == MAIN else who.agent, who.session, who.host)
+
+
+def _processes() -> Iterator[ties.Process]:
+    for process in ties.ancestors():
+        if process.name in ties.INITS:
+            return
+        yield process
+
+
+def _agents(processes: list[ties.Process]) -> Iterator[tuple[ties.Process, ties.Who]]:
+    """Yield the agents above this process, the nearest first."""
+    for process in processes:
+        who = ties.tied(ties.key_of(process))
+        if who and (who.host == OURS or process.name.startswith(_PROCESSES.get(who.host, ()))):
+            yield process, who
+
+
+def _signs(environ: Mapping[str, str]) -> Iterator[ties.Who]:
+    """Yield the agents that the environment tells of."""
+    for host, (sign, session, agent) in _SIGNS.items():
+        if environ.get(sign):
+            name, own = environ.get(agent, ""), environ.get(session, "")
+            yield ties.Who(own, name if name and name != own else MAIN, host)

@@ -1,0 +1,178 @@
+"""`punchlist` in the shell of an agent: at the agent's own plan, as the agent, and never as the user."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import punchlist
+from punchlist import ops, ties
+
+SCRIPT = str(Path(sys.executable).parent / "punchlist")
+CLAUDE = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1"}
+SHELLS = {
+    "claude-code": CLAUDE,
+    "codex": {"CODEX_THREAD_ID": "s1", "CODEX_SESSION_ID": "s1"},
+    "goose": {"AGENT_SESSION_ID": "s1"},
+    "gemini": {"GEMINI_CLI": "1"},
+    "opencode": {"OPENCODE": "1"},
+    "oh-my-pi": {"OMPCODE": "1", "CLAUDECODE": "1"},
+}
+NAMED = ["claude-code", "codex", "goose"]  # that name their session there
+USERS_ONLY = [
+    ("mode", "act"),
+    ("resume",),
+    ("stop",),
+    ("off",),
+    ("on",),
+    ("undo",),
+    ("redo",),
+    ("restore", "1"),
+    ("trim", "--older-than", "1d"),
+    ("rm", "1"),
+    ("bind", "--next", "--plan", "x"),
+    ("carry", "s1", "s2"),
+    ("import", "--format", "json", "-"),
+]
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "work" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "work")
+    for session in ("s1", "s2"):  # the plan that was touched last is another's
+        with punchlist.open(session=session) as desk:
+            desk.call("plan", {"add": [f"{session} first", f"{session} second"]})
+
+
+def run(*words: str, env: dict[str, str] | None = None, code: int = 0, stdin: str = "") -> str:
+    done = subprocess.run(
+        [SCRIPT, *words], input=stdin, capture_output=True, text=True, check=False, env={**os.environ, **(env or {})}
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def hook(event: str, session: str = "s1", **more: Any) -> None:
+    said = {"hook_event_name": event, "session_id": session, "cwd": os.getcwd(), **more}
+    run("hook", "claude-code", stdin=json.dumps(said))
+
+
+def statuses(session: str, agent: str = "main") -> list[str]:
+    with punchlist.open(session=session, agent=agent) as desk:
+        return [item.status for item in desk.plan.items]
+
+
+def last(session: str, agent: str = "main") -> tuple[str, str]:
+    """Who made the last change of a plan."""
+    with punchlist.open(session=session, agent=agent) as desk:
+        record = desk.history()[-1]
+        return record.by, record.reader
+
+
+@pytest.mark.parametrize("host", NAMED)
+def test_a_command_is_about_the_agents_own_plan_and_by_the_agent(host: str) -> None:
+    assert run("done", "1", env=SHELLS[host]) == 'completed 1 "s1 first".\n'
+    assert (statuses("s1")[0], statuses("s2")[0]) == ("completed", "in_progress")
+    assert last("s1") == ("main", "2/s1/main"), "so it is no update for the agent itself"
+    assert " main " in run("log", env=SHELLS[host]).splitlines()[0]
+
+
+def test_a_sub_agent_of_codex_is_known_by_its_thread() -> None:
+    run("add", "Mine", env={"CODEX_THREAD_ID": "t7", "CODEX_SESSION_ID": "s1"})
+    assert statuses("s1", "t7") == ["pending"]
+    assert last("s1", "t7")[0] == "t7"
+
+
+@pytest.mark.parametrize("host", SHELLS)
+@pytest.mark.parametrize("words", USERS_ONLY, ids=lambda words: words[0])
+def test_what_only_the_user_may_do_is_refused(host: str, words: tuple[str, ...]) -> None:
+    said = run(*words, env=SHELLS[host], code=1)
+    assert f"{words[0]} is for the user" in said
+    assert "terminal of your own" in said
+
+
+@pytest.mark.parametrize("host", SHELLS)
+def test_what_the_user_completed_is_not_started_again(host: str) -> None:
+    with punchlist.open(session="s1") as desk:
+        desk.change(lambda plan: ops.complete(plan, "1"))
+    run("--session", "s1", "start", "1", env=SHELLS[host])
+    assert statuses("s1")[0] == "completed"
+
+
+@pytest.mark.parametrize("words", [("--session", "s2"), ("--plan",), ("--agent", "helper"), ("--session", "new")])
+def test_an_agent_changes_no_plan_but_its_own(words: tuple[str, ...]) -> None:
+    if words == ("--plan",):
+        with punchlist.open(session="s2") as desk:
+            words = ("--plan", desk.plan.id)
+    for command in (("done", "1"), ("add", "Mine"), ("edit", "--file", os.devnull)):
+        assert "not the plan of the agent in this shell" in run(*words, *command, env=CLAUDE, code=1)
+    assert statuses("s2") == ["in_progress", "pending"]
+    run(*words, "show", env=CLAUDE)
+
+
+def test_its_own_plan_can_be_named_and_another_that_the_user_bound_it_to() -> None:
+    run("--session", "s1", "add", "Third", env=CLAUDE)
+    with punchlist.open(session="s2") as desk:
+        plan = desk.plan.id
+    run("bind", "--session", "s1", "--plan", plan)
+    run("--plan", plan, "done", "1", env=CLAUDE)
+    assert statuses("s2")[0] == "completed"
+
+
+def test_a_variable_does_not_lead_an_agent_to_another_plan() -> None:
+    assert "not the plan" in run("done", "1", env={**CLAUDE, "PUNCHLIST_SESSION": "s2"}, code=1)
+    ours = {"PUNCHLIST_BY": "w1", "PUNCHLIST_SESSION": "s1", "PUNCHLIST_AGENT": "main"}
+    assert "not the plan" in run("done", "1", env=ours, code=1)
+
+
+def test_a_call_in_an_agents_shell_is_held_to_the_same() -> None:
+    said = json.loads(run("call", "plan", env=CLAUDE, stdin='{"done": [1]}'))
+    assert said["is_error"] is False
+    assert statuses("s1")[0] == "completed"
+    assert "not the plan" in run("call", "plan", "--session", "s2", env=CLAUDE, stdin='{"done": [1]}', code=1)
+    assert statuses("s2")[0] == "in_progress"
+
+
+# --- which agent, and whether it is one ------------------------------------------------------------------------------
+
+
+def test_a_hook_that_sees_the_command_says_which_agent_types_it() -> None:
+    used: dict[str, Any] = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "punchlist add Mine"}}
+    hook("PreToolUse", agent_id="helper", **used)
+    run("add", "Mine", env=CLAUDE)
+    assert statuses("s1", "helper") == ["pending"]
+    hook("PostToolUse", agent_id="helper", **used, tool_response={"stdout": "added"})
+    run("add", "More", env=CLAUDE)
+    assert len(statuses("s1")) == 3
+
+
+def test_where_two_agents_use_a_shell_at_once_nothing_is_changed() -> None:
+    for number, agent in enumerate(("helper", "other")):
+        use: dict[str, Any] = {
+            "tool_name": "Bash",
+            "tool_use_id": f"t{number}",
+            "tool_input": {"command": "punchlist done 1"},
+        }
+        hook("PreToolUse", agent_id=agent, **use)
+    assert "not known which one you are" in run("done", "1", env=CLAUDE, code=1)
+
+
+def test_the_agents_process_tells_where_the_environment_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process above is this test. Hooks tie it as an agent's, and its name is not that of one."""
+    hook("UserPromptSubmit", prompt="Go on.")
+    assert run("done", "1") == 'completed 1 "s2 first".\n', "a program that is no agent has run a hook"
+    ties.tie(ties.of_process(os.getpid()), ties.Who("s1", "main", "punchlist"))
+    assert "is for the user" in run("mode", "plan", code=1)
+    assert run("done", "1") == 'completed 1 "s1 first".\n'
+
+
+def test_a_person_in_a_terminal_of_their_own_is_the_user() -> None:
+    run("done", "1")
+    assert last("s2") == ("user", "")

@@ -1,0 +1,95 @@
+"""An agent that types `punchlist` in its shell: it is the agent, at its own plan, and not the user."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients.agents import OTHERS, PATHS
+from tests.clients.script import does, plan, says, shell
+from tests.clients.stage import SCRIPT, Stage, built
+
+
+@pytest.fixture(params=[*PATHS, *OTHERS])
+def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
+    """Every agent in turn, attached."""
+    stage = built(request.param, tmp_path)
+    try:
+        stage.punchlist("install", request.param)
+        yield stage
+    finally:
+        stage.model.close()
+
+
+def authors(stage: Stage, *words: str) -> list[str]:
+    """Who made the changes of a plan, the newest first."""
+    return [record["by"] for record in json.loads(stage.punchlist("log", "--json", *words))]
+
+
+def test_an_agent_at_its_shell_changes_its_own_plan_as_itself(every: Stage) -> None:
+    every.run(
+        "Mend the parser.",
+        does(plan(add=["Read the parser", "Mend it", "Test it"])),
+        does(shell("echo reading"), first=lambda: every.punchlist("--session", "other", "add", "Elsewhere")),
+        does(shell(f"{SCRIPT} done 1 && {SCRIPT} add Ship")),
+        says("Is that all?"),
+    )
+    found = {one["total"]: one for one in json.loads(every.punchlist("plans", "--json"))}
+    assert sorted(found) == [1, 4], "the plan that was touched last is another's, and stays as it is"
+    assert found[1]["completed"] == 0
+    assert found[4]["completed"] == 1
+    assert set(authors(every, "--plan", found[4]["id"])) == {"main"}
+    assert every.faults == []
+
+
+def test_an_agent_at_its_shell_does_not_take_the_users_place(every: Stage) -> None:
+    bare = "env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID -u CODEX_THREAD_ID -u CODEX_SESSION_ID -u GEMINI_CLI"
+    bare = f"{bare} -u OPENCODE -u OMPCODE -u AGENT_SESSION_ID {SCRIPT}"
+    every.run(
+        "Mend the parser.",
+        does(plan(add=["Read the parser", "Mend it"])),
+        does(shell("echo reading"), first=lambda: every.punchlist("done", "1")),
+        does(shell(f"{SCRIPT} mode plan; {SCRIPT} off; {bare} trim --older-than 1d; {bare} rm 2")),
+        does(shell(f"{bare} start 1; {bare} --session other add Mine")),
+        says("Is that all?"),
+    )
+    assert every.plan.get("mode", "act") == "act"
+    assert [status for _, status in every.items] == ["completed", "pending"]
+    assert len(json.loads(every.punchlist("plans", "--json"))) == 1
+    assert str(every.requests).count("is for the user") >= 4
+    assert every.faults == []
+
+
+@pytest.fixture(params=["claude-code", "codex"])
+def naming(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
+    """The agents that say which of their agents uses a shell."""
+    stage = built(request.param, tmp_path)
+    try:
+        stage.punchlist("install", request.param)
+        yield stage
+    finally:
+        stage.model.close()
+
+
+def test_a_sub_agent_at_its_shell_has_its_own_plan_and_leaves_the_main_one_alone(naming: Stage) -> None:
+    naming.run(
+        "Mend the parser.",
+        does(plan(add=["Read the parser", "Mend it"])),
+        *naming.agent.delegated("LOOK for callers"),
+        says("Is that all?"),
+        LOOK=[
+            does(plan(add=["Look for callers", "Tell"])),
+            does(shell(f"{SCRIPT} done 1; {SCRIPT} --agent main drop 2 --why no")),
+            naming.agent.concluded("There are three."),
+        ],
+    )
+    found: dict[str, Any] = {}
+    for one in json.loads(naming.punchlist("plans", "--json")):
+        shown = json.loads(naming.punchlist("show", "--json", "--plan", one["id"]))
+        found[shown["items"][0]["text"]] = [item.get("status", "pending") for item in shown["items"]]
+    assert found == {"Read the parser": ["in_progress", "pending"], "Look for callers": ["completed", "pending"]}
+    assert naming.faults == []
