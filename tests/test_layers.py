@@ -24,6 +24,7 @@ LEVELS = {
 }
 OUTSIDE = {
     "stores/postgres/__init__.py",
+    "stores/postgres/connection.py",
     "stores/postgres/listener.py",
     "agent/providers.py",
 }  # may import what is not in the standard library

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # what only a tool call needs is imported by the call: most h
 
 _LONGEST = 1.0  # seconds to wait for a change before looking by ourselves
 _TRIES = 500  # races lost in a row before we give up
+_FAIR = 4  # after which we ask to be the next
 _NEWS = 10  # sentences of news in one answer
 _NO_NEWS = ("import", "restore")
 _CLEAR = "clear"  # the kind of an edit that takes everything off the list
@@ -254,9 +255,15 @@ class Desk:
         return self._step(redoable, apply, "redo", by)
 
     def restore(self, revision: int, *, by: str = USER) -> Plan:
-        """Let the plan be again as it was at a revision. History goes on: this, too, can be undone."""
+        """Let the plan be again as it was at a revision. History goes on: this, too, can be undone. If the plan is like
+        that already nothing is done, and what was undone can still be done again."""
         old = self.at(revision)
-        return self.change(lambda now: old._replace(revision=now.revision, last_id=now.last_id), by=by, kind="restore")
+
+        def back(now: Plan) -> Plan:
+            wanted = old._replace(revision=now.revision, last_id=now.last_id)
+            return now if _in_sight(now) == _in_sight(wanted) else wanted
+
+        return self.change(back, by=by, kind="restore")
 
     def bind(self, session: str, agent: str = MAIN) -> None:
         """Let a session's agent work from this plan."""
@@ -455,11 +462,18 @@ class Desk:
     def tries(self) -> Iterator[tuple[Plan, Reader]]:
         """The plan as it is now, again after each lost race. The rests between are short and uneven, so that two who
         race do not keep step."""
-        for number in range(_TRIES):
-            if number:
-                time.sleep(os.urandom(1)[0] / 50_000 * min(number, 8))
-                self._cached = Plan()  # what was lost to is not what we know, whatever its number
-            yield self._look()
+        reserve, release = getattr(self.store, "reserve", None), getattr(self.store, "release", None)
+        try:
+            for number in range(_TRIES):
+                if number:
+                    time.sleep(os.urandom(1)[0] / 50_000 * min(number, 8))
+                    self._cached = Plan()  # what was lost to is not what we know, whatever its number
+                if reserve and number >= _FAIR:  # on a server, one busy writer could keep us out for ever
+                    reserve(self._glance()[0])
+                yield self._look()
+        finally:
+            if release:
+                release()
 
     def _step(
         self,
@@ -533,6 +547,12 @@ class Desk:
     def beaten() -> StoreError:
         """What to raise when every race was lost."""
         return StoreError(f"the plan was changed by others {_TRIES} times in a row; try again.")
+
+
+def _in_sight(plan: Plan) -> Plan:
+    """A plan without what no screen shows: recorded calls, when an item was closed, and texts that were removed."""
+    items = [item._replace(calls=(), closed=None) for item in plan.items]
+    return plan._replace(items=tuple(items), removed=())
 
 
 def open_desk(store: str = "", *, session: str = "", agent: str = MAIN, dialect: str = "", plan: str = "") -> Desk:

@@ -45,6 +45,21 @@ def test_records_before_a_gap_do_not_count() -> None:
     assert [record.revision for record in leading_to(records, 4)] == [3, 4]
 
 
+def test_a_restore_of_what_is_there_already_leaves_redo_as_it_was() -> None:
+    desk = Desk(MemoryStore(), session="s")
+    desk.change(lambda plan: ops.add(plan, "a"))
+    desk.change(lambda plan: ops.add(plan, "b"))
+    desk.change(lambda plan: ops.remove(plan, "2"))
+    desk.undo()
+    desk.undo()
+    assert desk.restore(1) == desk.plan  # what was removed once is remembered, and not seen
+    assert desk.plan.revision == 5
+    assert [item.text for item in desk.redo().items] == ["a", "b"]
+    desk.restore(1)
+    with pytest.raises(Refused, match="there is nothing to redo"):
+        desk.redo()
+
+
 def test_what_was_trimmed_can_be_neither_seen_nor_undone() -> None:
     desk = Desk(MemoryStore(), session="s")
     desk.change(lambda plan: ops.add(plan, "a"))

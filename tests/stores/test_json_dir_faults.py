@@ -8,7 +8,7 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -467,19 +467,6 @@ def test_a_new_plan_that_cannot_be_written_is_not_there(folder: Path) -> None:
     assert desk_in(folder).plan == Plan()
     assert desk_in(folder, "").plan == older
     assert texts(add(desk_in(folder), "first")) == ["first"]
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    path = tmp_path / "disk"
-    path.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", path], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip("a small disk cannot be mounted here")
-    yield path
-    subprocess.run(["umount", path], check=True)
 
 
 def test_a_full_disk_is_named_and_costs_nothing(small_disk: Path) -> None:

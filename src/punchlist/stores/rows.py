@@ -170,6 +170,7 @@ class Rows:
         reader: Reader | None,
         home: Home | None,
         lists: Mapping[str, str] = NOTHING,
+        mark: str = "",  # by which a record is known again, where the table has a column for it
     ) -> None:
         if before is None:
             self._create(after.id, home or Home(), record.at)
@@ -179,7 +180,8 @@ class Rows:
         if before is not None and home is not None and home.parent:
             self._execute("UPDATE plans SET parent = ? WHERE id = ?", (home.parent, after.id))
         self._write_items(after, record)
-        self._execute("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (after.id, *self._line(record)))
+        line = (after.id, *self._line(record), *((mark,) if mark else ()))
+        self._execute(f"INSERT INTO history VALUES ({', '.join('?' * len(line))})", line)
         self.keep_lists(after.id, record.reader, lists, record.at)
         self.saved(after, record, reader)
 

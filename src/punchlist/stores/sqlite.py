@@ -83,6 +83,7 @@ _EARLIEST = """
     CREATE TABLE places (place TEXT PRIMARY KEY, plan TEXT NOT NULL) WITHOUT ROWID;
     INSERT OR REPLACE INTO places SELECT place, id FROM plans WHERE agent = 'main' ORDER BY touched
     """
+_SHARED = 65_536  # bytes of the file by which processes share memory, and some more
 _NOWHERE = (0, 0)  # of a file that is not there
 _T = TypeVar("_T")
 
@@ -370,12 +371,13 @@ def _name(error: BaseException) -> str:
 
 def fail(path: str, error: Exception) -> NoReturn:
     words, name = str(error), _name(error)
+    is_full = name.startswith("SQLITE_FULL") or getattr(error, "errno", 0) == 28
+    if is_full or (name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")) and _has_no_room(path)):
+        raise StoreError(f"{path} cannot grow: the disk is full; make room and try again.", "full") from None
     if isinstance(error, PermissionError) or name.startswith(("SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")):
         raise StoreError(
             f"{path} cannot be opened for writing ({words}); check its permissions.", "permission"
         ) from None
-    if name.startswith("SQLITE_FULL") or getattr(error, "errno", 0) == 28:
-        raise StoreError(f"{path} cannot grow: the disk is full; make room and try again.", "full") from None
     if name.startswith("SQLITE_BUSY"):
         from shlex import quote
 
@@ -389,6 +391,15 @@ def fail(path: str, error: Exception) -> NoReturn:
     if not isinstance(error, sqlite3.Error | OSError) or "decode" in words:
         raise StoreError(f"{path} cannot be read: what it holds makes no sense ({words}). {remedy(path)}") from None
     raise StoreError(f"{path}: {words}") from None
+
+
+def _has_no_room(path: str) -> bool:
+    """Whether the disk is full. Even to read, a new process needs room for memory that all who use a file share."""
+    try:
+        found = os.statvfs(os.path.dirname(path))
+    except (OSError, AttributeError):
+        return False
+    return found.f_bavail * found.f_frsize < _SHARED
 
 
 def is_damage(error: BaseException) -> bool:

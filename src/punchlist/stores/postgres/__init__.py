@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from threading import RLock
+from threading import RLock, get_ident
 from time import monotonic, sleep
 from typing import Any, NoReturn, TypeVar
 
@@ -17,6 +17,7 @@ from ...core.errors import StaleRevision, StoreError
 from ...core.model import NOTHING, Pace, Plan, Reader
 from .. import Home, Listing, masked, now
 from ..rows import Cursor, Rows
+from .connection import Bounded, Silent, connected
 from .listener import CHANNEL, HEARD, Listener
 
 _PATIENCE = "20"  # seconds to go on trying while a server that we know is away, restarting or full
@@ -25,6 +26,10 @@ _BUSY_PATIENCE = 5.0  # with one that is there, as it says itself, and takes nob
 _KNOWN: set[str] = set()  # the addresses that have worked in this process
 _ONE_MOMENT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _LOCK = 0x70756E63  # the advisory lock of whoever migrates
+_LOOKS = 0.3  # seconds between looks, while waiting for a change behind a pooler
+# What will not be otherwise a moment later. A lock and a statement are given as much time as there is.
+_FINAL = (Silent, errors.ProgramLimitExceeded, errors.DiskFull, errors.QueryCanceled, errors.LockNotAvailable)
+_UNFINISHED = (psycopg.pq.TransactionStatus.INTRANS, psycopg.pq.TransactionStatus.INERROR)
 _T = TypeVar("_T")
 
 # What leads from each version of the tables to the next.
@@ -69,6 +74,8 @@ _MIGRATIONS = (
         PRIMARY KEY (plan, key, tool)
     ) WITH (fillfactor = 70)
     """,
+    # By its mark a record is known again, whatever became of the answer.
+    "ALTER TABLE punchlist.history ADD COLUMN mark TEXT",
 )
 VERSION = len(_MIGRATIONS)
 _SMALL = f"""
@@ -85,7 +92,8 @@ WITH head AS (
 ), here AS (
     UPDATE places SET plan = free.id FROM free WHERE places.place = free.place
 ), line AS (
-    INSERT INTO history SELECT id, %s::int, %s, %s, %s, %s, %s, %s FROM head RETURNING plan
+    INSERT INTO history (plan, revision, at, by, reader, dialect, kind, changes, mark)
+    SELECT id, %s::int, %s, %s, %s, %s, %s, %s, %s FROM head RETURNING plan
 )
 SELECT CASE WHEN {HEARD} THEN pg_notify('{CHANNEL}', plan) END FROM line
 """.encode()
@@ -93,8 +101,9 @@ SELECT CASE WHEN {HEARD} THEN pg_notify('{CHANNEL}', plan) END FROM line
 
 class PostgresStore:
     """A store on a server. One connection a process, and one more while anybody in it waits for changes: a fleet of
-    many processes does not use up the server's connections. One that breaks is made anew, and what was under way is
-    done again."""
+    many processes does not use up the server's connections. One that breaks is made again. What was under way is looked
+    up by its mark, and done again if it is not there: once, whatever became of the answer. Nothing takes longer than
+    the store's patience."""
 
     durable = True
 
@@ -111,7 +120,9 @@ class PostgresStore:
     def _begin(self) -> None:
         self._pid = os.getpid()
         self._lock = RLock()
-        self._db: psycopg.Connection[Any] | None = None
+        self._db: Bounded | None = None
+        self._is_pooled = False
+        self._reserved_by = 0  # the thread that called `reserve`, which holds the lock
         self._sync: Callable[[], None] = _nothing  # brings the answers that are on their way
         self._listener = Listener(self._connect)
 
@@ -133,35 +144,27 @@ class PostgresStore:
         home: Home | None,
         lists: Mapping[str, str] = NOTHING,
     ) -> None:
+        mark = os.urandom(12).hex()
         small = None if lists else self._rows.small(before, after, record, reader, home)
-        if small is not None and self._saved_at_once(small):
-            self._rows.saved(after, record, reader)
-            return
-        tried = small is not None  # a small save may have gone through before its answer was lost
 
-        def work() -> None:
-            nonlocal tried
-            if tried and self._is_saved(after.id, record):  # the answer was lost, not the change
-                return
-            tried = True
-            self._rows.save(before, after, record, reader, home, lists)
+        def saved_small(values: tuple[Any, ...]) -> None:
+            """In one statement: over a network, every answer that is waited for takes time."""
+            if self._execute_raw(_SMALL, (*values, mark)).fetchone() is None:
+                raise StaleRevision("the plan has moved on")
+            self._rows.saved(after, record, reader)
+
+        def saved() -> None:
+            self._rows.save(before, after, record, reader, home, lists, mark)
             self._notify(after.id)
 
-        self._at_once(work, "BEGIN")
+        def is_saved() -> bool:
+            asked = "SELECT FROM history WHERE plan = ? AND revision = ? AND mark = ?"
+            return self._execute(asked, (after.id, record.revision, mark)).fetchone() is not None
 
-    def _saved_at_once(self, values: tuple[Any, ...]) -> bool:
-        """A small save in one statement: over a network, every answer that is waited for takes time."""
-        with self._own_lock():
-            try:
-                db = self._connected()
-                if db.execute(_SMALL, values).fetchone() is None:
-                    raise StaleRevision("the plan has moved on")
-                return True
-            except (psycopg.OperationalError, psycopg.InterfaceError):
-                self._drop()
-                return False
-            except psycopg.Error as error:
-                self._fail(error)
+        if small is not None:
+            self._once(lambda: saved_small(small), is_saved)
+        else:
+            self._once(saved, is_saved, "BEGIN")
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
         def work() -> None:
@@ -169,7 +172,8 @@ class PostgresStore:
                 self._execute("SELECT FROM plans WHERE id = ? FOR UPDATE", (plan,))
             self._rows.remember(plan, key, reader, before, now())
 
-        self._at_once(work, "BEGIN")
+        # Told twice is better than never: what may have been ours counts as ours.
+        self._once(work, lambda: self._rows.glance(plan, key)[1].seen >= reader.seen, "BEGIN")
 
     def lists(self, plan: str, reader: str) -> dict[str, str]:
         return self._at_once(lambda: self._rows.lists(plan, reader))
@@ -201,7 +205,7 @@ class PostgresStore:
         return self._at_once(lambda: self._rows.recall(key))
 
     def keep(self, key: str, before: Pace, after: Pace) -> None:
-        self._at_once(lambda: self._rows.keep(key, before, after, now()), "BEGIN")
+        self._once(lambda: self._rows.keep(key, before, after, now()), lambda: self._rows.recall(key) == after, "BEGIN")
 
     def plans(self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = "") -> list[Listing]:
         return self._at_once(lambda: self._rows.plans(most, session, agent, plan, place), _ONE_MOMENT)
@@ -211,8 +215,13 @@ class PostgresStore:
 
     def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
         with self._own_lock():
-            listener = self._listener
-        listener.wait(plan, is_over, seconds)
+            listener = None if self._is_pooled else self._listener
+        if listener is not None:
+            listener.wait(plan, is_over, seconds)
+            return
+        end = monotonic() + seconds  # behind a pooler nobody can listen
+        while not is_over() and monotonic() < end:
+            sleep(min(_LOOKS, max(end - monotonic(), 0)))
 
     def close(self) -> None:
         self._closed = True  # first: whoever tries again and again gives up
@@ -224,56 +233,130 @@ class PostgresStore:
 
     # --- inside ----------------------------------------------------------------------------------------------------
 
-    def _at_once(self, work: Callable[[], _T], begin: str = "") -> _T:
+    def _once(self, work: Callable[[], None], is_done: Callable[[], bool], begin: str = "") -> None:
+        """Do something exactly once. If an answer was lost it may be done, or be done just now: so it is looked up
+        before it is tried again, and once more if somebody was first, who may be ourselves."""
+        tries = 0
+
+        def careful() -> None:
+            nonlocal tries
+            tries += 1
+            if tries > 1 and is_done():
+                return
+            work()
+
+        try:
+            self._at_once(careful, begin, is_write=True)
+        except StaleRevision:
+            if tries < 2 or not self._at_once(is_done):
+                raise
+
+    def _at_once(self, work: Callable[[], _T], begin: str = "", *, is_write: bool = False) -> _T:
         """One thread at a time, in one transaction if it is more than one statement; done again while the server is
         only out of reach for a while."""
         begun = monotonic()
         with self._own_lock():
+            if self._reserved_by:
+                try:
+                    return self._at_last(work, is_write=is_write or begin == "BEGIN")
+                except psycopg.Error:
+                    pass  # it is tried again in the usual way
             for number in range(1, 1_000):
                 try:
-                    db = self._connected()
+                    db = self._connected(begun + self._longest)
+                    begin = begin or ("BEGIN" if db.is_pooled else "")
                     return self._transacted(db, begin, work) if begin else work()
-                except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                except psycopg.Error as error:
                     if not _passes(error) or monotonic() > begun + self._patience(error):
+                        self._drop()
                         self._fail(error)
                     self._drop()
                     sleep(os.urandom(1)[0] / 2_560 * min(number, 10) / 10)
-                except psycopg.Error as error:
-                    self._fail(error)
                 except (ValueError, KeyError, TypeError) as error:
                     raise StoreError(
                         f"{masked(self.url)} cannot be read: what it holds makes no sense ({error})."
                     ) from None
         raise StoreError(f"{masked(self.url)} did not answer.")
 
-    def _transacted(self, db: psycopg.Connection[Any], begin: str, work: Callable[[], _T]) -> _T:
+    def _transacted(self, db: Bounded, begin: str, work: Callable[[], _T]) -> _T:
         """All or nothing. Statements are sent without waiting for each answer: on a network that takes time."""
         try:
             with db.pipeline() as pipeline:
                 self._sync = pipeline.sync
                 db.execute(begin.encode())
+                db.limit(self._longest)
                 result = work()
                 db.execute("COMMIT")
             return result
         finally:
             self._sync = _nothing
-            if not db.broken and db.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            if not db.broken and db.info.transaction_status in _UNFINISHED:
                 db.rollback()
 
-    def _connected(self) -> psycopg.Connection[Any]:
+    # --- after many lost races -------------------------------------------------------------------------------------
+
+    def reserve(self, plan: str) -> None:
+        """Be the next to write a plan: nobody else can, until a save or `release`. Does nothing if that fails."""
+        lock = self._own_lock()
+        lock.acquire()
+        if self._reserved_by:
+            lock.release()
+            return
+        try:
+            db = self._connected(monotonic() + self._longest)
+            db.execute("BEGIN")
+            db.limit(self._longest)
+            db.execute("SELECT FROM plans WHERE id = %s FOR UPDATE", (plan,))
+            self._reserved_by = get_ident()
+        except (psycopg.Error, StoreError):
+            self._drop()
+            lock.release()
+
+    def release(self) -> None:
+        """Let others write again."""
+        if self._reserved_by == get_ident() and self._pid == os.getpid():
+            try:
+                self._leave("ROLLBACK")
+            except psycopg.Error:
+                self._drop()
+
+    def _at_last(self, work: Callable[[], _T], *, is_write: bool) -> _T:
+        """Something for which the plan is reserved."""
+        try:
+            result = work()
+            if is_write:
+                self._leave("COMMIT")
+            return result
+        except psycopg.Error:
+            self._drop()
+            raise
+        finally:
+            if self._reserved_by and (is_write or self._db is None):
+                self._leave("ROLLBACK")
+
+    def _leave(self, end: str) -> None:
+        """End the transaction for which the plan is reserved, one way or the other."""
+        self._reserved_by = 0
+        try:
+            if self._db is not None:
+                self._db.until = monotonic() + self._longest
+                self._db.execute(end.encode())
+        finally:
+            self._lock.release()
+
+    def _connected(self, until: float) -> Bounded:
+        """The connection, on which nothing waits longer than until a time."""
         if self._closed:
             raise StoreError("the store was closed.")
         if self._db is None or self._db.closed:
-            self._db = self._connect()
-            self._db.execute("SET search_path TO punchlist, pg_catalog")
-            self._db.prepare_threshold = 2
+            self._db = self._connect(until - monotonic())
+        self._is_pooled = self._db.is_pooled
+        self._db.until = until
         return self._db
 
-    def _connect(self) -> psycopg.Connection[Any]:
+    def _connect(self, left: float = 0.0) -> Bounded:
         seconds = 5 if self.url in _KNOWN else 3
-        made = psycopg.connect(
-            self.url, autocommit=True, connect_timeout=seconds, keepalives_idle=30, application_name="punchlist"
-        )
+        made = connected(self.url, min(seconds, left or seconds), self._longest, left or self._longest)
         _KNOWN.add(self.url)
         return made
 
@@ -305,12 +388,12 @@ class PostgresStore:
         with self._db.cursor() as cursor:
             cursor.executemany(statement.replace("?", "%s").encode(), rows)
 
+    def _execute_raw(self, statement: bytes, values: Sequence[Any]) -> psycopg.Cursor[Any]:
+        assert self._db is not None
+        return self._db.execute(statement, values)
+
     def _notify(self, plan: str) -> None:
         self._execute(f"SELECT pg_notify(?, ?) WHERE {HEARD}", (CHANNEL, plan))
-
-    def _is_saved(self, plan: str, record: Record) -> bool:
-        kept = self._rows.history(plan, record.revision - 1)
-        return bool(kept) and kept[0] == record
 
     def _prepare(self) -> None:
         """The tables at this program's version. Of many who start at once, one migrates and the others wait for it."""
@@ -346,6 +429,14 @@ class PostgresStore:
             raise StoreError(f"{where} refuses the login ({words}); check user and password.", "permission") from None
         if "does not exist" in words and "database" in words:
             raise StoreError(f"{where} has no such database ({words}); create it: createdb NAME") from None
+        if isinstance(error, errors.LockNotAvailable):
+            raise StoreError(
+                f"{where} is held by another client for too long; it can be found in pg_stat_activity ({words})."
+            ) from None
+        if isinstance(error, Silent | errors.QueryCanceled):
+            raise StoreError(
+                f"{where} did not answer in time ({words}); whether a change was saved is seen when it does."
+            ) from None
         if isinstance(error, errors.DiskFull):
             raise StoreError(f"{where}: the server's disk is full; make room there and try again.", "full") from None
         raise StoreError(f"{where} cannot be used ({words}); check the address, and that the server runs.") from None
@@ -376,7 +467,11 @@ def open(rest: str, **options: str) -> PostgresStore:
 
 def _passes(error: psycopg.Error) -> bool:
     """Whether it is worth trying again: the server is starting, restarting, full, or the connection broke."""
-    if isinstance(error, errors.ProgramLimitExceeded):
+    if isinstance(error, errors.IdleInTransactionSessionTimeout):  # we were suspended, and others did not wait
+        return True
+    if not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        return False
+    if isinstance(error, _FINAL):
         return False
     if isinstance(error, errors.InvalidPassword | errors.InvalidAuthorizationSpecification | errors.InvalidCatalogName):
         return False

@@ -9,9 +9,10 @@ from selectors import EVENT_READ, DefaultSelector
 from socket import socket, socketpair
 from threading import Event, Lock, Thread
 from time import monotonic
-from typing import Any
 
 import psycopg
+
+from .connection import Bounded
 
 CHANNEL = "punchlist"
 # Whether anybody listens. A notice to nobody is not for nothing: whoever sends one commits alone on the whole server.
@@ -21,6 +22,7 @@ _FORGOTTEN = "DELETE FROM punchlist.listeners WHERE until < now() OR pid = pg_ba
 _KNOWN = "INSERT INTO punchlist.listeners VALUES (pg_backend_pid(), now() + interval '1 minute')"
 _AGAIN = 20.0  # seconds until it is said again that somebody listens
 _LOOKS = 1.0  # seconds until whoever waits looks without a notice
+_ANSWERED = 10.0  # seconds in which a server answers, or is not there any more
 _WRITING = 0.1  # seconds in which a write is over, as a rule
 
 
@@ -28,7 +30,7 @@ class Listener:
     """A thread that listens while somebody waits, whoever waits for whatever plan. A connection that breaks is made
     anew; then all are woken, since nobody knows what they missed."""
 
-    def __init__(self, connect: Callable[[], psycopg.Connection[Any]]) -> None:
+    def __init__(self, connect: Callable[[], Bounded]) -> None:
         self._connect = connect
         self._lock = Lock()
         self._waiting: list[tuple[str, Event]] = []
@@ -84,17 +86,19 @@ class Listener:
                     with closing(self._connect()) as db:
                         self._enlist(db)
                         self._hear(db, ear)
+                        db.until = monotonic() + _ANSWERED
                         db.execute(_FORGOTTEN)
                 except psycopg.Error:  # whoever waits looks for itself meanwhile, and says what is wrong
                     _rest(ear)
 
-    def _enlist(self, db: psycopg.Connection[Any]) -> None:
+    def _enlist(self, db: Bounded) -> None:
+        db.until = monotonic() + _ANSWERED
         db.execute(_FORGOTTEN)
         db.execute(_KNOWN)
         db.execute(f"LISTEN {CHANNEL}".encode())
         self._wake()  # a notice that came meanwhile is lost
 
-    def _hear(self, db: psycopg.Connection[Any], ear: socket) -> None:
+    def _hear(self, db: Bounded, ear: socket) -> None:
         due = monotonic() + _WRITING  # whoever was writing when we came did not know of us
         with DefaultSelector() as ready:
             ready.register(db.fileno(), EVENT_READ)
