@@ -17,6 +17,8 @@ DIALECTS = -1  # a number that each dialect has its own default for
 _LARGEST = 999_999_999  # number that can be set
 _LONGEST = 64_000  # bytes of a settings file
 _RENAMED = {"pushes": "nudges", "idle_pushes": "idle_nudges", "push_minutes": "nudge_minutes"}  # for one version
+_YES, _NO = dict.fromkeys((True, "true", "yes", "1"), "always"), dict.fromkeys((False, "false", "no", "0"), "never")
+_WORDS = {"confirm_shell": {**_YES, **_NO}}  # settings that were true or false before they had words
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -36,7 +38,7 @@ class Settings(NamedTuple):
     base_url: str = ""
     context: int = 100_000
     turns: int = 200
-    confirm_shell: bool = False
+    confirm_shell: str = "outside"
     off: bool = False
     reminders: bool = True
     remind_after: int = DIALECTS
@@ -111,7 +113,11 @@ ABOUT = {
     "base_url": About("where that model is, if not at its usual place", project=False),
     "context": About("tokens of a conversation before `run` sums it up", least=1000, tighter=False),
     "turns": About("how often `run` asks the model before it waits for your next word", least=1, tighter=False),
-    "confirm_shell": About("whether `run` asks you before every shell command", project=False),
+    "confirm_shell": About(
+        "before which shell commands `run` asks: those that could change something outside its folder, all, none",
+        ("outside", "always", "never"),
+        project=False,
+    ),
     "style": About("how a plan looks on a terminal", ("punchlist", "claude-code", "gencode", "oh-my-pi")),
     "expanded": About("whether the panel shows the list; Ctrl+T changes this value"),
     "plain": About("whether changes are told line by line, without moving the cursor: for screen readers"),
@@ -309,6 +315,8 @@ def _checked(name: str, value: Any, origin: str, is_project: bool) -> Any:
         if origin == f"PUNCHLIST_{name.upper()}":
             return value
         raise SettingsError(f"{origin}: {name!r} can be {UNTIL_DONE!r} only by environment or a flag, for one run.")
+    if name in _WORDS and isinstance(value, bool | str):
+        value = _WORDS[name].get(value, value)
     if type(value) is not type(_default(name)):
         wanted = {bool: "true or false", int: "a whole number"}.get(type(_default(name)), "a string")
         raise SettingsError(f"{origin}: {name!r} must be {wanted}, not {shown(value)}.")

@@ -61,7 +61,7 @@ def agent(
     model: Model | None = None,
     store: str = "memory:",
     hear: Callable[[Site, Event], None] = lambda site, event: None,
-    confirm_shell: bool = False,
+    confirm_shell: str = "never",
 ) -> Agent:
     """An agent in a directory, with a script for its model: a list of turns, or a whole one."""
     events: list[Event] = []

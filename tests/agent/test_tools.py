@@ -133,11 +133,66 @@ def test_an_interrupt_ends_a_running_command_and_everything_it_started(use: Benc
 
 
 def test_the_user_is_asked_before_a_command_if_that_is_set(tmp_path: Path) -> None:
-    made = agent(tmp_path, [], answers=lambda question: "no", confirm_shell=True)
+    made = agent(tmp_path, [], answers=lambda question: "no", confirm_shell="always")
     (done,) = results(made.site, TOOLS, [Call("1", "shell", {"command": "touch here"})])
     assert (done.text, done.is_error) == ("the user did not allow this command.", True)
     assert made.asked[0].details == "touch here"
     assert not os.path.exists(os.path.join(made.site.folder, "here"))
+    made.close()
+
+
+def test_a_command_that_reaches_outside_is_asked_about_once_and_others_are_not(tmp_path: Path) -> None:
+    (tmp_path / "victim").mkdir()
+    made = agent(tmp_path, [], answers=lambda question: "yes", confirm_shell="outside")
+    command = "rmdir ../victim && echo gone"
+    for typed in ("touch here", command, command):
+        results_of(made, typed)
+    assert [question.details for question in made.asked] == [command]
+    assert "`rmdir` changes ../victim, outside of the folder" in made.asked[0].text
+    assert not (tmp_path / "victim").exists()
+    made.close()
+
+
+def test_where_nobody_is_there_to_ask_such_a_command_is_not_run_and_the_reason_is_told(tmp_path: Path) -> None:
+    (tmp_path / "victim").mkdir()
+    made = agent(tmp_path, [], confirm_shell="outside")
+    done = results_of(made, "rm -rf ../victim")
+    assert done.is_error
+    assert done.text.startswith(
+        "not run: `rm` changes ../victim, outside of the folder, and nobody is here to allow it."
+    )
+    assert (tmp_path / "victim").exists()
+    made.close()
+
+
+def results_of(made: Agent, command: str) -> Result:
+    (done,) = results(made.site, TOOLS, [Call("1", "shell", {"command": command})])
+    return done
+
+
+@pytest.mark.parametrize(
+    ("name", "hidden"),
+    [
+        ("ANTHROPIC_API_KEY", True),
+        ("ANTHROPIC_AUTH_TOKEN", True),
+        ("OPENAI_API_KEY", True),
+        ("GEMINI_API_KEY", True),
+        ("GOOGLE_API_KEY", True),
+        ("AWS_BEARER_TOKEN_BEDROCK", True),
+        ("HF_TOKEN", True),
+        ("OTHER_NAME_OF_THE_SAME_KEY", True),
+        ("ANTHROPIC_MODEL", False),
+        ("STRIPE_API_KEY", False),
+        ("HOME", False),
+    ],
+)
+def test_the_keys_of_model_providers_are_not_in_the_shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, hidden: bool
+) -> None:
+    monkeypatch.setenv("MISTRAL_API_KEY", "the key itself")
+    monkeypatch.setenv(name, "the key itself" if "SAME" in name else f"value of {name}")
+    made = agent(tmp_path, [])
+    assert (f"{name}=" not in results_of(made, "env").text) is hidden
     made.close()
 
 

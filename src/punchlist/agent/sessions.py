@@ -30,6 +30,11 @@ def begin(state: str, place: str, id: str, **about: str) -> Transcript:
     return Transcript(path_of(state, id), {"id": id, "agent": "main", "place": place, **about})
 
 
+def is_first(state: str) -> bool:
+    """Whether there has been no session yet."""
+    return not any(_all(state))
+
+
 def latest(state: str, place: str) -> str:
     """The session of a place that was worked in last."""
     found = [(os.path.getmtime(path), id) for id, path in _all(state) if head_of(path).get("place") == place]

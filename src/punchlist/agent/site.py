@@ -27,10 +27,11 @@ class Bounds(NamedTuple):
 
 
 class Allowed:
-    """The places outside of the working directory that the user has allowed."""
+    """What the user has allowed: places outside of the working directory, and commands that reach there."""
 
     def __init__(self) -> None:
         self.paths: set[str] = set()
+        self.commands: set[str] = set()
 
 
 class Site(NamedTuple):
@@ -50,7 +51,7 @@ class Site(NamedTuple):
     depth: int = 0
     lead: Desk | None = None  # of a sub-agent: the plan of the main agent, which tells whether anybody may act
     plan_file: str = ""  # the one file that may be written in plan mode, while it is on
-    confirm_shell: bool = False
+    confirm_shell: str = "outside"  # before which shell commands the user is asked: outside, always, never
     interactive: bool | None = None  # whether a panel shows the list, so that an answer need not; None: as it is set
     is_spoken_to: Callable[[], bool] = lambda: False  # whether the user has said more, which it has yet to hear
 

@@ -378,6 +378,11 @@ def _run(to: argparse.ArgumentParser) -> None:
     to.add_argument("prompt", nargs="*", metavar="PROMPT", help="what to do; or a command such as /todos")
     to.add_argument("--model", metavar="M", help="anthropic:NAME, openai:NAME, ollama:NAME, script:FILE")
     to.add_argument("--base-url", metavar="URL", help="where the model is, if not at its usual place")
+    to.add_argument(
+        "--confirm-shell",
+        choices=("outside", "always", "never"),
+        help="before which shell commands to ask: those that could change something outside this folder, all, none",
+    )
     _dialect(to)
     _watch(to)
     to.add_argument(

@@ -37,7 +37,16 @@ if TYPE_CHECKING:
     from ..tui.panel import Panel
 
 _CODES = {"done": 0, "waiting": 0, "paused": 0, "stopped": 130, "limit": 1, "failed": 1}
-_FLAGS = ("store", "dialect", "model", "base_url", "style", "plain", "continuation")
+_FLAGS = ("store", "dialect", "model", "base_url", "style", "plain", "continuation", "confirm_shell")
+
+
+_ABOUT_SHELL = {  # said once, when the agent starts for the first time
+    "outside": "The agent asks you before shell commands that could change something outside this folder; tests, builds"
+    ' and scripts of the project run as they are.\nconfirm_shell = "always" or "never" in your punchlist.toml changes'
+    " that, or --confirm-shell.",
+    "always": 'The agent asks you before every shell command, because confirm_shell is "always".',
+    "never": 'The agent runs shell commands without asking, because confirm_shell is "never".',
+}
 
 
 class Session(NamedTuple):
@@ -61,6 +70,8 @@ def run(args: Namespace) -> int:
     if not prompt and not sys.stdin.isatty():
         raise Refused("say what to do: punchlist run 'fix the tests'")
     folder = os.path.realpath(os.getcwd())
+    if _is_watched(args) and sessions.is_first(state_folder(os.environ)):
+        screen.say(_ABOUT_SHELL[settings.confirm_shell])
     model = open_model(settings.model, settings.base_url)
     with opened(settings, _transcript(args, settings, folder), model, folder, quiet=_as_json(args)) as session:
         if plan := plan_named(args):
@@ -71,6 +82,10 @@ def run(args: Namespace) -> int:
         from .talk import talk
 
         return talk(session._replace(talks=True))
+
+
+def _is_watched(args: Namespace) -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty() and not _as_json(args)
 
 
 def _settings(args: Namespace) -> Settings:

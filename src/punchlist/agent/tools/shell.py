@@ -10,10 +10,12 @@ from ... import ties
 from ...core.model import MAIN
 from ...core.text import counted
 from ...prompts import say
+from ..credentials import without_keys
 from ..events import Question
 from ..sessions import absolute
 from ..site import Site
 from . import COUNT, WORDS, Answer, Tool, form
+from .outside import outside
 from .process import Ran, run
 
 _LONGEST = 1800  # seconds
@@ -28,8 +30,9 @@ def _shell(site: Site, args: Mapping[str, Any]) -> Answer:
     command = args["command"]
     if "\0" in command:
         return Answer("command must not hold a NUL character.", True)
-    if site.confirm_shell and site.ask(Question("allow", "run this command?", ("yes", "no"), command)) != "yes":
-        return Answer("the user did not allow this command.", True)
+    refusal = _refusal(site, command)
+    if refusal:
+        return Answer(refusal, True)
     ties.tie(ties.of_process(os.getpid()), ties.Who(site.desk.session, MAIN, "punchlist"))  # whatever is unset there
     seconds = min(args.get("seconds", site.bounds.seconds), _LONGEST)
     ran = run(
@@ -44,6 +47,27 @@ def _shell(site: Site, args: Mapping[str, Any]) -> Answer:
     return Answer(f"{output}\n({end})" if output else f"({end})", ran.late or ran.stopped or ran.code != 0)
 
 
+def _refusal(site: Site, command: str) -> str:
+    """Why a command is not run: the user was asked, and did not allow it, or nobody was there to ask."""
+    if site.confirm_shell == "never":
+        return ""
+    if site.confirm_shell == "always":
+        answer = site.ask(Question("allow", "run this command?", ("yes", "no"), command))
+        return "" if answer == "yes" else "the user did not allow this command."
+    why = "" if command in site.allowed.commands else outside(command, site.folder)
+    if not why:
+        return ""
+    answer = site.ask(Question("allow", f"run this command? {why[0].upper()}{why[1:]}.", ("yes", "no"), command))
+    if answer == "yes":
+        site.allowed.commands.add(command)
+        return ""
+    if answer:
+        return f"the user did not allow this command: {why}."
+    return (
+        f"not run: {why}, and nobody is here to allow it. Stay inside {site.folder}, or say what the user should run."
+    )
+
+
 def _environ(site: Site) -> dict[str, str]:
     """Whoever types `punchlist` in this shell is the agent, and works from its own plan, in the same store."""
     own = {
@@ -53,7 +77,9 @@ def _environ(site: Site) -> dict[str, str]:
         "PUNCHLIST_STORE": absolute(site.desk.settings.store),
         "PUNCHLIST_DIALECT": site.desk.dialect_name,
     }
-    return {**{name: value for name, value in os.environ.items() if name != "PUNCHLIST_PLAN"}, **own}
+    known = without_keys(os.environ, site.desk.settings.model)
+    known.pop("PUNCHLIST_PLAN", None)
+    return {**known, **own}
 
 
 def _end(ran: Ran, seconds: int) -> str:
