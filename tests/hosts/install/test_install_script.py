@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from punchlist.hosts.install import PATHS
+from punchlist.hosts.install.parts import hook_command, line_command
 from punchlist.hosts.install.script import is_ours, is_passing
 
 SCRIPT = Path(sys.executable).parent / "punchlist"
@@ -96,3 +98,51 @@ def test_only_a_script_of_ours_is_ours(tmp_path: Path) -> None:
 )
 def test_a_script_in_a_cache_is_known_as_one(path: str, passing: bool) -> None:
     assert is_passing(path) is passing
+
+
+# --- once the environment is gone ------------------------------------------------------------------------------------
+
+GONE = {
+    "the interpreter is gone": "#!/nowhere/bin/python3\n# punchlist.cli\n",
+    "the package is gone": f"#!{sys.executable} -IS\nfrom punchlist.cli import main\nmain()\n",
+    "the script ends badly": "#!/bin/sh\n# punchlist.cli\necho wrong >&2\nexit 3\n",
+    "the script is gone": "",
+}
+THEIRS = "echo theirs"
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+@pytest.mark.parametrize("how", GONE)
+@pytest.mark.parametrize("host", PATHS)
+def test_a_hook_is_silent_and_ends_well_once_its_environment_is_gone(
+    host: str, how: str, shell: str, tmp_path: Path
+) -> None:
+    script = executable(tmp_path / "a b" / "punchlist", GONE[how])
+    if not GONE[how]:
+        os.unlink(script)
+    for command, said in (
+        (hook_command(script, host), b""),
+        (line_command(script, host), b""),
+        (line_command(script, host, THEIRS), b"theirs\n"),
+    ):
+        done = subprocess.run([shell, "-c", command], input=b"{}", capture_output=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, said, b"")
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini"])
+def test_hooks_of_an_older_version_are_known_replaced_and_removed(host: str, own_home: Path) -> None:
+    def run(*words: str) -> str:
+        done = subprocess.run([SCRIPT, *words], capture_output=True, encoding="utf-8", check=False)
+        return done.stdout
+
+    run("install", host)
+    written = [one for one in own_home.rglob("*.json") if "2>/dev/null" in one.read_text()]
+    (path,) = [one for one in written if "punchlist" not in one.parts]
+    new = path.read_text()
+    path.write_text(new.replace(" 2>/dev/null", ""))
+    assert "it is not as this version installs it for you" in run("doctor")
+    run("install", host)
+    assert json.loads(path.read_text()) == json.loads(new)
+    path.write_text(new.replace(" 2>/dev/null", ""))
+    run("uninstall", host)
+    assert not path.exists() or "punchlist" not in path.read_text()

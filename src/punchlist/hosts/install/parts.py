@@ -41,17 +41,20 @@ class Part(NamedTuple):
 # --- commands --------------------------------------------------------------------------------------------------------
 
 
-def hook_command(script: str, host: str) -> str:
-    """A hook as a shell command that does nothing, without a fault, once its environment is gone."""
-    return _guarded(script, f"hook {host}")
+_SILENT = " 2>/dev/null"  # the script may be there and its interpreter or package gone: an agent would show that
 
 
-def line_command(script: str, host: str, theirs: str = "") -> str:
-    """A status line: ours behind the one that was there, which stands alone once our environment is gone."""
+def hook_command(script: str, host: str, silent: str = _SILENT) -> str:
+    """Return a hook as a shell command that does nothing and says nothing once its environment is gone."""
+    return _guarded(script, f"hook {host}", silent)
+
+
+def line_command(script: str, host: str, theirs: str = "", silent: str = _SILENT) -> str:
+    """Return a status line: ours behind the one that was there, which is alone once our environment is gone."""
     if not theirs:
-        return _guarded(script, f"line --host {host}")
-    other = shlex.quote(theirs)
-    return f"[ -x {shlex.quote(script)} ] && {shlex.quote(script)} line --host {host} --after {other} || sh -c {other}"
+        return _guarded(script, f"line --host {host}", silent)
+    other, ours = shlex.quote(theirs), shlex.quote(script)
+    return f"[ -x {ours} ] && {ours} line --host {host} --after {other}{silent} || sh -c {other}"
 
 
 def joined_line(command: str) -> str:
@@ -60,10 +63,10 @@ def joined_line(command: str) -> str:
     return words[words.index("--after") + 1] if "--after" in words[:-1] else ""
 
 
-def _guarded(script: str, words: str) -> str:
+def _guarded(script: str, words: str, silent: str) -> str:
     if os.name == "nt":
         return f'"{script}" {words}'
-    return f"[ -x {shlex.quote(script)} ] && {shlex.quote(script)} {words} || :"
+    return f"[ -x {shlex.quote(script)} ] && {shlex.quote(script)} {words}{silent} || :"
 
 
 # --- known again -----------------------------------------------------------------------------------------------------
@@ -102,10 +105,11 @@ def command_of(entry: Any) -> list[str]:
 
 
 def is_hook(handler: Any, host: str) -> bool:
-    """Whether a hook is ours: its whole command as we would write it, from whatever environment."""
+    """Whether a hook is ours: its whole command as we write it, or an older version did, from whatever environment."""
     command = _command(handler)
     script = script_of(command)
-    return is_served(handler, host) or (is_script(script) and command == hook_command(script, host))
+    known = (hook_command(script, host), hook_command(script, host, silent=""))
+    return is_served(handler, host) or (is_script(script) and command in known)
 
 
 def is_served(handler: Any, host: str) -> bool:
@@ -123,7 +127,8 @@ def is_line(entry: Any, host: str) -> bool:
     """Whether a status line is ours, alone or behind another."""
     command = _command(entry)
     script = script_of(command)
-    return is_script(script) and command == line_command(script, host, joined_line(command))
+    theirs = joined_line(command)
+    return is_script(script) and command in (line_command(script, host, theirs), line_command(script, host, theirs, ""))
 
 
 def runs_line(entry: Any, host: str) -> bool:
