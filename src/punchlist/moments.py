@@ -114,7 +114,7 @@ def worked(desk: Desk, work: Work, *, deaf: bool = False) -> list[str]:
 
 
 def _with_call(desk: Desk, plan: Plan, work: Work) -> Plan:
-    active = plan.active
+    active = next(iter(plan.at_work), None)
     if not work.calls or active is None or plan.paused:
         return plan
     return desk.change(lambda plan: called(plan, active.id, work.calls), by=desk.agent, kind=CALLS)

@@ -43,7 +43,7 @@ def write_down(desk: Desk, calls: Sequence[tuple[Call, Result]]) -> None:
 def _busy_with(plan: Plan, agent: str) -> Item | None:
     """The item an agent works on: its own, else one that is nobody's."""
     mine = "" if agent == MAIN else agent
-    return next((item for owner in (mine, "") for item in plan.busy if item.owner == owner), None)
+    return next((item for owner in (mine, "") for item in plan.at_work if item.owner == owner), None)
 
 
 def _digest(call: Call) -> str:

@@ -21,6 +21,7 @@ USER = "user"
 MAIN = "main"
 
 NOTHING: Mapping[str, Any] = {}
+SUBTASK = "subtask"  # in an item's extra: it has no count of its own where it comes from
 
 
 class Closing(NamedTuple):
@@ -61,6 +62,7 @@ class Item(NamedTuple):
 
 
 _STATUS = itemgetter(Item._fields.index("status"))
+_PARENT = itemgetter(Item._fields.index("parent"))
 
 
 class Pause(NamedTuple):
@@ -104,6 +106,13 @@ class Plan(NamedTuple):
         return tuple([self.items[place] for place in places(self.statuses, ACTIVE)])
 
     @property
+    def at_work(self) -> tuple[Item, ...]:
+        """Every item being worked on, without those that a part of is: tool calls are made for the part."""
+        busy = self.busy
+        wholes = {item.parent for item in busy}
+        return tuple([item for item in busy if item.id not in wholes])
+
+    @property
     def statuses(self) -> list[str]:
         """The status of each item, in order."""
         return list(map(_STATUS, self.items))
@@ -112,6 +121,8 @@ class Plan(NamedTuple):
     def progress(self) -> Progress:
         """How far the plan is. Abandoned items do not count."""
         statuses = self.statuses
+        if any(map(_PARENT, self.items)):
+            statuses = [item.status for item in self.items if not item.extra.get(SUBTASK)]
         done, total = statuses.count(DONE), len(statuses) - statuses.count(DROPPED)
         return Progress(done, total, (200 * done + total) // (2 * total) if total else 0)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from .match import Entry, match
 from .merge import interleaved, mended
-from .model import CLOSED, DONE, DROPPED, PENDING, Item, Plan
+from .model import CLOSED, DONE, DROPPED, PENDING, SUBTASK, Item, Plan
 from .ops import grouped
 from .text import inline, plainly
 from .typed import Any, NamedTuple
@@ -124,7 +124,10 @@ class _Listing:
             parent=parent.id if parent else "",
             priority=entry.priority or "",
             calls=entry.calls or (),
-            extra={"id": entry.key} if entry.key not in ("", str(self.last_id)) else {},
+            extra={
+                **({"id": entry.key} if entry.key not in ("", str(self.last_id)) else {}),
+                **({SUBTASK: True} if parent else {}),
+            },
         )
 
 
@@ -133,9 +136,11 @@ def _same(a: Item, b: Item) -> bool:
 
 
 def _follows(part: Sent, whole: Item, old: Sequence[Item]) -> Sent:
-    """A part has no status of its own where it comes from: it is done when the whole is, else it stays as it was."""
+    """A part is done when the whole is. Where it has no status of its own, it stays as it was."""
     if whole.status == DONE:
         return part._replace(status=DONE)
+    if part.status:
+        return part
     known = [item.status for item in old if item.extra.get("id") == part.key or item.text == part.text]
     return part._replace(status=known[0] if known else PENDING)
 

@@ -170,8 +170,8 @@ def _fault(call: Call, error: StoreError) -> str:
 
 
 def _drawn(plan: Plan) -> str:
-    items = [item for item in plan.items if not item.parent and item.status in _SHOWN]
-    lines = [f"{_MARKS.get(item.status, '- [ ]')} {inline(item.text)}\n" for item in items]
+    items = _listed(plan)
+    lines = [f"{_MARKS.get(_status(item, parts), '- [ ]')} {inline(item.text)}\n" for item, parts in items]
     return f"## Todo List ({len(items)} tasks)\n" + "".join(lines)
 
 
@@ -191,27 +191,45 @@ def _part(part: Mapping[str, Any], redact: bool) -> Sent:
     calls = part.get("toolCalls")
     if calls is not None and redact:
         calls = [{**call, "parameters": redacted(call["parameters"])} for call in calls]
-    return Sent(part["content"], PENDING, key=part["id"], calls=None if calls is None else tuple(calls))
+    status = part.get("status")  # not in the schema, but the only way to say which subtask is being worked on
+    own = status if status in (PENDING, ACTIVE, DONE) else ""
+    return Sent(part["content"], own, key=part["id"], calls=None if calls is None else tuple(calls))
 
 
 def todos(plan: Plan) -> list[dict[str, Any]]:
     """The plan as this agent lists it."""
+    return [_todo(item, parts) for item, parts in _listed(plan)]
+
+
+def _listed(plan: Plan) -> list[tuple[Item, list[Item]]]:
+    """The items that are todos here, each with its subtasks."""
     parts: dict[str, list[Item]] = {}
     for item in plan.items:
         if item.parent:
             parts.setdefault(item.parent, []).append(item)
-    return [_todo(item, parts.get(item.id, [])) for item in plan.items if not item.parent and item.status in _SHOWN]
+    return [(item, parts.get(item.id, [])) for item in plan.items if not item.parent and item.status in _SHOWN]
 
 
 def _todo(item: Item, parts: list[Item]) -> dict[str, Any]:
-    entry: dict[str, Any] = {"id": _id(item), "content": item.text, "status": _SHOWN[item.status]}
+    entry: dict[str, Any] = {"id": _id(item), "content": item.text, "status": _status(item, parts)}
+    if item.calls:
+        entry["toolCalls"] = [dict(call) for call in item.calls]
     if parts:
         entry["subtasks"] = [_subtask(part) for part in parts]
     return entry
 
 
+def _status(item: Item, parts: list[Item]) -> str:
+    """A todo is being worked on when one of its subtasks is."""
+    if not item.is_closed and any(part.status == ACTIVE for part in parts):
+        return ACTIVE
+    return _SHOWN[item.status]
+
+
 def _subtask(part: Item) -> dict[str, Any]:
     entry: dict[str, Any] = {"id": _id(part), "content": part.text}
+    if part.status == ACTIVE:
+        entry["status"] = ACTIVE
     return {**entry, "toolCalls": [dict(call) for call in part.calls]} if part.calls else entry
 
 
