@@ -362,3 +362,18 @@ def _alive(pid: int) -> bool:
         return False
     except FileNotFoundError:
         return not os.path.isdir("/proc/self")
+
+
+def test_todo_append_makes_a_phase_that_is_named_in_quotes(tmp_path: Path) -> None:
+    model = script(tmp_path, turn(call("plan", add=["Read"])), turn(text="Which?"))
+    punchlist("run", "--model", model, "go")
+    punchlist("run", '/todo append "New phase" First thing')
+    punchlist("run", '/todo append "new phase" Second thing')
+    punchlist("run", "/todo append Third thing")
+    plan = json.loads(punchlist("show", "--json").stdout)
+    assert [(item["text"], item.get("phase")) for item in plan["items"]] == [
+        ("Read", None),
+        ("First thing", "New phase"),
+        ("Second thing", "New phase"),
+        ("Third thing", "New phase"),
+    ]

@@ -35,6 +35,7 @@ class Stage:
             one.mkdir(parents=True, exist_ok=True)
         subprocess.run(["git", "init", "-q"], cwd=self.project, check=True)
         self.world = World(program, self.home, self.project, self.model.address)
+        self.warned = ""  # what the agent last wrote to standard error
 
     @property
     def environ(self) -> dict[str, str]:
@@ -77,6 +78,7 @@ class Stage:
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
             raise AssertionError(f"{self.name} did not end: {out[-2000:]}\n{err[-2000:]}") from None
+        self.warned = err
         said = f"{self.model.faults}\n{out[-2000:]}\n{err[-2000:]}"
         assert (process.returncode, self.model.faults) == (0, []), said
         return out

@@ -24,3 +24,9 @@ def test_an_argument_that_is_meant_for_the_agent_is_no_fault_of_the_call(stage: 
     assert "wait_for_previous" in offered.spec["parametersJsonSchema"]["properties"]
     assert "added 1; now 1 Mend it (0/1)" in stage.requests[1].latest
     assert stage.faults == []
+
+
+def test_the_schema_of_plan_makes_it_print_no_warning(stage: Stage) -> None:
+    stage.run("Mend the parser.", does(plan(add=["Mend it"])), does(plan(edit=[{"id": 1, "note": "x"}])), says("Done?"))
+    assert "strict mode" not in stage.warned
+    assert "allowUnionTypes" not in stage.warned

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
 
+import punchlist
 from punchlist import Desk, MemoryStore, ops
 from punchlist.hosts.mirror import mirrored
+from punchlist.hosts.oh_my_pi import answer
 
 
 def desk_of() -> Desk:
@@ -77,3 +80,16 @@ def test_an_unblock_does_not_undo_a_block_of_the_user_that_is_unheard() -> None:
     told = todo(desk, "unblock", task="Write")
     assert dict(statuses(desk))["Write"] == "blocked"
     assert told[-1] == 'unblock "Write" was not applied: the user blocked it; say it again if you still mean it.'
+
+
+@pytest.mark.parametrize(("tool", "status"), [("todo_write", "completed"), ("todo", "in_progress")])
+def test_a_partly_failed_call_is_mirrored_with_what_it_did(tool: str, status: str) -> None:
+    """`todo` itself gives up the whole call when a part of it fails."""
+    init = {"op": "init", "list": [{"phase": "Build", "items": ["Read", "Write"]}]}
+    done = [{"op": "done", "task": "Read"}, {"op": "done", "task": "Nope"}]
+    event = {"moment": "after", "session": "s", "cwd": os.getcwd()}
+    answer({**event, "tool": "todo_write", "args": {"ops": [init]}}, {})
+    args = {"ops": done} if tool == "todo_write" else done[0]
+    answer({**event, "tool": tool, "args": args, "failed": True}, {})
+    with punchlist.open(session="s") as desk:
+        assert statuses(desk)[0] == ("Read", status)
