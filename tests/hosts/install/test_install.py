@@ -393,6 +393,45 @@ def test_a_symbolic_link_is_written_through(own_home: Path, work: Path) -> None:
     assert real.read_bytes() == b'{"theme": "dark"}'
 
 
+def test_two_links_in_a_row_of_which_the_agent_replaced_one_leave_nothing_of_ours(own_home: Path, work: Path) -> None:
+    real = write(work / "dotfiles" / "claude.json", b'{"theme": "dark"}')
+    middle, first = work / "middle.json", own_home / ".claude.json"
+    middle.symlink_to(real)
+    first.symlink_to(middle)
+    run("install", "claude-code")
+    written = {**json.loads(real.read_bytes()), "more": 1}
+    middle.unlink()
+    middle.write_text(json.dumps(written))  # as Claude Code does
+    assert "is attached for you" in run("doctor")
+    run("uninstall", "claude-code")
+    assert json.loads(middle.read_bytes()) == {"theme": "dark", "more": 1}
+    assert real.read_bytes() == b'{"theme": "dark"}'
+    assert first.is_symlink()
+
+
+def test_what_goose_notes_about_our_plugin_goes_with_it(own_home: Path) -> None:
+    run("install", "goose")
+    config = Path(os.environ["XDG_CONFIG_HOME"]) / "goose" / "config.yaml"
+    plugin = own_home / ".agents" / "plugins" / "punchlist"
+    others = "GOOSE_MODEL: x\n"
+    noted = f"plugins:\n  {plugin}:\n    enabled: true\n"
+    config.write_text(others + config.read_text() + noted)
+    run("install", "goose")
+    assert noted in config.read_text()
+    run("uninstall", "goose")
+    assert config.read_text() == others
+
+
+@pytest.mark.parametrize("beside", ["/x/y:\n    enabled: true\n", "{plugin}:\n    enabled: false\n"])
+def test_what_goose_notes_about_others_and_what_the_user_set_stays(beside: str, own_home: Path) -> None:
+    run("install", "goose")
+    config = Path(os.environ["XDG_CONFIG_HOME"]) / "goose" / "config.yaml"
+    noted = "plugins:\n  " + beside.format(plugin=own_home / ".agents" / "plugins" / "punchlist")
+    config.write_text(config.read_text() + noted)
+    run("uninstall", "goose")
+    assert config.read_text() == noted
+
+
 def test_a_symbolic_link_to_itself_is_refused(own_home: Path) -> None:
     settings(own_home).parent.mkdir()
     settings(own_home).symlink_to(settings(own_home))

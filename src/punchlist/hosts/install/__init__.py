@@ -174,7 +174,7 @@ def _are_sure(parts: Sequence[Part], name: str) -> bool:
     """Whether we were here, though all that we wrote down about it is lost."""
     each = [(part, file) for part in parts for file in part.files]
     seen = [_is_sure(part, file, name) for part, file in each]
-    return any(seen) and not any(files.receipt(files.target(file)) for _, file in each)
+    return any(seen) and not any(files.receipt_of(file) for _, file in each)
 
 
 def _is_sure(part: Part, file: str, name: str) -> bool:
@@ -186,7 +186,7 @@ def _attached(bare: Edit, parts: list[Part], unwanted: list[Part], name: str, sc
     """What becomes of a file, of which it is known what it would be without us."""
     file, old, before = bare.file, bare.old, files.text(bare.new)
     wanted = [part for part in parts if part not in unwanted]
-    receipt = files.receipt(files.target(file))
+    receipt = files.receipt_of(file)
     edited = receipt is not None and old == bare.new
     text = stripped(files.text(old), unwanted, name, files.text(receipt.before) if receipt else before)
     new = added(text, [part for part in wanted if part.kind != "file" or not edited], name, script, before)
@@ -198,7 +198,7 @@ def _attached(bare: Edit, parts: list[Part], unwanted: list[Part], name: str, sc
 def _detached(file: str, parts: list[Part], name: str, *, sure: bool) -> Edit:
     """The file as it was, if nobody else wrote it; else without what is ours."""
     old = files.load(files.target(file))
-    receipt = files.receipt(files.target(file))
+    receipt = files.receipt_of(file)
     if old is None:
         return Edit(file, _names(parts), None, None)
     if receipt and files.digest(old) == receipt.after:
@@ -260,7 +260,7 @@ def _written(file: str, work: Callable[[str], Edit], host: str, scope: str) -> t
 def _is_torn(edit: Edit) -> bool:
     """Whether one of us was killed here: what it left behind is cleared away."""
     path = files.target(edit.file)
-    return files.has_draft(path) or (not edit.stays and files.receipt(path) is not None)
+    return files.has_draft(path) or (not edit.stays and files.receipt_of(edit.file) is not None)
 
 
 def _write(edit: Edit, host: str, scope: str) -> tuple[str, ...]:
@@ -268,13 +268,15 @@ def _write(edit: Edit, host: str, scope: str) -> tuple[str, ...]:
     are ours."""
     path = files.target(edit.file)
     files.drop_draft(path)
-    receipt = files.receipt(path)
+    receipt = files.receipt_of(edit.file)
     folders = receipt.folders if receipt else ()
+    if receipt and receipt.file != path:
+        files.restore(receipt)
     if edit.is_change and edit.new is not None:
         missing = files.missing_folders(path)
         folders += missing
         if edit.stays:
-            files.keep(files.Receipt(path, host, scope, edit.before, files.digest(edit.new), folders))
+            files.keep(files.Receipt(path, host, scope, edit.before, files.digest(edit.new), folders, edit.file))
         files.make_folders(missing, 0o700 if scope == USER else 0o755)
     if edit.is_change:
         files.swap(path, edit.old, edit.new, 0o600 if scope == USER else 0o644)

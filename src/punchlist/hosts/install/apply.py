@@ -112,6 +112,8 @@ def _add_entry(text: str, part: Part, host: str, script: str, before: str | None
 
 
 def _strip_entry(text: str, part: Part, host: str, before: str | None) -> str:
+    if part.trace and edit_yaml.read(text, part.trace) == {"enabled": True}:
+        text = edit_yaml.remove(text, part.trace, and_block=before is None or not edit_yaml.has(before, part.trace[0]))
     if not _is_entry(text, part, before):
         return text
     form = _form(part)

@@ -36,6 +36,7 @@ class Receipt(NamedTuple):
     before: bytes | None  # how it was; nothing if there was no file
     after: str  # the digest of what we made of it
     folders: tuple[str, ...] = ()  # that we made for it, the outermost first
+    named: str = ""  # how the agent names the file: there may be links on the way to it
 
 
 def folder() -> str:
@@ -220,6 +221,21 @@ def receipt(path: str) -> Receipt | None:
     return _receipt(_name(path) + ".json")
 
 
+def receipt_of(file: str) -> Receipt | None:
+    """What we did to a file that an agent names. Where links lead to it, the agent may have put a file of its own in
+    the place of one of them since."""
+    found = receipt(target(file))
+    return found or next((one for one in receipts() if one.named == file), None)
+
+
+def restore(one: Receipt) -> None:
+    """Put a file back as it was, if nobody else has written it since, and forget it."""
+    old = load(one.file)
+    if old is not None and digest(old) == one.after:
+        swap(one.file, old, one.before, 0o600)
+    forget(one.file)
+
+
 def receipts() -> list[Receipt]:
     """What we did to all files."""
     try:
@@ -251,7 +267,8 @@ def _receipt(path: str) -> Receipt | None:
         if not said or (said["before"] and before is None):
             return None
         folders = tuple(map(str, said["folders"]))
-        return Receipt(said["file"], said["host"], said["scope"], before, said["after"], folders)
+        named = str(said.get("named", ""))
+        return Receipt(said["file"], said["host"], said["scope"], before, said["after"], folders, named)
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -62,7 +62,9 @@ def _server(where: Where) -> Part:
         "args": ["mcp"],
         "timeout": 30,
     }
-    return Part("server", "entry", (os.path.join(home(where), "config.yaml"),), ("extensions", NAME), entry)
+    config = (os.path.join(home(where), "config.yaml"),)
+    plugin = os.path.join(where.home, ".agents", "plugins", NAME)
+    return Part("server", "entry", config, ("extensions", NAME), entry, trace=("plugins", plugin))
 
 
 def _about(script: str) -> str:

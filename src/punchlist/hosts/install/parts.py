@@ -36,6 +36,7 @@ class Part(NamedTuple):
     files: tuple[str, ...]  # where it may be: in the one that has it, else the first that exists, else the last
     path: tuple[str, ...] = ()
     value: Any = None  # of a file: its text, made from the path of our script
+    trace: tuple[str, str] | None = None  # what the agent itself writes into that file about us, and leaves there
 
 
 # --- commands --------------------------------------------------------------------------------------------------------
