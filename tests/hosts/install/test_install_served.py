@@ -125,7 +125,7 @@ def test_the_server_answers_hooks_as_a_process_would() -> None:
         told = heard(client, "UserPromptSubmit", prompt="Go on.")
         assert told["hookSpecificOutput"]["additionalContext"] == 'the user added 3 "Test".'
         stop = {"last_assistant_message": "So far.", "background_tasks": [], "session_crons": []}
-        assert heard(client, "Stop", **stop)["decision"] == "block"
+        assert heard(client, "Stop", **stop)["hookSpecificOutput"]["hookEventName"] == "Stop"
         assert heard(client, "Stop", **{**stop, "background_tasks": [{"id": "1"}]}) is None
 
 
