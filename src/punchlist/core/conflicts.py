@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from .changes import Record
-from .model import ACTIVE, BLOCKED, CLOSED, DONE, MAIN, PENDING, USER, Item, Plan
+from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, PENDING, USER, Item, Plan
 from .text import inline, plainly, quoted
 from .typed import NamedTuple
 
@@ -94,6 +94,8 @@ def _reason(one: Asked, item: Item, now: Plan, edits: Mapping[str, str], agent: 
     name = f"{item.id} {quoted(item.text)}" if ids else quoted(item.text)
     if one.verb == "start" and _is_closed_by_another(item, agent, final):
         return _stays(item, name)
+    if final and _closes_otherwise(one, item):
+        return _stays(item, name)
     if one.verb == "edit" and plainly(one.text) in now.removed and plainly(one.text) != plainly(item.text):
         return f"{quoted(one.text)} was removed by the user; {name} keeps its words."
     for kind in _CONFLICTS.get(one.verb, ()):
@@ -112,6 +114,13 @@ def _is_closed_by_another(item: Item, agent: str, final: bool) -> bool:
         return False
     by = item.closed.by
     return final if by == USER else by not in (agent, "", "import", "restore")
+
+
+def _closes_otherwise(one: Asked, item: Item) -> bool:
+    """Whether a call finishes what the user dropped, or drops what the user finished."""
+    if item.closed is None or item.closed.by != USER:
+        return False
+    return (one.verb == "done" and item.status == DROPPED) or (one.word == "drop" and item.status == DONE)
 
 
 def _stays(item: Item, name: str) -> str:
