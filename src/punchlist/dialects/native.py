@@ -76,13 +76,10 @@ def _read(call: Call) -> Call:
     added = [args["add"]] if isinstance(args.get("add"), str) else args.get("add")
     if isinstance(added, list):
         args["add"] = [{"text": entry} if isinstance(entry, str) else entry for entry in added]
-    edits = [{"id": _id(key), "text": text} for key, text in _pairs(args, "edit")]
-    notes = [{"id": _id(key), "note": text} for key, text in _pairs(args, "note")]
-    if edits or notes:
-        given = args.get("edit")
-        args["edit"] = [*(given if isinstance(given, list) else ()), *edits, *notes]
-        if isinstance(args.get("note"), dict):
-            del args["note"]
+    if isinstance(args.get("edit"), dict):
+        args["edit"] = _entries(args["edit"], "text")
+    if isinstance(args.get("note"), dict) and isinstance(args.get("edit", []), list):
+        args["edit"] = [*args.get("edit", ()), *_entries(args.pop("note"), "note")]
     return call._replace(args=args)
 
 
@@ -97,10 +94,11 @@ def _parsed(text: str) -> object:
     return found if isinstance(found, dict | list) else text
 
 
-def _pairs(args: dict[str, Any], verb: str) -> list[tuple[str, Any]]:
-    """The entries of a map from ids to texts. An object that is one entry itself is not a map."""
-    given = args.get(verb)
-    return list(given.items()) if isinstance(given, dict) and given.keys().isdisjoint(_EDIT) else []
+def _entries(given: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """The edits that a map from ids to texts asks for. An object that is one edit itself is a list of one."""
+    if not given.keys().isdisjoint(_EDIT):
+        return [given]
+    return [{"id": _id(id), key: text} for id, text in given.items()]
 
 
 def _id(key: str) -> int | str:
