@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .core.changes import Change, Record, noted, parted
 from .core.conflicts import Spared, former_words, gone, spared, taken, unheard_edits
-from .core.errors import Partial, Refused, StaleRevision, StoreError
+from .core.errors import Disagreement, Partial, Refused, StaleRevision, StoreError
 from .core.merge import mended, merge, protect
 from .core.model import USER, Item, Plan, Reader
 from .core.news import SHOWN, author_of_text, became_active, turns
@@ -229,7 +229,10 @@ def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Rec
         asked = dialect.asked(seen, call)
     if not asked:
         return call, ()
-    others = [turn for turn in turns(now, unknown) if turn[1] != desk.reader_key] if unknown else []
+    try:
+        others = [turn for turn in turns(now, unknown) if turn[1] != desk.reader_key] if unknown else []
+    except Disagreement:  # the history was lost and begun again: nothing tells what was edited
+        others = []
     edits = unheard_edits([(by, before, after) for by, _, before, after in others], now)
     ids, final = dialect.rules.shows_ids, desk.settings.user_closed_is_final
     found: list[Spared] = [spared(asked, now, edits, agent=desk.agent, final=final, ids=ids)]

@@ -59,7 +59,7 @@ def test_a_pointer_that_leads_out_of_a_directory_is_not_followed(tmp_path: Path)
     with punchlist.open(url, session="s") as desk:
         plan = desk.change(lambda plan: punchlist.ops.add(plan, "one"))
     pointer = tmp_path / "plans" / ".punchlist" / "ids" / plan.id
-    pointer.write_text(pointer.read_text().replace("s-agent-main", "../out"))
+    pointer.write_text(pointer.read_text().replace("s-agent-s", "../out"))
     with punchlist.open(url, plan=plan.id) as desk, pytest.raises(punchlist.StoreError, match="leads out"):
         desk.change(lambda plan: punchlist.ops.add(plan, "two"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "plans"]

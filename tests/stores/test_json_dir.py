@@ -23,7 +23,7 @@ from punchlist.settings import load
 from punchlist.stores import Home, Store, open_store
 from punchlist.stores.json_dir.form import safe_stem_of
 
-LIST, HISTORY = "s1-agent-main.json", "s1-agent-main.history.jsonl"
+LIST, HISTORY = "s1-agent-s1.json", "s1-agent-s1.history.jsonl"
 FULL = Plan(
     "p1",
     "Übersicht 👩‍👩‍👧",
@@ -104,7 +104,6 @@ def test_the_list_is_one_that_claude_code_could_read(folder: Path) -> None:
     entries = listed(folder)
     assert [(entry["content"], entry["status"]) for entry in entries] == [
         ("wait", "pending"),
-        ("drop", "completed"),
         ("do", "in_progress"),
         ("did", "completed"),
         ("höher", "pending"),
@@ -475,8 +474,8 @@ def test_capitals_stand_in_the_name_of_a_file(folder: Path) -> None:
     for session in ("Ses_4kQ", "ses_4kq"):
         add(Desk(opened(folder), session=session, settings=load({}, environ={}), place="/here"), f"Of {session}")
     names = sorted(path.name for path in folder.glob("*.json"))
-    assert names[0] == "Ses_4kQ-agent-main.json"
-    assert names[1].startswith("ses_4kq-agent-main~")
+    assert names[0] == "Ses_4kQ-agent-Ses_4kQ.json"
+    assert names[1].startswith("ses_4kq-agent-ses_4kq~")
     for session in ("Ses_4kQ", "ses_4kq"):
         desk = Desk(opened(folder), session=session, settings=load({}, environ={}), place="/here")
         assert texts(desk.plan) == [f"Of {session}"]
@@ -486,9 +485,90 @@ def test_a_file_that_was_named_without_capitals_is_still_found(folder: Path) -> 
     add(Desk(opened(folder), session="S1", settings=load({}, environ={}), place="/here"), "first")
     old = safe_stem_of("S1", "main")
     for ending in (".json", ".history.jsonl"):
-        (folder / f"S1-agent-main{ending}").rename(folder / f"{old}{ending}")
+        (folder / f"S1-agent-S1{ending}").rename(folder / f"{old}{ending}")
     shutil.rmtree(folder / ".punchlist")
     assert texts(Desk(opened(folder), session="S1", settings=load({}, environ={}), place="/here").plan) == ["first"]
+
+
+# --- as Claude Code has it -------------------------------------------------------------------------------------------
+
+
+def as_before(folder: Path) -> None:
+    """Name the files of a main agent as older versions did."""
+    for ending in (".json", ".history.jsonl"):
+        (folder / f"s1-agent-s1{ending}").rename(folder / f"s1-agent-main{ending}")
+    shutil.rmtree(folder / ".punchlist")
+
+
+def test_a_new_main_list_is_called_as_claude_code_looks_for_it(folder: Path) -> None:
+    add(desk_in(folder, "s1"), "first")
+    desk_in(folder, "s2").carry("s1", "s2")
+    assert {path.name for path in folder.glob("*.json")} == {"s1-agent-s1.json", "s2-agent-s2.json"}
+
+
+def test_a_main_list_of_an_older_version_is_read_and_renamed_when_it_is_written(folder: Path) -> None:
+    add(desk_in(folder, "s1"), "first")
+    as_before(folder)
+    desk, other = desk_in(folder, "s1"), desk_in(folder, "s1")
+    assert texts(desk.plan) == texts(other.plan) == ["first"]
+    assert (folder / "s1-agent-main.json").exists()
+    add(desk, "second")
+    names = {path.name for path in folder.iterdir()} - {".punchlist"}
+    assert names == {"s1-agent-s1.json", "s1-agent-s1.history.jsonl"}
+    assert texts(other.plan) == texts(desk_in(folder, "s1").plan) == ["first", "second"]
+    add(other, "third")
+    assert len(desk.history()) == 3
+    assert texts(desk.undo()) == ["first", "second"]
+
+
+def test_a_name_that_is_taken_leaves_a_list_of_an_older_version_where_it_is(folder: Path) -> None:
+    add(desk_in(folder, "s1"), "first")
+    as_before(folder)
+    write(folder / "s1-agent-S1.json", [todo("somebody else's")])
+    desk = desk_in(folder, "s1")
+    assert texts(desk.plan) == ["first"]
+    add(desk, "second")
+    assert (folder / "s1-agent-main.json").exists()
+    assert texts(desk_in(folder, "s1").plan) == ["first", "second"]
+
+
+def test_keys_of_claude_code_s_items_that_we_do_not_know_survive_our_writes(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    items = [{**todo("first"), "id": "t1", "tags": ["x", {"deep": None}]}, {**todo("second"), "priority": "high"}]
+    write(folder / LIST, items)
+    desk = desk_in(folder, "s1")
+    add(desk, "third")
+    desk.change(lambda plan: ops.complete(plan, "1"))
+    first, second, third = listed(folder, LIST)
+    assert (first["id"], first["tags"], first["status"]) == ("t1", ["x", {"deep": None}], "completed")
+    assert second["priority"] == "high"
+    assert set(third) == {"content", "status", "activeForm", "punchlist"}
+    del first["tags"]
+    write(folder / LIST, [first, second, third])
+    assert "tags" not in listed(folder, LIST)[0]
+    add(desk, "fourth")
+    assert "tags" not in listed(folder, LIST)[0]
+    assert listed(folder, LIST)[0]["id"] == "t1"
+
+
+def test_what_was_given_up_is_not_in_the_list_and_still_in_the_plan(folder: Path) -> None:
+    desk = desk_in(folder, "s1")
+    for word in ("first", "second", "third"):
+        add(desk, word)
+    desk.change(lambda plan: ops.drop(plan, "2", why="not needed"))
+    assert [entry["content"] for entry in listed(folder, LIST)] == ["first", "third"]
+    again = desk_in(folder, "s1")
+    assert again.plan == desk.plan
+    assert [(item.text, item.reason) for item in again.plan.items][1] == ("second", "not needed")
+    write(folder / LIST, [todo("first"), todo("third"), todo("fourth")])
+    assert [(item.text, item.status) for item in desk.plan.items] == [
+        ("first", "pending"),
+        ("second", "abandoned"),
+        ("third", "pending"),
+        ("fourth", "pending"),
+    ]
+    desk.change(lambda plan: ops.reopen(plan, "2"))
+    assert [entry["content"] for entry in listed(folder, LIST)] == ["first", "second", "third", "fourth"]
 
 
 # --- whose plan it is ----------------------------------------------------------------------------------------------
@@ -569,7 +649,7 @@ def test_without_a_session_the_main_plan_touched_last_in_a_place_is_found(folder
     store.save(one, two, Record(2, "t", "user", changes=diff(one, two)), None, None)
     assert opened(folder).find(Home("/here")) == "p1"
 
-    for path in folder.glob("s1-agent-main*"):
+    for path in folder.glob("s1-agent-s1*"):
         path.unlink()
     assert opened(folder).find(Home("/here")) == "p2", "the last but one, when the last is gone"
 

@@ -19,7 +19,7 @@ from punchlist.settings import load
 from punchlist.stores import Home, open_store
 from punchlist.stores.json_dir.form import lines_of, text_of
 
-NAME = "s1-agent-main"
+NAME = "s1-agent-s1"
 
 
 @pytest.fixture

@@ -148,6 +148,58 @@ def test_a_plan_that_lacks_an_item_and_a_part_of_its_history_is_lost(file: Path)
     assert repair(str(file)).found.lost == (plan.id,)
 
 
+def test_a_plan_that_comes_back_empty_is_named(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gone, kept = plan_of_session(file, "s3").id, plan_of_session(file, "s4").id
+    written(
+        file,
+        f"DELETE FROM items WHERE plan = '{gone}'",
+        f"DELETE FROM history WHERE plan = '{gone}'",
+        f"DELETE FROM history WHERE plan = '{kept}'",
+    )
+    overwritten(file, root_of(file, "paces"), b"noise" * 100)
+    assert run(["repair", "--store", f"sqlite:{file}"]) == 0
+    said = capsys.readouterr().out
+    assert f"Came back empty, and nothing tells what they held: {gone}." in said
+    assert f"Without any history, so nothing tells whether they are complete: {kept}." in said
+    assert plan_of_session(file, "s4").items
+
+
+@pytest.mark.parametrize("noise", [b"\0" * 4096, b"noise" * 819])
+def test_without_its_first_page_the_plans_of_a_file_are_read_from_the_others(
+    file: Path, tmp_path: Path, noise: bytes
+) -> None:
+    before = {f"s{number}": plan_of_session(file, f"s{number}") for number in range(SESSIONS)}
+    with punchlist.open(f"sqlite:{file}", session="long") as desk:
+        desk.change(lambda plan: ops.add(plan, "long " * 3_000))
+        desk.change(lambda plan: ops.remove(ops.add(plan, "gone"), "1"))
+        before["long"] = desk.plan
+    overwritten(file, 0, noise)
+    done = repair(str(file))
+    assert len(done.found.saved) == SESSIONS + 1
+    assert (done.found.lost, done.found.emptied) == ((), ())
+    for session, plan in before.items():
+        assert plan_of_session(file, session) == plan
+    with punchlist.open(f"sqlite:{file}", session="s1") as desk:
+        assert len(desk.history()) == 7
+        desk.undo()
+
+
+def test_what_only_the_log_holds_is_read_too_without_the_first_page(file: Path, tmp_path: Path) -> None:
+    script = "import os, sys, punchlist; from punchlist import ops; d = punchlist.open(sys.argv[1], session='late'); "
+    script += "d.change(lambda plan: ops.add(plan, 'in the log')); os._exit(0)"
+    subprocess.run([sys.executable, "-c", script, f"sqlite:{file}"], check=True)
+    log = file.with_name(file.name + "-wal")
+    data = bytearray(log.read_bytes())
+    frames = range(32, len(data), 24 + 4096)
+    for start in frames:  # the first page is in the log, too, and is gone there as well
+        if int.from_bytes(data[start : start + 4], "big") == 1:
+            data[start + 24 : start + 24 + 4096] = bytes(4096)
+    log.write_bytes(data)
+    overwritten(file, 0, bytes(4096))
+    assert repair(str(file)).found.lost == ()
+    assert [item.text for item in plan_of_session(file, "late").items] == ["in the log"]
+
+
 def test_sessions_are_found_again_by_an_index(file: Path) -> None:
     before = plan_of_session(file, "s1")
     overwritten(file, root_of(file, "bindings"), b"\xff" * 4096)
@@ -162,7 +214,7 @@ def test_an_empty_file_with_a_log_is_set_aside_with_it(file: Path) -> None:
     done = repair(str(file))
     assert done.fault == "it is empty, and its log is not"
     assert Path(f"{done.aside}-wal").read_bytes() == log
-    assert plan_of_session(file, "s1") == Plan()
+    assert [item.text for item in plan_of_session(file, "late").items] == ["in the log only"]
 
 
 def test_a_new_file_belongs_to_whom_the_old_one_did(file: Path) -> None:
@@ -315,13 +367,17 @@ def test_whatever_the_damage_a_sound_store_comes_of_it(file: Path, whole: bytes)
             assert file.read_bytes() == damaged
             continue
         assert not done.aside or Path(done.aside).read_bytes() == damaged
-        assert repair(str(file)) == done._replace(fault="", found=Found(done.found.saved), aside="")
+        found = Found(done.found.saved, bare=done.found.bare, emptied=done.found.emptied)
+        assert repair(str(file)) == done._replace(fault="", found=found, aside="")
         with closing(open_store(f"sqlite:{file}")) as store:
             assert {listing.id for listing in store.plans(1000)} == set(done.found.saved)
             for id in done.found.saved:
                 plan = store.load(id)
                 assert plan is not None
-                assert id in done.found.cut or [item.id for item in plan.items] == list("123456")[: len(plan.items)]
+                assert (
+                    id in (*done.found.cut, *done.found.bare)
+                    or [item.id for item in plan.items] == list("123456")[: len(plan.items)]
+                )
                 revisions = [record.revision for record in store.history(id)]
                 assert revisions == [*range(plan.revision + 1 - len(revisions), plan.revision + 1)]
 

@@ -36,6 +36,9 @@ def _lines(done: Repair) -> Iterator[str]:
     yield f"{'Saved' if done.aside else 'Could be saved'}: {counted(len(found.saved), 'plan')}."
     yield from _named("Made anew from their history", found.remade)
     yield from _named("Without their older history", found.cut)
+    yield from _named("Came back empty, and nothing tells what they held", found.emptied)
+    bare = tuple(plan for plan in found.bare if plan not in found.emptied)
+    yield from _named("Without any history, so nothing tells whether they are complete", bare)
     yield from _named("Lost", found.lost)
 
 

@@ -16,7 +16,8 @@ from typing import BinaryIO
 
 from ..core.errors import StoreError
 from ..core.typed import NamedTuple
-from .salvage import Found, is_sound, saved
+from .pages import rows
+from .salvage import Found, insert_raw, is_sound, saved
 from .sqlite import VERSION, check_ours, fail, statements
 
 _PATIENCE = 3.0  # seconds to wait for whoever is at work with the file
@@ -57,9 +58,33 @@ def _read(path: str, held: BinaryIO, folder: str) -> tuple[str, Found]:
         fault = "it is empty, and its log is not" if log and not os.path.getsize(old) else _fault(db)
         _check(path, db, fault)
         found = _made(db, new)
+    if fault and not found.saved:
+        found = _from_pages(path, held, folder) or found
     if found.remade or found.cut or found.lost:
         fault = fault or "what it holds makes no sense"
     return fault, found
+
+
+def _from_pages(path: str, held: BinaryIO, folder: str) -> Found | None:
+    """What the other pages hold of a file whose first page cannot be read; None if nothing does."""
+    held.seek(0)
+    log = b""
+    with suppress(OSError), open(f"{path}-wal", "rb") as file:
+        log = file.read()
+    found = rows(held.read(), log)
+    if not found.keys() & {"plans", "history"}:
+        return None
+    new, raw = os.path.join(folder, "new"), os.path.join(folder, "raw")
+    with closing(sqlite3.connect(raw, isolation_level=None)) as db:
+        db.execute("BEGIN")
+        for statement in statements(0, VERSION):
+            db.execute(statement)
+        insert_raw(db, found)
+        db.execute("COMMIT")
+        for left in (new, f"{new}-wal", f"{new}-shm"):
+            with suppress(FileNotFoundError):
+                os.unlink(left)
+        return _made(db, new)
 
 
 def _copied(path: str, held: BinaryIO, copy: str) -> int:

@@ -36,6 +36,8 @@ class Found(NamedTuple):
     remade: _Ids = ()  # those of them that were made anew from their history
     cut: _Ids = ()  # those that lost the older part of their history
     lost: _Ids = ()
+    bare: _Ids = ()  # those saved without any history: nothing tells whether they are complete
+    emptied: _Ids = ()  # those of them that once had items, and have none
 
 
 def saved(old: sqlite3.Connection, new: sqlite3.Connection) -> Found:
@@ -43,7 +45,7 @@ def saved(old: sqlite3.Connection, new: sqlite3.Connection) -> Found:
     old.text_factory = _text
     known = set().union(*(_ids(old, table, key) for table, key in _OWNERS.items()))
     found: dict[str, Plan] = {}
-    remade, cut = [], []
+    remade, cut, bare = [], [], []
     for id in sorted(known):
         stored = _stored(old, id)
         plan = _best(old, id, stored)
@@ -52,8 +54,27 @@ def saved(old: sqlite3.Connection, new: sqlite3.Connection) -> Found:
         found[id] = plan
         remade += [id] if plan is not stored else []
         cut += [id] if not _copy_plan(old, new, plan) else []
+        bare += [id] if not any(True for _ in _records(old, id, plan.revision)) else []
     _copy_rest(old, new, found)
-    return Found(tuple(found), tuple(remade), tuple(cut), tuple(sorted(known - found.keys())))
+    emptied = [id for id in bare if found[id].last_id and not found[id].items]
+    lost = tuple(sorted(known - found.keys()))
+    return Found(tuple(found), tuple(remade), tuple(cut), lost, tuple(bare), tuple(emptied))
+
+
+def insert_raw(db: sqlite3.Connection, found: dict[str, list[_Row]]) -> None:
+    """Write rows that were read from single pages. Of several for one key the newest counts, where one can tell."""
+    plans = {row[0]: row for row in sorted(found.get("plans", ()), key=lambda row: int(row[1]))}
+    ids = plans.keys() | {row[0] for row in found.get("history", ())}
+    chosen = {
+        "plans": list(plans.values()),
+        "history": found.get("history", []),
+        "items": [row for row in found.get("items", ()) if row[0] in ids],
+        "readers": [row for row in found.get("readers", ()) if row[0] in ids],
+        "bindings": [row for row in found.get("bindings", ()) if row[2] in ids],
+        "places": [row for row in found.get("places", ()) if row[1] in ids],
+    }
+    for table, many in chosen.items():
+        _copy(db, table, many)
 
 
 def is_sound(db: sqlite3.Connection, id: str) -> bool:

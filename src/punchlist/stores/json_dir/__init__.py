@@ -85,7 +85,7 @@ class JsonStore:
             if pair and reader and before and reader.seen < before.revision:
                 _refuse_told(pair, record.reader, reader)
             parent = home.parent or None if pair and home else None
-            pair = pair or self._settled(after.id, home or Home())
+            pair = self._renamed(pair) if pair else self._settled(after.id, home or Home())
             if pair.home.agent == MAIN:
                 self._point_here(pair.home.place, pair.id)
             pair.commit(after, record, heard=reader is not None, parent=parent)
@@ -199,6 +199,9 @@ class JsonStore:
                     f"{pair.history_path} does not lead to {pair.list_path} ({error!r}); "
                     f"restore both from a backup, or move them away to begin anew."
                 ) from None
+            if not pair.lines and (other := self._opened(plan)) and other.stem != pair.stem:
+                self._known[plan] = other  # its files have another name now
+                return self._look(plan)
             return self._kept(pair) if pair.lines else None
 
     def _opened(self, plan: str) -> Pair | None:
@@ -223,7 +226,8 @@ class JsonStore:
     def _stems(self, home: Home) -> list[str]:
         """Under which names a session's agent has files here: ours, or Claude Code's."""
         own, whose = home.session, home.agent
-        names = dict.fromkeys((stem_of(own, whose), form.safe_stem_of(own, whose), foreign_stem(own, whose)))
+        ours = (form.new_stem_of(own, whose), stem_of(own, whose), form.safe_stem_of(own, whose))
+        names = dict.fromkeys((*ours, foreign_stem(own, whose)))
         return [stem for stem in names if stem and self._is_taken(stem)]
 
     def _is_taken(self, stem: str) -> bool:
@@ -252,10 +256,26 @@ class JsonStore:
             raise StaleRevision(f"session {home.session!r} has a plan already")
         if not home.session and home.agent == MAIN and home.place and self.find(home):
             raise StaleRevision("there is a plan here already")
-        stem = stem_of(home.session or plan, home.agent)
+        stem = form.new_stem_of(home.session, home.agent) if home.session else stem_of(plan, home.agent)
         pair = self._pair(plan, f"{stem}~{digest_of(plan)[:16]}" if self._is_like_another(stem) else stem, home)
         self._point_to(pair)
         return pair
+
+    def _renamed(self, pair: Pair) -> Pair:
+        """A plan whose files have the name that older versions gave to a main agent gets the one that Claude Code
+        knows. At every moment one of the names leads to both files; where there are no hard links, they keep theirs."""
+        home = pair.home
+        stem = form.new_stem_of(home.session, home.agent)
+        if not home.session or pair.stem == stem or pair.stem != stem_of(home.session, home.agent):
+            return pair
+        if self._is_like_another(stem) or not files.linked(self.folder, pair.stem, stem, (HISTORY, LIST)):
+            return pair
+        new = self._pair(pair.id, stem, home)
+        self._point("ids", part(pair.id), {**identity(pair.id, home), "stem": stem})
+        for ending in (LIST, HISTORY):
+            files.remove(os.path.join(self.folder, pair.stem + ending))
+        self._known.pop(pair.id, None)
+        return self._look(new.id) or pair
 
     def _at(self, stem: str, home: Home) -> Pair | None:
         """The plan whose files these are. A list alone that is called like the session is the main agent's."""

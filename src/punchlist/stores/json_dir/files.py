@@ -241,6 +241,23 @@ def remove(path: str) -> None:
         pass
 
 
+def linked(folder: str, old: str, new: str, endings: tuple[str, ...]) -> bool:
+    """Give files another name too, all of them or none; whether that could be done. Links are left as they are."""
+    made: list[str] = []
+    try:
+        for ending in endings:
+            if os.path.islink(os.path.join(folder, old + ending)):
+                raise OSError(errno.ELOOP, "a link")
+            path = os.path.join(folder, new + ending)
+            os.link(os.path.join(folder, old + ending), path)
+            made.append(path)
+    except OSError:
+        for path in made:
+            remove(path)
+        return False
+    return True
+
+
 def set_aside(path: str, data: bytes) -> str:
     """Keep what a file held under a name that says what it is, and that nothing has yet."""
     name = f"{path}{ASIDE}{strftime('%Y%m%dT%H%M%SZ', gmtime())}"

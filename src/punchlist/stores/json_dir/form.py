@@ -4,8 +4,8 @@ The list is what Claude Code could read: an array of `{content, status, activeFo
 key, `punchlist`. A line of the history is an object, and known by one of its keys:
 
     version    whose plan it is: the first line
-    changes    a record, with what the plan is beside its items, the digest of the list it led to, and the parent of a
-               plan that has become a copy
+    changes    a record, with what the plan is beside its items, the digest of the list it led to, the items that were
+               given up and are not in the list, and the parent of a plan that has become a copy
     items      the plan as it was where the history begins, if that is not at the beginning: it was trimmed, or damaged
     seen       what a reader has heard
     session    a session that works from the plan since then
@@ -38,7 +38,11 @@ VERSION = 1
 Line = dict[str, Any]
 
 _SUM = b', "crc": '
-_SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: PENDING, DONE: DONE, DROPPED: DONE}
+# How an item looks to Claude Code. One that was given up is left out of the list: its history has it.
+_SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: PENDING, DONE: DONE}
+_SHOWN_BEFORE = {**_SHOWN, DROPPED: DONE}  # as older versions wrote it
+_OWN_KEYS = frozenset(("content", "status", "activeForm", "punchlist"))
+_OTHERS = "list"  # in `extra`: what else Claude Code says of an item
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
 _SAFE = _PLAIN | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _REMEMBERED = 1_000  # items kept as text, beside those of the plan
@@ -60,6 +64,11 @@ def stem_of(session: str, agent: str) -> str:
     """What the names of a plan's two files begin with, unless somebody has a name that differs from it only in case."""
     own, whose = (name if _is_simple(name, _SAFE) else part(name) for name in (session, agent or MAIN))
     return f"{own}-agent-{whose}"
+
+
+def new_stem_of(session: str, agent: str) -> str:
+    """The same for a new plan: as Claude Code has it, the main agent is called like the session."""
+    return stem_of(session, session if (agent or MAIN) == MAIN else agent)
 
 
 def safe_stem_of(session: str, agent: str) -> str:
@@ -126,7 +135,7 @@ class Writer:
         one that we have written before."""
         if len(self._written) > 2 * len(plan.items) + _REMEMBERED:
             self._written.clear()
-        entries = ",\n  ".join(map(self._entry, plan.items))
+        entries = ",\n  ".join([self._entry(item) for item in plan.items if item.status != DROPPED])
         text = f"[\n  {entries}\n]\n" if entries else "[]\n"
         try:
             return text.encode()
@@ -138,7 +147,11 @@ class Writer:
         if known is not None and known[0] is item:
             return known[1]
         own = {"content": item.text, "status": _SHOWN[item.status], "activeForm": item.label}
-        text = json.dumps({**own, "punchlist": item_to_json(item)}, indent=2, ensure_ascii=False)
+        others = item.extra.get(_OTHERS)
+        entry = {**own, **others, **own} if isinstance(others, dict) else own
+        if "priority" in entry and item.priority:
+            entry["priority"] = item.priority
+        text = json.dumps({**entry, "punchlist": item_to_json(item)}, indent=2, ensure_ascii=False)
         text = text.replace("\n", "\n  ")
         self._written[id(item)] = (item, text)
         return text
@@ -170,8 +183,30 @@ def relisted(now: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
     items = [mine.get(item.id, item) for item in now.items]
     items += [item for id, item in mine.items() if int(id) > now.last_id]
     known = now._replace(items=tuple(items), last_id=max([now.last_id, *(int(item.id) for item in items)]))
-    plan = _reopened(relist(known, _sent(entries, known), _SHOWN))
-    return plan if not faults(plan) else relist(now, _sent(entries, now), _SHOWN)
+    shown = _SHOWN_BEFORE if any(item.status == DROPPED for item in mine.values()) else _SHOWN
+    plan = _reopened(relist(known, _sent(entries, known), shown))
+    plan = plan if not faults(plan) else relist(now, _sent(entries, now), shown)
+    return _with_others(plan, entries)
+
+
+def _with_others(plan: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
+    """The plan with what Claude Code says of its items beside its three keys, so that we can write it again."""
+    others: dict[str, list[dict[str, Any]]] = {}
+    for entry in entries:
+        found = {key: value for key, value in entry.items() if key not in _OWN_KEYS}
+        others.setdefault(entry["content"].strip(), []).append(found)
+    items = []
+    for item in plan.items:
+        waiting = others.get(item.text) if item.status != DROPPED else None
+        items.append(_with_other(item, waiting.pop(0)) if waiting else item)
+    return plan._replace(items=tuple(items))
+
+
+def _with_other(item: Item, found: dict[str, Any]) -> Item:
+    if item.extra.get(_OTHERS, {}) == found:
+        return item
+    extra = {key: value for key, value in item.extra.items() if key != _OTHERS}
+    return item._replace(extra={**extra, **({_OTHERS: found} if found else {})})
 
 
 def _reopened(plan: Plan) -> Plan:
@@ -260,6 +295,8 @@ def home_of(line: Line) -> Home:
 def record_line(after: Plan, record: Record, *, heard: bool, list_digest: str) -> Line:
     changes = [change_to_json(change) for change in record.changes]
     line = {**record._asdict(), "changes": changes, "head": _head(after), "digest": list_digest}
+    dropped = [[place, item_to_json(item)] for place, item in enumerate(after.items) if item.status == DROPPED]
+    line |= {"dropped": dropped} if dropped else {}
     return {**line, "heard": after.revision} if heard else line
 
 
@@ -333,6 +370,8 @@ def rewound(plan: Plan, lines: Sequence[Line]) -> Plan:
 def own_plan(id: str, listed: bytes, last: Line) -> Plan:
     """The plan of a list that we have written, and of the last record."""
     items = [item_from_json(entry["punchlist"]) for entry in json.loads(listed)]
+    for place, item in last.get("dropped", ()):  # in their order, so that each finds its place
+        items.insert(place, item_from_json(item))
     return with_head(Plan(id, items=tuple(items)), last)
 
 
