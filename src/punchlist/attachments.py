@@ -223,8 +223,10 @@ def _failed(desk: Desk, context: str, heard: Tally) -> Attachment | None:
 
 
 def _planned(desk: Desk, context: str, heard: Tally) -> Attachment | None:
-    text = planning(desk, desk.plan, at_once=context not in (TURN, "changed"))
-    return Attachment("plan_mode", wrapped(text, desk.dialect.name), context) if text else None
+    plan, is_turn = desk.plan, context == TURN
+    text = planning(desk, plan, at_once=context not in (TURN, "changed"), counts=not is_turn, is_request=is_turn)
+    kind = "quiet" if plan.mode == "quiet" else "plan_mode"
+    return Attachment(kind, wrapped(text, desk.dialect.name), context) if text else None
 
 
 def _claude_reminder(desk: Desk, plan: Plan, heard: Tally) -> tuple[str, Any]:

@@ -59,7 +59,7 @@ def limits_of(settings: Settings, dialect: str = "") -> Limits:
 
 def started(desk: Desk, source: str) -> list[str]:
     """A session begins, or goes on after a compaction, a `/clear`, a break: the plan is told again."""
-    plan = desk.plan
+    plan = desk.plan if source == "compact" else end_quiet(desk)
     if source not in _LATER or not plan.id:
         return []
 
@@ -79,7 +79,7 @@ def was_prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[str]:
     from .policy.waiting import says_go_on, says_limit, says_wait
 
     desk.release()
-    plan = desk.plan
+    plan = end_quiet(desk)
     if plan.paused:
         plan = desk.change(resume)
     waiting = WAIT if says_wait(prompt) else LIMITED if says_limit(prompt) else ""
@@ -87,7 +87,7 @@ def was_prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[str]:
     pace = desk.paced(lambda pace: prompted(pace, plan.revision, waiting=waiting, going=going))
     if deaf:
         return []
-    return [*desk.news(ids=_knows_ids(desk, pace)), *_planned(desk, plan)]
+    return [*desk.news(ids=_knows_ids(desk, pace)), *_planned(desk, plan, counts=False)]
 
 
 def worked(desk: Desk, work: Work, *, deaf: bool = False) -> list[str]:
@@ -110,7 +110,7 @@ def worked(desk: Desk, work: Work, *, deaf: bool = False) -> list[str]:
     pace = desk.paced(step)
     if deaf:
         return []
-    return [*desk.news(ids=_knows_ids(desk, pace)), *_reminded(desk, plan, pace), *_planned(desk, plan)]
+    return [*desk.news(ids=_knows_ids(desk, pace)), *_reminded(desk, plan, pace), *_planned(desk, plan, counts=True)]
 
 
 def _with_call(desk: Desk, plan: Plan, work: Work) -> Plan:
@@ -123,7 +123,7 @@ def _with_call(desk: Desk, plan: Plan, work: Work) -> Plan:
 def stopped(desk: Desk, stop: Stop) -> Sent:
     """A turn ends. With something open, and nothing against it, the agent is nudged; that is counted before it is
     said."""
-    plan = desk.plan
+    plan = end_quiet(desk)
     if not plan.id:
         return Sent("", "there is no plan")
     held = desk.held_back
@@ -187,23 +187,53 @@ def paid(desk: Desk, text: str, limits: Limits) -> bool:
     return given[-1]
 
 
-def _planned(desk: Desk, plan: Plan) -> list[str]:
-    text = planning(desk, plan)
+def _planned(desk: Desk, plan: Plan, *, counts: bool) -> list[str]:
+    text = planning(desk, plan, counts=counts)
     return [text] if text else []
 
 
-def planning(desk: Desk, plan: Plan, *, at_once: bool = False) -> str:
-    """The text of plan mode: at once, and again every few turns; in another mode nothing, and the count is over."""
-    if plan.mode != "plan":
+def planning(desk: Desk, plan: Plan, *, at_once: bool = False, counts: bool = False, is_request: bool = False) -> str:
+    """The text of plan mode or of a quiet context: when it begins, and again every few turns; in another mode nothing,
+    and the count is over. `counts`: a turn has passed, or, with `is_request`, begins now."""
+    if plan.mode == "act":
         desk.paced(lambda pace: pace._replace(planning=0))
         return ""
     every = max(desk.settings.plan_mode_every, 1)
-    pace = desk.paced(lambda pace: pace._replace(planning=pace.planning + 1))
-    if not at_once and (pace.planning - 1) % every:
-        return ""
+    is_due: list[bool] = []
+
+    def step(pace: Pace) -> Pace:
+        told = pace.planning  # one more than the turns since it was told; none if it never was
+        if counts and told and not is_request:
+            told += 1
+        is_due[:] = [at_once or told == 0 or told > every]
+        told = 1 if is_due[0] else told
+        return pace._replace(planning=told + 1 if is_request else told)
+
+    desk.paced(step)
+    return _mode_text(desk, plan) if is_due[0] else ""
+
+
+def _mode_text(desk: Desk, plan: Plan) -> str:
+    if plan.mode == "quiet":
+        return quiet_text(desk)
     from .planning import plan_file
 
     return brief.planning(plan_file(plan))
+
+
+def quiet_text(desk: Desk) -> str:
+    """What an agent is told in a quiet context."""
+    return say("quiet", tools=", ".join(f"`{tool.name}`" for tool in desk.dialect.tools))
+
+
+def end_quiet(desk: Desk) -> Plan:
+    """End a quiet context that the agent entered; the user's own stays. The plan as it is then."""
+    plan = desk.plan
+    if plan.mode != "quiet":
+        return plan
+    from .planning import left
+
+    return left(desk)
 
 
 def _nudge(desk: Desk, plan: Plan, item: Item, pace: Pace) -> str:

@@ -1,9 +1,11 @@
-"""Plan mode: the file that the plan is written to, and what becomes of it when the user approves."""
+"""Plan mode: the file that the plan is written to, and what becomes of it when the user approves. And the quiet
+context around a commit or a pull request."""
 
 from __future__ import annotations
 
 import os
 
+from .core.changes import QUIET
 from .core.errors import Refused, StoreError
 from .core.model import USER, Plan
 from .core.ops import extend, set_mode
@@ -94,3 +96,65 @@ def approved(desk: Desk, text: str = "", *, by: str = USER, seed: bool | None = 
         return extend(plan, [{"text": e.text, "phase": e.phase, "status": e.status} for e in found])
 
     return desk.change(edit, by=by)
+
+
+# --- quiet -----------------------------------------------------------------------------------------------------------
+
+
+def entered(desk: Desk) -> Plan:
+    """An agent enters a quiet context: until it leaves, or its turn ends, the list is left alone."""
+    plan = desk.plan
+    if not plan.id or plan.mode != "act":
+        return plan
+    return desk.change(lambda plan: set_mode(plan, "quiet"), by=desk.agent, kind=QUIET)
+
+
+def left(desk: Desk) -> Plan:
+    """A quiet context ends that an agent entered. One that the user switched to stays."""
+    plan = desk.plan
+    if plan.mode != "quiet" or not _was_entered(desk, plan):
+        return plan
+    return desk.change(lambda plan: set_mode(plan, "act"), by=desk.agent, kind=QUIET)
+
+
+def _was_entered(desk: Desk, plan: Plan) -> bool:
+    for record in reversed(desk.store.history(plan.id)):
+        if any(change.kind == "plan" and change.id == "mode" for change in record.changes):
+            return bool(record.kind == QUIET)
+    return False
+
+
+def makes_commit(args: object) -> bool:
+    """Whether the arguments of a shell tool are a command that commits or opens a pull request."""
+    command = (args.get("command") or args.get("cmd")) if isinstance(args, dict) else args
+    if isinstance(command, list):
+        command = " ".join(map(str, command))
+    if not isinstance(command, str):
+        return False
+    for separator in ";|&()\n\"'`":
+        command = command.replace(separator, " ; ")
+    words = command.split()
+    return any(_commits(words[place:]) for place in range(len(words)))
+
+
+def _commits(words: list[str]) -> bool:
+    """Whether a command that begins here is one of those, with options before its verb."""
+    program, rest = words[0].rpartition("/")[2], words[1:]
+    if program not in _COMMITS:
+        return False
+    while rest and rest[0].startswith("-"):
+        rest = rest[2:] if rest[0] in ("-C", "-c", "-R", "--repo") else rest[1:]
+    return any(tuple(rest[: len(verb)]) == verb for verb in _COMMITS[program])
+
+
+_COMMITS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "git": (("commit",),),
+    "hg": (("commit",), ("ci",)),
+    "svn": (("commit",), ("ci",)),
+    "jj": (("commit",), ("describe",)),
+    "gh": (("pr", "create"),),
+    "glab": (("mr", "create"),),
+    "tea": (("pr", "create"), ("pulls", "create")),
+    "hub": (("pull-request",),),
+    "az": (("repos", "pr", "create"),),
+}

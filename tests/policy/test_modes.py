@@ -104,8 +104,9 @@ def test_the_user_may_edit_in_any_mode_and_the_refusal_brings_the_news(mode: str
 
 def test_a_quiet_context_and_plan_mode_end_no_work_that_is_recorded() -> None:
     at = in_mode("quiet")
-    assert worked(at, Work("make")) == []
-    assert at.pace.work == 1
+    assert [line.partition(".")[0] for line in worked(at, Work("make"))] == ["A commit or a pull request is being made"]
+    assert worked(at, Work("make again")) == []
+    assert at.pace.work == 2
 
 
 # --- the text of plan mode -------------------------------------------------------------------------------------------
@@ -121,13 +122,12 @@ def test_the_text_of_plan_mode_is_told_at_once_and_every_few_turns(every: int, t
     assert [number for number in range(12) if planning(worked(at, Work(str(number))))] == told
 
 
-def test_prompts_and_attachments_count_as_turns_too() -> None:
+def test_it_is_told_every_five_turns_from_the_start_and_a_prompt_is_no_turn() -> None:
     at = in_mode("plan")
-    assert planning(was_prompted(at, "go on"))
-    quiet = [planning(was_prompted(at, "go on")), planning(worked(at, Work("a"))), attached(at, TURN) != []]
-    assert quiet == [False, False, False]
-    assert not planning(worked(at, Work("b")))
-    assert [one.type for one in attached(at, TURN)] == ["plan_mode"]
+    assert "plan_mode" in [one.type for one in attached(at, "start")]
+    assert not planning(was_prompted(at, "go on"))
+    told = [number for number in range(1, 13) if "plan_mode" in [one.type for one in attached(at, TURN)]]
+    assert told == [6, 11]
 
 
 def test_a_list_that_has_changed_is_a_turn_like_any_other() -> None:

@@ -6,10 +6,12 @@ each step goes on, so whatever ends the process loses nothing.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from ..core.errors import StoreError
 from ..desk import Desk
 from ..dialects import offered
-from ..moments import Sent, is_continuing, stopped, was_prompted
+from ..moments import Sent, end_quiet, is_continuing, stopped, was_prompted
 from ..moments import Stop as Standing
 from ..policy.brief import wrapped
 from ..prompts import say
@@ -36,6 +38,8 @@ def work(site: Site, said: Transcript, prompt: str = "") -> Rested:
     except (ModelError, StoreError) as error:
         said.close_calls(NOT_BEGUN)
         rested = Rested(site.agent, "failed", str(error))
+    with suppress(StoreError):  # a quiet context of the agent's own never outlives its turn
+        end_quiet(site.desk)
     site.tell(rested)
     return rested
 
@@ -138,7 +142,7 @@ def prompt_of(site: Site) -> str:
     own = say("agent.system", folder=site.folder)
     desk: Desk = site.desk
     found = offered(desk.dialect, continuing=False, agent=desk.agent)
-    if not found or desk.is_off or not desk.dialect.system:
+    if not found or desk.is_off or not desk.dialect.system or desk.plan.mode == "quiet":
         return own
     return f"{own}\n\n{say(desk.dialect.system, tool=found[0].name, shell='shell')}"
 

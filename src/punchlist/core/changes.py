@@ -13,6 +13,7 @@ from .typed import Any, NamedTuple
 
 # What a plan consists of beside its items. The revision and the last id only ever grow: they are not undone.
 _HEAD = ("title", "mode", "paused", "phases", "removed")
+QUIET = "quiet"  # the kind of a record with which an agent entered or left a quiet context
 CALLS = "calls"  # the kind of a record that only notes tool calls
 FINAL = "; do not bring it back."  # how the news of a removal end
 _REMEMBERED = 1000  # how many removed texts a plan keeps

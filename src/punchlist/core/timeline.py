@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .changes import CALLS, Record
+from .changes import CALLS, QUIET, Record
 
 
 def undoable(records: Iterable[Record]) -> Record | None:
@@ -24,7 +24,7 @@ def _stacks(records: Iterable[Record]) -> tuple[list[Record | None], list[Record
     done: list[Record | None] = []
     undone: list[Record | None] = []
     for record in records:
-        if record.kind == CALLS:
+        if record.kind in (CALLS, QUIET):
             continue
         if record.kind == "undo":
             undone.append(done.pop() if done else None)

@@ -76,7 +76,7 @@ def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
     before = _tied(event, host)
     _note_shell(event, host)
     _note_turn(event, host)
-    if event.moment == BEFORE:
+    if event.moment == BEFORE and not _makes_commit(event):
         return Answer()
     settings = load({"store": flags.get("store")}, cwd=event.cwd)
     who = {"session": event.session, "agent": event.agent, "place": place(event.cwd), "host": host.name}
@@ -86,6 +86,8 @@ def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
     with breaker, desk_for(settings, **who, patience=str(breaker.patience)) as desk:
         if desk.is_off:
             return Answer()
+        if event.moment == BEFORE:
+            return Answer(_hushed(desk))
         if event.moment == STOP:
             nudge = _stop(desk, event, host)
             _note_turn(event, host, is_over=not nudge)
@@ -184,6 +186,8 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
         return [*_again(desk, event, host), *moments.was_prompted(desk, event.prompt, deaf=host.deaf)]
     if event.moment != AFTER:
         return []
+    if desk.plan.mode == "quiet" and _makes_commit(event):
+        moments.end_quiet(desk)
     if event.approved:
         _approved(desk, event.approved)
     news = _mirrored(desk, event, host)
@@ -192,6 +196,25 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
     calls = () if tool else _call(desk, event, host)
     work = moments.Work(_digest(event), tool, event.failed, event.interrupted, changes, calls)
     return [*news, *_again(desk, event, host), *moments.worked(desk, work, deaf=host.deaf)]
+
+
+def _makes_commit(event: Event) -> bool:
+    """Whether a tool is about to commit or to open a pull request."""
+    if own_tool(event.tool) or not event.args:
+        return False
+    from ..planning import makes_commit
+
+    return makes_commit(event.args)
+
+
+def _hushed(desk: Desk) -> str:
+    """A commit begins: the plan is left alone until it is made. What the model is told; nothing without a plan."""
+    from ..planning import entered
+
+    if desk.plan.mode != "act" or entered(desk).mode != "quiet":
+        return ""
+    desk.paced(lambda pace: pace._replace(planning=1))
+    return moments.quiet_text(desk)
 
 
 def _again(desk: Desk, event: Event, host: Host) -> list[str]:
@@ -263,6 +286,8 @@ def _mirrored(desk: Desk, event: Event, host: Host) -> list[str]:
     """The agent's own plan tool, carried out on our plan."""
     dialect = host.mirrors.get(event.tool)
     if dialect is None or (event.failed and event.tool not in _PARTLY):
+        return []
+    if event.planning and dialect != "claude-tasks":  # nothing goes on a list yet; the next list has it all
         return []
     from .mirror import mirrored
 

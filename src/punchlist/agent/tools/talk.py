@@ -7,11 +7,12 @@ from typing import Any
 
 from ...core.ops import set_mode
 from ...core.text import block, cut
-from ...planning import approved, plan_file, read_plan_file
+from ...moments import end_quiet, quiet_text
+from ...planning import approved, entered, plan_file, read_plan_file
 from ...prompts import say
 from ..events import Planned, Question
 from ..site import Site
-from . import TEXT, WORDS, Answer, Tool, form
+from . import FLAG, TEXT, WORDS, Answer, Tool, form
 
 _NOBODY = "nobody is there to answer; decide yourself, and say what you decided."
 _LONG = 20_000  # characters of a plan that is shown
@@ -41,6 +42,14 @@ def tools() -> list[Tool]:
             _exit,
             ends_planning=True,
         ),
+        Tool(
+            "quiet",
+            "Call it before you commit or open a pull request: the plan and sub-agents are away until that is over. "
+            "`over` ends it; so does the end of your turn.",
+            form({}, over=FLAG),
+            _quiet,
+            read_only=True,
+        ),
     ]
 
 
@@ -59,6 +68,7 @@ def _enter(site: Site, args: Mapping[str, Any]) -> Answer:
     if site.desk.plan.id:
         plan_file(site.desk.plan)  # refused before anything is changed
     plan = site.desk.change(lambda plan: set_mode(plan, "plan"), by=site.agent)
+    site.desk.paced(lambda pace: pace._replace(planning=1))  # the answer tells it
     site.tell(Planned(site.agent, plan))
     return Answer(say("plan-mode", file=plan_file(plan)))
 
@@ -74,6 +84,25 @@ def _exit(site: Site, args: Mapping[str, Any]) -> Answer:
         return Answer(f"the user did not approve the plan{_words(answer)}; plan mode stays on.", True)
     site.tell(Planned(site.agent, approved(site.desk, text)))
     return Answer(f"the user approved the plan. It is kept in {site.plan_file}. Plan mode is off: begin.")
+
+
+def _quiet(site: Site, args: Mapping[str, Any]) -> Answer:
+    """Enter or leave the quiet context around a commit. It is the agent's own, and ends with its turn."""
+    before = site.desk.plan
+    if args.get("over"):
+        plan = end_quiet(site.desk)
+        if plan.mode == "quiet":
+            return Answer("the user switched to quiet mode; only the user ends it.", True)
+        words = "the plan is there again."
+    elif before.mode == "plan":
+        return Answer("plan mode is on: nothing is committed yet.", True)
+    else:
+        plan = entered(site.desk)
+        site.desk.paced(lambda pace: pace._replace(planning=1))
+        words = quiet_text(site.desk)
+    if plan.revision != before.revision:
+        site.tell(Planned(site.agent, plan))
+    return Answer(words)
 
 
 def _why(args: Mapping[str, Any]) -> str:

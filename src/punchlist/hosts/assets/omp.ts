@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 
 const PUNCHLIST = "@PUNCHLIST@";
 const PATIENCE = 5000; // milliseconds
+const COMMITS = /\b(git\b.*\bcommit|(hg|svn|jj) commit|gh pr create|glab mr create|hub pull-request)\b/; // commands during which the plan is left alone
 
 type Answer = { context?: string; nudge?: string };
 
@@ -74,7 +75,11 @@ export default function (pi: any): void {
 	});
 	pi.on("tool_call", async (event: any, ctx: any) => {
 		const { tool, args } = called(event);
+<<<<<<< HEAD
 		if (/punchlist/.test(`${tool} ${event.input?.command ?? ""}`)) await tell("before", ctx, { tool, args, use: event.toolCallId });
+=======
+		if (/punchlist/.test(tool) || COMMITS.test((args as any)?.command ?? "")) await tell("before", ctx, { tool, args, use: event.toolCallId });
+>>>>>>> b4a8b15 (An agent is quiet around a commit: by a tool, by itself, and never longer than its turn)
 	});
 	pi.on("tool_result", async (event: any, ctx: any) => {
 		const { tool, args } = called(event);

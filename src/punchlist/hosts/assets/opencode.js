@@ -4,6 +4,7 @@ import { spawn } from "node:child_process"
 
 const PUNCHLIST = "@PUNCHLIST@"
 const PATIENCE = 5000 // milliseconds
+const COMMITS = /\b(git\b.*\bcommit|(hg|svn|jj) commit|gh pr create|glab mr create|hub pull-request)\b/ // commands during which the plan is left alone
 
 const ask = (event) =>
   new Promise((done) => {
@@ -86,7 +87,11 @@ export const Punchlist = async ({ client, directory }) => {
       message.parts.push({ ...message.parts[0], id: "prt_zzzpunchlist", type: "text", synthetic: true, text: plan.text })
     },
     "tool.execute.before": async (input, output) => {
+<<<<<<< HEAD
       if (/punchlist/.test(`${input.tool} ${output.args?.command ?? ""}`)) await tell("before", input.sessionID, { tool: input.tool, use: input.callID, args: output.args })
+=======
+      if (/punchlist/.test(input.tool) || COMMITS.test(output.args?.command ?? "")) await tell("before", input.sessionID, { tool: input.tool, use: input.callID, args: output.args })
+>>>>>>> b4a8b15 (An agent is quiet around a commit: by a tool, by itself, and never longer than its turn)
     },
     "tool.execute.after": async (input, output) => {
       const result = typeof output.output === "string" ? output.output : textOf(output.content)

@@ -1,0 +1,137 @@
+"""A quiet context around a commit: an agent enters and leaves it, it ends by itself, and the user's own stays."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import punchlist
+from punchlist import Desk, MemoryStore, ops
+from punchlist.agent.loop import prompt_of
+from punchlist.attachments import TURN, attached
+from punchlist.hosts.claude_code import answer
+from punchlist.moments import Stop, stopped, was_prompted
+from punchlist.planning import entered, left, makes_commit
+from tests.agent.sites import agent, call, turn
+
+COMMIT = {"command": "git add -A && git -C repo commit -m 'It works'"}
+
+
+def planned() -> Desk:
+    desk = Desk(MemoryStore(), session="s1")
+    desk.call("plan", {"add": ["Read", "Write"]})
+    return desk
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (COMMIT, True),
+        ({"command": "git commit --amend"}, True),
+        ({"command": "/usr/bin/git -c user.name=x commit -am y"}, True),
+        ({"command": ["bash", "-lc", "git commit -m x"]}, True),
+        ({"cmd": "gh pr create --fill"}, True),
+        ({"command": "gh -R a/b pr create"}, True),
+        ({"command": "cd x; glab mr create"}, True),
+        ({"command": "(hub pull-request)"}, True),
+        ({"command": "git status"}, False),
+        ({"command": "git log --grep commit"}, False),
+        ({"command": "gh pr view 3"}, False),
+        ({"command": "echo commit"}, False),
+        ({"path": "git commit"}, False),
+        ({"command": 3}, False),
+        ({"command": ""}, False),
+        (None, False),
+    ],
+)
+def test_a_command_that_commits_or_opens_a_pull_request_is_known(args: Any, expected: bool) -> None:
+    assert makes_commit(args) is expected
+
+
+def test_an_agent_enters_and_leaves_and_the_list_is_left_alone_between() -> None:
+    desk = planned()
+    assert entered(desk).mode == "quiet"
+    assert desk.call("plan", {"done": [1]}).is_error
+    assert left(desk).mode == "act"
+    assert not desk.call("plan", {"done": [1]}).is_error
+
+
+@pytest.mark.parametrize(
+    "ends", [lambda desk: stopped(desk, Stop(said="Done.")), lambda desk: was_prompted(desk, "hi")]
+)
+def test_it_ends_with_the_turn_of_the_agent_and_the_user_s_own_does_not(ends: Any) -> None:
+    desk = planned()
+    entered(desk)
+    ends(desk)
+    assert desk.plan.mode == "act"
+    desk.change(lambda plan: ops.set_mode(plan, "quiet"))
+    ends(desk)
+    assert desk.plan.mode == "quiet"
+    assert left(desk).mode == "quiet"
+
+
+def test_a_quiet_context_is_nothing_that_an_undo_takes_back() -> None:
+    desk = planned()
+    desk.change(lambda plan: ops.add(plan, "Mine"))
+    entered(desk)
+    left(desk)
+    assert "Mine" not in [item.text for item in desk.undo().items]
+    assert desk.plan.mode == "act"
+
+
+def test_its_text_reaches_the_model_once_also_when_the_user_switched_to_it() -> None:
+    desk = planned()
+    desk.change(lambda plan: ops.set_mode(plan, "quiet"))
+    texts = [one.text for one in attached(desk, TURN) if one.type == "quiet"]
+    assert len(texts) == 1
+    assert "`plan`" in texts[0]
+    assert "sub-agent" in texts[0]
+    assert [one for one in attached(desk, TURN) if one.type == "quiet"] == []
+
+
+def test_a_hook_that_sees_a_commit_enters_before_it_and_leaves_after_it(tmp_path: Path) -> None:
+    def event(name: str, **more: Any) -> dict[str, Any]:
+        return {"hook_event_name": name, "session_id": "s1", "cwd": str(tmp_path), "tool_name": "Bash", **more}
+
+    with punchlist.open(session="s1") as desk:
+        desk.call("plan", {"add": ["Read", "Write"]})
+        told = answer(event("PreToolUse", tool_input=COMMIT, tool_use_id="t1"), {})
+        assert "commit or a pull request" in json.dumps(told)
+        assert desk.plan.mode == "quiet"
+        assert answer(event("PreToolUse", tool_input={"command": "ls"}, tool_use_id="t2"), {}) is None
+        answer(event("PostToolUse", tool_input=COMMIT, tool_response="ok", tool_use_id="t1"), {})
+        assert desk.plan.mode == "act"
+        answer(event("PreToolUse", tool_input=COMMIT, tool_use_id="t3"), {})
+        answer({"hook_event_name": "Stop", "session_id": "s1", "last_assistant_message": "Well?"}, {})
+        assert desk.plan.mode == "act"
+
+
+def test_an_agent_of_ours_calls_a_tool_for_it_and_is_told_what_it_means(tmp_path: Path) -> None:
+    script = [
+        turn(call("plan", add=["Read", "Write"])),
+        turn(call("quiet")),
+        turn(call("shell", command="git commit -m x || true")),
+        turn(call("quiet", over=True)),
+        turn(call("quiet")),
+        turn(text="Shall I go on?"),
+    ]
+    made = agent(tmp_path, script, dialect="native")
+    before = prompt_of(made.site)
+    offered: list[list[str]] = []
+    ask = made.site.model.request
+
+    def request(system: str, messages: Any, tools: Any, *more: Any) -> Any:
+        offered.append([tool.name for tool in tools if tool.name in ("plan", "task")] + [str(system == before)])
+        return ask(system, messages, tools, *more)
+
+    made.site.model.request = request  # type: ignore[method-assign]
+    made.work()
+    away, there = ["False"], ["plan", "task", "True"]
+    assert offered == [there, there, away, away, there, away]
+    assert "no call of `plan`" in made.results[1].text
+    assert made.attached("quiet") == []
+    assert made.site.desk.plan.mode == "act"
+    made.close()
