@@ -127,7 +127,7 @@ def test_an_agent_of_ours_calls_a_tool_for_it_and_is_told_what_it_means(tmp_path
         offered.append([tool.name for tool in tools if tool.name in ("plan", "task")] + [str(system == before)])
         return ask(system, messages, tools, *more)
 
-    made.site.model.request = request  # type: ignore[method-assign]
+    made.site.model.request = request  # type: ignore[method-assign, assignment]
     made.work()
     away, there = ["False"], ["plan", "task", "True"]
     assert offered == [there, there, away, away, there, away]
