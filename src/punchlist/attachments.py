@@ -33,6 +33,7 @@ class Attachment(NamedTuple):
     context: str = ""
     items: int = 0  # on the list
     content: Any = None  # the list itself, where the dialect hands it over
+    told: tuple[str, ...] = ()  # what others did, a sentence each, where it tells of that
 
 
 _Maker = Callable[[Desk, str, Tally], Attachment | None]
@@ -104,6 +105,7 @@ def to_json(one: Attachment, at: str) -> dict[str, Any]:
     return {
         "type": "attachment",
         "attachment": {name: value for name, value in inner.items() if value is not None},
+        "message": {"role": "user", "content": one.text},
         "isMeta": True,
         "text": one.text,
         "uuid": str(uuid.uuid4()),
@@ -201,7 +203,8 @@ def _edited(desk: Desk, context: str, heard: Tally) -> Attachment | None:
     news = desk.news(ids=desk.dialect.rules.shows_ids)
     if not news:
         return None
-    return Attachment("edit", wrapped(brief.edited(news), desk.dialect.name), context, len(desk.plan.items))
+    text = wrapped(brief.edited(news), desk.dialect.name)
+    return Attachment("edit", text, context, len(desk.plan.items), told=tuple(news))
 
 
 # --- reminders -------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ MESSAGES: st.SearchStrategy[Message] = st.one_of(
         st.dictionaries(st.text(), JSON, max_size=2),
     ),
     st.builds(Result, st.text(), st.text(), st.text(), st.booleans(), OBJECTS, OBJECTS),
-    st.builds(Attachment, st.text(), st.text()),
+    st.builds(Attachment, st.text(), st.text(), COUNTS),
     st.builds(Summary, st.text(), COUNTS),
 )
 

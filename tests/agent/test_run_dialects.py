@@ -223,3 +223,107 @@ def hook(url: str, name: str, **more: str) -> str:
     done = punchlist("hook", "claude-code", stdin=json.dumps(event), PUNCHLIST_STORE=url)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
+
+
+# --- the log of a session --------------------------------------------------------------------------------------------
+
+LOGS: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
+    "claude-code": (
+        [todos(*BEGUN), call("TodoWrite", todos=[{"content": ""}]), todos(*LATER)],
+        [("Fix tests", "completed"), ("Write docs", "in_progress"), ("Build", "pending")],
+    ),
+    "gencode": (
+        [todos(*BEGUN), todos(*LATER)],
+        [("Fix tests", "completed"), ("Write docs", "in_progress"), ("Build", "pending")],
+    ),
+    "oh-my-pi": (
+        [
+            call("todo_write", ops=[{"op": "init", "list": [{"phase": "P", "items": ["A", "B"]}]}]),
+            call("todo_write", ops=[{"op": "done", "task": "A"}, {"op": "done", "task": "Nope"}]),
+        ],
+        [("A", "completed"), ("B", "in_progress")],
+    ),
+    "llxprt": (
+        [call("todo_write", todos=[{"id": "1", "content": "Read", "status": "in_progress"}])],
+        [("Read", "in_progress")],
+    ),
+    "native": (
+        [call("plan", add=["Read", "Write"]), call("plan", done=[1])],
+        [("Read", "completed"), ("Write", "in_progress")],
+    ),
+}
+
+
+@pytest.mark.parametrize("dialect", LOGS)
+def test_the_list_can_be_taken_from_the_log_of_a_session(tmp_path: Path, dialect: str) -> None:
+    calls, wanted = LOGS[dialect]
+    run(tmp_path, dialect, *map(turn, calls))
+    (path,) = transcripts(tmp_path / "home")
+    assert imported(path) == wanted
+    if dialect == "oh-my-pi":
+        results = [one["details"] for one in entries(path) if one["type"] == "result"]
+        assert results[-1]["phases"][0]["tasks"][1] == {"content": "B", "status": "in_progress"}
+
+
+def imported(path: Path) -> list[tuple[str, str]]:
+    other = f"sqlite:{path.parent / 'other.db'}"
+    done = punchlist("import", "--format", "transcript", "--store", other, "--session", "copy", str(path))
+    assert done.returncode == 0, done.stderr
+    plan = json.loads(punchlist("show", "--json", "--store", other, "--session", "copy").stdout)
+    return [(item["text"], item["status"]) for item in plan["items"]]
+
+
+def test_an_edit_of_the_user_is_in_the_log(tmp_path: Path) -> None:
+    model = script(tmp_path, turn(call("plan", add=["Read", "Write"])), turn(text="So?"), turn(text="Well?"))
+    terminal = Terminal(SCRIPT, "run", "--model", model)
+    terminal.wait_for("/help has the rest.")
+    terminal.enter("go")
+    terminal.wait_for("So?")
+    terminal.enter("/todo done 2")
+    terminal.wait_for('completed 2 "Write".')
+    terminal.enter("/quit")
+    terminal.wait_for_end()
+    terminal.close()
+    (path,) = transcripts(tmp_path / "home")
+    edits = [one["data"] for one in entries(path) if one.get("customType") == "user_todo_edit"]
+    assert edits[-1]["phases"][0]["tasks"][1]["status"] == "completed"
+    assert imported(path) == [("Read", "in_progress"), ("Write", "completed")]
+    punchlist("rename", "1", "Read it all")
+    assert "you renamed 1" in punchlist("run", "--continue", "go on").stdout
+    assert imported(path)[0][0] == "Read it all"
+
+
+def test_an_attachment_in_the_log_is_a_message_of_the_user_that_nobody_is_shown(tmp_path: Path) -> None:
+    run(tmp_path, "claude-code", turn(todos(*LATER)))
+    punchlist("rename", "2", "Write the docs")
+    punchlist("run", "--continue", "--model", script(tmp_path, turn(), turn(), turn(text="Well?")), "go on")
+    found = [one for one in entries(transcripts(tmp_path / "home")[0]) if one["type"] == "attachment"]
+    for one in found:
+        assert (one["role"], one["isMeta"]) == ("user", True)
+        assert one["attachment"]["type"] == one["kind"]
+        assert one["timestamp"]
+    assert found[-1]["attachment"]["itemCount"] == 3
+    assert len({one["uuid"] for one in found}) == len(found)
+
+
+def test_an_attachment_as_json_is_a_message_of_the_user() -> None:
+    punchlist("add", "Read")
+    one, *_ = json.loads(punchlist("attach", "--dialect", "claude-code", "--context", "compact", "--json").stdout)
+    assert one["message"] == {"role": "user", "content": one["text"]}
+    assert (one["type"], one["isMeta"], one["attachment"]["itemCount"]) == ("attachment", True, 1)
+
+
+def test_the_user_reads_what_the_agent_was_told_in_words_for_the_user(tmp_path: Path) -> None:
+    run(tmp_path, "native", turn(call("plan", add=["Read"])))
+    punchlist("rename", "1", "Read it all")
+    done = punchlist("run", "--continue", "--model", script(tmp_path, turn(), turn(), turn(text="Well?")), "go on")
+    (line,) = [line for line in done.stdout.splitlines() if "was told" in line]
+    assert line.startswith("· the agent was told: you renamed 1 ")
+    assert "The plan was edited" not in done.stdout
+
+
+def test_the_last_answer_does_not_speak_of_what_is_open(tmp_path: Path) -> None:
+    model = script(tmp_path, turn(todos("completed", "completed", "completed")), turn(text="Done."))
+    punchlist("run", "--dialect", "claude-code", "--model", model, "go")
+    (result,) = [one for one in entries(transcripts(tmp_path / "home")[0]) if one["type"] == "result"]
+    assert "carry on with what is open" not in result["text"]

@@ -65,6 +65,8 @@ def restore(site: Site, talk: Transcript, context: str) -> list[str]:
     of what there was."""
     made = attached(site.desk, context, heard(talk.messages, site.desk))
     for one in made:
-        talk.add(Attachment(one.type, one.text))
-        site.tell(Attached(site.agent, one.type, one.text))
+        talk.add(Attachment(one.type, one.text, one.items))
+        site.tell(Attached(site.agent, one.type, one.text, one.told))
+    if any(one.told for one in made):
+        talk.note_edit(site.desk.plan)
     return [one.type for one in made]

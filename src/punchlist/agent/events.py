@@ -63,6 +63,7 @@ class Attached(NamedTuple):
     agent: str
     kind: str
     text: str
+    told: tuple[str, ...] = ()  # what others did to the plan, a sentence each, where it tells of that
 
 
 class Nudged(NamedTuple):

@@ -66,14 +66,17 @@ def _hear(site: Site, said: Transcript, prompt: str) -> None:
     """The user's words, and with them what they have changed since."""
     news = was_prompted(site.desk, prompt)
     if news:
-        _tell_model(site, said, "news", wrapped("\n".join(news), site.desk.dialect_name))
+        told = tuple(one for one in news if "\n" not in one)
+        _tell_model(site, said, "news", wrapped("\n".join(news), site.desk.dialect_name), told)
+        said.note_edit(site.desk.plan)
     said.add(User(whole(prompt)))
 
 
 def _attach(site: Site, said: Transcript) -> None:
     """What the model should hear before it is asked: reports of its sub-agents, news, reminders."""
     for report in site.crew.reports():
-        _tell_model(site, said, "report", say("agent.report", agent=report.agent, text=report.text))
+        text = say("agent.report", agent=report.agent, text=report.text)
+        _tell_model(site, said, "report", text, (f"{report.agent} is done: {report.text}",))
     if "edit" in compact.restore(site, said, "turn"):
         site.tell(Planned(site.agent, site.desk.plan))
 
@@ -147,9 +150,9 @@ def prompt_of(site: Site) -> str:
     return f"{own}\n\n{say(desk.dialect.system, tool=found[0].name, shell='shell')}"
 
 
-def _tell_model(site: Site, said: Transcript, kind: str, text: str) -> None:
-    said.add(Attachment(kind, text))
-    site.tell(Attached(site.agent, kind, text))
+def _tell_model(site: Site, said: Transcript, kind: str, text: str, told: tuple[str, ...]) -> None:
+    said.add(Attachment(kind, text, len(site.desk.plan.items)))
+    site.tell(Attached(site.agent, kind, text, told))
 
 
 def _told_apart(calls: tuple[Call, ...]) -> tuple[Call, ...]:

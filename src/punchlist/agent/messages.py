@@ -62,6 +62,7 @@ class Attachment(NamedTuple):
 
     kind: str
     text: str
+    items: int = 0  # on the list that it is about
 
 
 class Summary(NamedTuple):
@@ -96,6 +97,7 @@ _FIELDS: dict[str, Schema] = {
     "is_error": {"type": "boolean"},
     "cut": {"type": "boolean"},
     "turns": _COUNT,
+    "items": _COUNT,
     "kept": {"type": "object"},
     "details": {"type": "object"},
     "plan": {"type": "object"},

@@ -6,15 +6,20 @@ import fcntl
 import json
 import os
 import time
+import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..core.codec import to_json as plan_to_json
 from ..core.errors import Refused
+from ..core.model import Plan
 from ..core.text import cut, inline
+from ..dialects.formats import load
 from ..private import make_folder
-from .messages import Message, Result, Summary, dangling, from_json, to_json
+from .messages import Attachment, Message, Result, Summary, dangling, from_json, to_json
 
 _HEAD = "session"  # the type of a transcript's first line
+_CUSTOM = "custom"  # the type of a line that is not a message
 
 
 class Transcript:
@@ -36,10 +41,16 @@ class Transcript:
 
     def add(self, message: Message) -> None:
         """Add a message. A summary takes the place of everything before it, for the model, not in the file."""
-        self._write(to_json(message))
+        self._write({**to_json(message), **_envelope(message)})
         if isinstance(message, Summary):
             self.messages = []
         self.messages.append(message)
+
+    def note_edit(self, plan: Plan) -> None:
+        """Write down the plan that an edit of the user led to. It is no message: the model is told in its own words."""
+        phases = load("oh-my-pi", to_write=True).write(plan)
+        data = {"phases": phases, "plan": state_of(plan)}
+        self._write({"type": _CUSTOM, "customType": "user_todo_edit", "data": data})
 
     def close_calls(self, why: str) -> None:
         """Answer the calls that nothing came of: a conversation with an open call cannot go on."""
@@ -55,6 +66,24 @@ class Transcript:
         data = line.encode()
         while data:
             data = data[os.write(self._file, data) :]
+
+
+def state_of(plan: Plan) -> dict[str, Any]:
+    """A plan as a session's log keeps it: without the tool calls of its items, which the log holds already."""
+    return plan_to_json(plan._replace(items=tuple(item._replace(calls=()) for item in plan.items)))
+
+
+def _envelope(message: Message) -> dict[str, Any]:
+    """What tells an attachment in a log from words of the user: it goes to the model as theirs, and is not shown."""
+    if not isinstance(message, Attachment):
+        return {}
+    return {
+        "attachment": {"type": message.kind, "itemCount": message.items},
+        "role": "user",
+        "isMeta": True,
+        "uuid": str(uuid.uuid4()),
+        "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
 
 
 def head_of(path: str) -> dict[str, Any]:
@@ -95,6 +124,8 @@ def _read(file: int, path: str) -> tuple[dict[str, Any], list[Message]]:
     for number, entry in _entries(data[:whole], path):
         if entry.get("type") == _HEAD:
             head = entry
+            continue
+        if entry.get("type") == _CUSTOM:
             continue
         try:
             message = from_json(entry)

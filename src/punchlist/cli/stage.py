@@ -36,7 +36,6 @@ from ..tui.view import Worker as Shown
 _SHOWN = 3  # lines of a tool's answer
 _RECALLED = 6  # lines of what was said last, in a conversation that is gone on with
 _YES, _NO = ("y", "yes", "yep", "yeah", "ok", "okay", "sure"), ("n", "no", "nope")
-_HEARD = ("edit", "news", "report")  # what of the words meant for the model is worth showing to the user
 
 
 class Face(Protocol):
@@ -236,8 +235,8 @@ class Stage:
         return [(Span(line, "now"),)]
 
     def _noted(self, event: Event) -> list[Line]:
-        if isinstance(event, Attached) and event.kind in _HEARD and event.agent == MAIN:
-            return self._aside(f"the agent heard: {_inside(event.text)}", "dim")
+        if isinstance(event, Attached) and event.told and event.agent == MAIN:
+            return self._aside(f"the agent was told: {' '.join(map(_to_user, event.told))}", "dim")
         if isinstance(event, Nudged):
             return self._aside(f"{_who(event.agent)} stopped early and was nudged: {_inside(event.text)}", "now")
         if isinstance(event, Compacted):
@@ -362,6 +361,14 @@ def _argument(args: object) -> str:
                 return cut(inline(args[key]), 200)
         return cut(inline(json.dumps(args, ensure_ascii=False, default=str)), 200) if args else ""
     return cut(inline(str(args)), 200)
+
+
+def _to_user(line: str) -> str:
+    """A sentence about the plan that was meant for the model, said to the user."""
+    line = inline(line)
+    for head in ("the user ", "The user "):
+        line = f"you {line.removeprefix(head)}" if line.startswith(head) else line
+    return cut(line, 300)
 
 
 def _inside(text: str) -> str:

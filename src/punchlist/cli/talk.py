@@ -193,5 +193,9 @@ def _obeyed(session: Session, line: str) -> bool:
 
 
 def _obey(session: Session, desk: Desk, line: str) -> None:
+    before = desk.plan
     session.stage.say(slash.obey(desk, line, screen.width(), screen.glyphs(desk.settings)))
-    session.site.tell(Planned(MAIN, desk.plan))
+    plan = desk.plan
+    if plan.items != before.items or plan.phases != before.phases:
+        session.said.note_edit(plan)
+    session.site.tell(Planned(MAIN, plan))

@@ -69,7 +69,8 @@ def _apply(plan: Plan, call: Call) -> Plan:
 
 def _reply(turn: Turn) -> Reply:
     new = [{key: todo[key] for key in ("content", "status", "activeForm")} for todo in turn.call.args["todos"]]
-    return Reply(say("claude-code.answer"), details={"oldTodos": todos(turn.before), "newTodos": new})
+    text = say("claude-code.answer") if turn.plan.open_items else say("claude-code.answer.done")
+    return Reply(text, details={"oldTodos": todos(turn.before), "newTodos": new})
 
 
 def sent(entries: list[dict[str, Any]]) -> list[Sent]:

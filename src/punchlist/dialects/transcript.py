@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
+from ..core.codec import from_json
 from ..core.errors import BadShape, Refused
 from ..core.model import Plan
 from ..core.shape import check
@@ -25,7 +26,9 @@ def read(data: object) -> Plan:
     for entry in entries(data):
         if entry.get("isSidechain") is True:
             continue
-        found = _from_calls(entry)
+        found = _from_own_state(entry)
+        if found is None:
+            found = _from_calls(entry)
         if found is None:
             found = _from_state(entry)
         if found is not None:
@@ -83,7 +86,8 @@ def _from_calls(entry: Mapping[str, Any]) -> Plan | None:
     assert isinstance(message, Mapping)
     if "assistant" not in (entry.get("type"), message.get("role")):
         return None
-    for name, given in (*_blocks(message.get("content")), *_functions(message.get("tool_calls"))):
+    said = (*_blocks(message.get("content")), *_functions(message.get("tool_calls")), *_own_calls(entry.get("calls")))
+    for name, given in said:
         if name == claude_code.WRITE.name:
             is_right = isinstance(given, Mapping) and not check(given, claude_code.WRITE.schema)
             return claude_code.read(given["todos"]) if is_right else Plan()
@@ -104,6 +108,25 @@ def _functions(calls: object) -> Iterator[tuple[object, Any]]:
         if isinstance(function, Mapping):
             given = function.get("arguments")
             yield function.get("name"), _parsed(given) if isinstance(given, str) else given
+
+
+def _own_calls(calls: object) -> Iterator[tuple[object, Any]]:
+    """The same as the reference agent writes them down."""
+    for call in calls if isinstance(calls, list) else ():
+        if isinstance(call, Mapping):
+            yield call.get("tool"), call.get("args")
+
+
+def _from_own_state(entry: Mapping[str, Any]) -> Plan | None:
+    """The plan that a line of the reference agent's log holds: with a result, or with an edit of the user."""
+    holder = entry.get("data") if entry.get("customType") == "user_todo_edit" else entry
+    found = holder.get("plan") if isinstance(holder, Mapping) and entry.get("type") in ("result", "custom") else None
+    if not isinstance(found, Mapping) or not found:
+        return None
+    try:
+        return from_json(found)._replace(paused=None, mode="act")
+    except Refused:
+        return None
 
 
 def _from_state(entry: Mapping[str, Any]) -> Plan | None:

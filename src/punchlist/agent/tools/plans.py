@@ -7,12 +7,11 @@ from functools import partial
 from typing import Any
 
 from ...calls import faulted
-from ...core.codec import to_json
 from ...core.errors import StoreError
-from ...core.model import Plan
 from ...dialects import offered
 from ..events import Planned
 from ..site import Site
+from ..transcript import state_of
 from . import Answer, Tool
 
 
@@ -45,8 +44,3 @@ def _call(name: str, continuing: bool, site: Site, args: Mapping[str, Any]) -> A
     if plan.revision != before.revision:
         site.tell(Planned(site.agent, plan))
     return Answer(reply.text, reply.is_error, reply.display, reply.details, state_of(plan))
-
-
-def state_of(plan: Plan) -> Mapping[str, Any]:
-    """A plan as a session's log keeps it: without the tool calls of its items, which the log holds already."""
-    return to_json(plan._replace(items=tuple(item._replace(calls=()) for item in plan.items)))
