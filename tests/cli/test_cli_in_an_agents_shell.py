@@ -36,6 +36,7 @@ USERS_ONLY = [
     ("restore", "1"),
     ("trim", "--older-than", "1d"),
     ("rm", "1"),
+    ("clear",),
     ("bind", "--next", "--plan", "x"),
     ("carry", "s1", "s2"),
     ("import", "--format", "json", "-"),
@@ -102,8 +103,21 @@ def test_what_only_the_user_may_do_is_refused(host: str, words: tuple[str, ...])
 def test_what_the_user_completed_is_not_started_again(host: str) -> None:
     with punchlist.open(session="s1") as desk:
         desk.change(lambda plan: ops.complete(plan, "1"))
-    run("--session", "s1", "start", "1", env=SHELLS[host])
+    said = run("--session", "s1", "start", "1", env=SHELLS[host], code=1)
+    assert said == 'punchlist: 1 "s1 first" was closed by the user; it stays completed.\n'
     assert statuses("s1")[0] == "completed"
+
+
+def test_what_another_agent_completed_or_works_on_is_not_started() -> None:
+    with punchlist.open(session="s1") as desk:
+        plan = desk.plan.id
+    with punchlist.open(session="s1", agent="w1", plan=plan) as desk:
+        desk.call("plan", {"start": [2]})
+        desk.call("plan", {"add": ["third"], "done": [2]})
+    assert statuses("s1") == ["in_progress", "completed", "in_progress"]
+    assert '2 "s1 second" was closed by agent w1' in run("start", "2", env=CLAUDE, code=1)
+    assert '3 "third" is being worked on by agent w1' in run("start", "3", env=CLAUDE, code=1)
+    assert statuses("s1") == ["in_progress", "completed", "in_progress"]
 
 
 @pytest.mark.parametrize("words", [("--session", "s2"), ("--plan",), ("--agent", "helper"), ("--session", "new")])

@@ -236,9 +236,23 @@ def _start(plan: Plan, args: Namespace) -> Plan:
     owners = [ops.find(plan, id).owner for id in ids]
     if len(set(owners)) < len(owners):
         raise Refused(f"start one item at a time, not {', '.join(ids)}; several only if they have different owners.")
+    who = caller()
+    if who.is_agent:
+        _refuse_others(plan, ids, who.by)
     for id in ids:
-        plan = ops.start(plan, id)
+        plan = ops.start(plan, id, owner=who.by if who.is_agent else "")
     return plan
+
+
+def _refuse_others(plan: Plan, ids: list[str], agent: str) -> None:
+    """An agent starts nothing that the user or another agent closed, or that another agent works on."""
+    from ..core.conflicts import Asked, spared, taken
+
+    asked = [Asked("start", id) for id in ids]
+    kept = (spared(asked, plan, {}, agent=agent, final=True, ids=True), taken(asked, plan, agent=agent))
+    said = [line for one in kept for line in one.said]
+    if said:
+        raise Refused("\n".join(said))
 
 
 def _move(plan: Plan, args: Namespace) -> Plan:
