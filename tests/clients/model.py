@@ -95,6 +95,11 @@ class Model:
         """Steps that nobody asked for."""
         return sum(map(len, self._lines.values()))
 
+    @property
+    def unplayed(self) -> int:
+        """Steps of the main line that nobody asked for."""
+        return len(self._lines.get("", []))
+
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()

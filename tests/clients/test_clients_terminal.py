@@ -1,0 +1,59 @@
+"""In the terminal interfaces of Claude Code and Codex: whoever just talks, interrupts or clears is not overridden."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing
+from pathlib import Path
+
+import pytest
+
+from tests.clients import terminal as terminals
+from tests.clients.script import does, plan, says, shell
+from tests.clients.stage import Stage, built
+from tests.clients.terminal import ESCAPE, Terminal
+
+TERMINALS: dict[str, Callable[[Stage], AbstractContextManager[Terminal]]] = {
+    "claude-code": terminals.claude_code,
+    "codex": terminals.codex,
+}
+DONE = re.compile(r"\w+ for <?\d+s")  # what stands below a turn that is over: Worked for 3s
+NUDGE = "The plan is not finished: now 1"
+
+
+@pytest.fixture(params=TERMINALS)
+def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Terminal]:
+    """Each of them in turn, attached, with our tool at hand."""
+    stage = built(request.param, tmp_path)
+    with closing(stage.model):
+        stage.agent.trust(stage.world)
+        stage.punchlist("install", request.param)
+        with TERMINALS[request.param](stage) as terminal:
+            terminal.warm_up()
+            yield terminal
+
+
+def test_who_talks_interrupts_or_clears_in_a_terminal_is_not_overridden(terminal: Terminal) -> None:
+    stage = terminal.stage
+    made = does(plan(add=["Read the parser", "Mend it", "Run the tests", "Ship it"]))
+    told = terminal.talks("Mend the parser.", made, says("I have a plan."), does(plan(done=[1])), says("And now?"))
+    assert told == ["nudge", "stop"], "in the middle of planned work it is nudged once, and goes on"
+    terminal.shows(NUDGE, "And now?")
+    assert "hook error" not in terminal.text
+    assert terminal.talks("Why did you choose sqlite?", says("Because it is one file.")) == ["stop"]
+    assert terminal.talks("Do only item 2.", does(plan(done=[2])), says("Item 2 is done.")) == ["stop"]
+    assert terminal.talks("Hör auf", does(plan(edit={"3": "Run all tests"})), says("Gut.")) == ["stop"]
+
+    terminal.plays(does(plan(edit={"3": "Run the tests"})), does(shell("touch begun; sleep 600")))
+    terminal.say("Run the tests now.")
+    terminal.awaits((stage.project / "begun").exists, "the command")
+    terminal.type(ESCAPE)
+    terminal.awaits(lambda: "nterrupted" in terminal.text, "an interruption")
+    assert terminal.talks("hm", says("I have stopped.")) == ["stop"]
+
+    terminal.awaits(lambda: DONE.search(terminal.text.partition("I have stopped.")[2]), "the end of the turn")
+    terminal.say("/clear")
+    terminal.awaits(lambda: "I have stopped." not in terminal.text, "an empty screen")
+    assert terminal.talks("hello there", says("Hello to you.")) == ["stop"]
+    assert stage.faults == []
