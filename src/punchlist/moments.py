@@ -152,6 +152,12 @@ def stopped(desk: Desk, stop: Stop) -> Sent:
     return Sent("\n".join([_nudge(desk, plan, item, pace), *desk.news(ids=_knows_ids(desk, pace))]), reason)
 
 
+def was_refused(desk: Desk) -> None:
+    """A permission was refused: no nudge until the agent has changed the plan again."""
+    revision = desk.plan.revision
+    desk.paced(lambda pace: pace._replace(asked=revision, going=False))
+
+
 def is_continuing(desk: Desk) -> bool:
     """Whether the agent was nudged since the user last spoke, and may pause."""
     plan = desk.plan

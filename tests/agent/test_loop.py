@@ -198,7 +198,35 @@ def test_an_agent_that_asks_is_left_to_rest(tmp_path: Path) -> None:
     made.close()
 
 
-def test_pushes_that_lead_to_nothing_end(tmp_path: Path) -> None:
+def test_an_agent_that_only_answers_is_left_alone_beside_its_plan(tmp_path: Path) -> None:
+    script = [turn(call("plan", add=["Read"])), turn(text="Which one?"), turn(text="Because it is one file.")]
+    made = agent(tmp_path, script)
+    made.work()
+    rested = made.work("Why did you choose sqlite?")
+    assert rested == Rested("main", "waiting", "no planned work since the user's last message")
+    assert made.told(Nudged) == []
+    made.close()
+
+
+def test_after_a_permission_that_was_refused_an_agent_is_left_alone(tmp_path: Path) -> None:
+    script = [turn(call("plan", add=["Read"])), turn(call("shell", command="ls")), turn(text="I may not look.")]
+    made = agent(tmp_path, script, answers=lambda question: "no", confirm_shell="always")
+    assert made.work().text == "no planned work since the user's last message"
+    assert made.told(Nudged) == []
+    made.close()
+
+
+def test_llxprt_is_nudged_whenever_something_is_open(tmp_path: Path) -> None:
+    todos = [{"id": "1", "content": "Read", "status": "in_progress"}]
+    again = {"turns": [turn(call("todo_write", todos=todos)), turn(text="Which one?"), *[turn(text="I see.")] * 3]}
+    made = agent(tmp_path, again, dialect="llxprt")
+    made.work()
+    made.work("Why did you choose sqlite?")
+    assert len(made.told(Nudged)) == 1
+    made.close()
+
+
+def test_nudges_that_lead_to_nothing_end(tmp_path: Path) -> None:
     again = {"turns": [turn(call("plan", add=["Read"])), *[turn(text="I am done.")] * 10]}
     made = agent(tmp_path, again)
     rested = made.work()

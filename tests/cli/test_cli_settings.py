@@ -336,6 +336,17 @@ def test_the_old_name_of_a_setting_works_with_a_warning(old: str, new: str, user
     assert value(new, **{variable: "2", f"PUNCHLIST_{new.upper()}": "3"}) == (3, f"PUNCHLIST_{new.upper()}")
 
 
+def test_until_done_is_set_by_environment_or_flag_and_by_no_file(user_file: Path) -> None:
+    said = faults_of(user_file, ['continuation = "until-done"'])
+    assert said == [
+        f"punchlist: {user_file}: 'continuation' can be 'until-done' only by environment or a flag, for one run."
+    ]
+    assert value("continuation") == (True, "default")
+    variable = "PUNCHLIST_CONTINUATION"
+    assert value("continuation", **{variable: "until-done"}) == ("until-done", variable)
+    assert value("continuation", **{variable: "no"}) == (False, variable)
+
+
 def test_one_bad_key_does_not_cost_the_others_and_stops_no_hook(user_file: Path) -> None:
     user_file.write_text("nudges = -1\nfrob = 2\nidle_nudges = 1\n[extra]\nx = 1")
     assert value("idle_nudges") == (1, str(user_file))

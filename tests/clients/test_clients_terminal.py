@@ -43,9 +43,9 @@ def test_who_talks_interrupts_or_clears_in_a_terminal_is_not_overridden(terminal
     assert "hook error" not in terminal.text
     assert terminal.talks("Why did you choose sqlite?", says("Because it is one file.")) == ["stop"]
     assert terminal.talks("Do only item 2.", does(plan(done=[2])), says("Item 2 is done.")) == ["stop"]
-    assert terminal.talks("Hör auf", does(plan(edit={"3": "Run all tests"})), says("Gut.")) == ["stop"]
+    assert terminal.talks("Hör auf", does(plan(edit=[{"id": 3, "text": "Run all tests"}])), says("Gut.")) == ["stop"]
 
-    terminal.plays(does(plan(edit={"3": "Run the tests"})), does(shell("touch begun; sleep 600")))
+    terminal.plays(does(plan(edit=[{"id": 3, "text": "Run the tests"}])), does(shell("touch begun; sleep 600")))
     terminal.say("Run the tests now.")
     terminal.awaits((stage.project / "begun").exists, "the command")
     terminal.type(ESCAPE)

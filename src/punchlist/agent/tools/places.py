@@ -6,6 +6,7 @@ import os
 
 from ...core.errors import Refused
 from ...core.text import cut, inline
+from ...moments import was_refused
 from ...private import make_folder
 from ..events import Question
 from ..site import Site
@@ -20,6 +21,7 @@ def located(site: Site, path: str, *, to_write: bool = False) -> str:
         return real
     verb = "write" if to_write else "read"
     if site.ask(Question("allow", f"may the agent {verb} {inline(real)}?", ("yes", "no"))) != "yes":
+        was_refused(site.desk)
         raise Refused(f"{cut(inline(path), 200)!r} is outside of the working directory, and the user did not allow it.")
     site.allowed.paths.add(real)
     return real

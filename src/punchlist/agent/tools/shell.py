@@ -9,6 +9,7 @@ from typing import Any
 from ... import ties
 from ...core.model import MAIN
 from ...core.text import counted
+from ...moments import was_refused
 from ...prompts import say
 from ..credentials import without_keys
 from ..events import Question
@@ -32,6 +33,7 @@ def _shell(site: Site, args: Mapping[str, Any]) -> Answer:
         return Answer("command must not hold a NUL character.", True)
     refusal = _refusal(site, command)
     if refusal:
+        was_refused(site.desk)
         return Answer(refusal, True)
     ties.tie(ties.of_process(os.getpid()), ties.Who(site.desk.session, MAIN, "punchlist"))  # whatever is unset there
     seconds = min(args.get("seconds", site.bounds.seconds), _LONGEST)
