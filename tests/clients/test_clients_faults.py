@@ -9,7 +9,7 @@ from typing import Any
 from punchlist.prompts import say
 from tests.clients.model import our_tool
 from tests.clients.script import does, plan, says, shell
-from tests.clients.stage import Stage
+from tests.clients.stage import SCRIPT, SECONDS, Stage
 
 
 def test_a_broken_store_disturbs_nobody(stage: Stage) -> None:
@@ -47,6 +47,23 @@ def test_a_locked_store_disturbs_nobody(stage: Stage) -> None:
     assert stage.items == [("Read the parser", "completed"), ("Mend it", "in_progress")]
     [fault] = stage.faults
     assert "locked" in fault
+
+
+def test_an_interpreter_that_is_gone_disturbs_nobody(stage: Stage) -> None:
+    gone = stage.home / "gone" / "punchlist"
+    gone.parent.mkdir()
+    gone.write_text("#!/nowhere/bin/python\n")
+    gone.chmod(0o755)
+    for name in stage.files():
+        path = stage.home.parent / name
+        if path.suffix in (".json", ".toml") and "state" not in path.parts:
+            path.write_text(path.read_text().replace(SCRIPT, str(gone)))
+    stage.model.play({"": [does(shell("echo mending")), says("That is all.")]})
+    process = stage.start("Mend the parser.")
+    said = "".join(process.communicate(timeout=SECONDS))
+    stage.require_played()
+    assert (process.returncode, "mending" in stage.requests[1].latest) == (0, True)
+    assert [word for word in ("cannot execute", "Hook system message") if word in said] == []
 
 
 def test_switched_off_it_is_silent_and_has_no_tool(stage: Stage) -> None:
