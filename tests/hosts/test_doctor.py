@@ -18,7 +18,7 @@ import pytest
 import punchlist
 from punchlist.hosts import install as installing
 from punchlist.hosts.doctor.plans import filesystem
-from punchlist.hosts.doctor.probe import server
+from punchlist.hosts.doctor.probe import hook_time, server
 from punchlist.stores.sqlite import VERSION
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
@@ -73,6 +73,15 @@ def test_version_python_and_script_are_told() -> None:
 
 def test_how_long_a_hook_takes_is_measured() -> None:
     assert found("punchlist", "a hook takes ")[0] in ("well", "note")
+
+
+def test_the_hook_that_is_measured_opens_the_store_and_leaves_nothing_there(tmp_path: Path) -> None:
+    (tmp_path / "plans").mkdir()
+    took, fault = hook_time(SCRIPT, f"json:{tmp_path}/plans")
+    assert (took > 0, fault) == (True, "")
+    assert [path.name for path in (tmp_path / "plans").iterdir()] == [".punchlist"]
+    assert hook_time(SCRIPT, f"json:{tmp_path}/none")[1] == ""
+    assert not (tmp_path / "none").exists()
 
 
 def test_byte_code_that_cannot_be_kept_is_told_with_the_command_that_makes_it(tmp_path: Path) -> None:

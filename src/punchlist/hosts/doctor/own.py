@@ -26,7 +26,7 @@ def checks(settings: Settings, script: str) -> Iterator[Check]:
     python = ".".join(map(str, sys.version_info[:3]))
     yield Check(OWN, WELL, f"punchlist {__version__}, Python {python}, {script or sys.executable}")
     if script:
-        yield _hook(script)
+        yield _hook(script, settings.store)
         yield _server(script)
     yield from _bytecode()
     yield from (Check(OWN, FAULT, fault, "mend it there, or take it out") for fault in settings.faults)
@@ -45,13 +45,15 @@ def _off(settings: Settings) -> Iterator[Check]:
         yield Check(OWN, NOTE, "punchlist was turned off: hooks say and do nothing here", "punchlist on")
 
 
-def _hook(script: str) -> Check:
-    took, fault = hook_time(script)
+def _hook(script: str, url: str) -> Check:
+    took, fault = hook_time(script, url)
     if fault:
         mend = f"{sys.executable} -m pip install --force-reinstall punchlist"
         return Check(OWN, FAULT, f"a hook fails: {fault}", mend)
     if took > _SLOW_HOOK:
-        return Check(OWN, NOTE, f"a hook takes {took:.0f} ms, which an agent waits for", "see whether the disk is slow")
+        is_remote = url.startswith("postgres")
+        mend = "punchlist install claude-code --hooks server" if is_remote else "see whether the disk is slow"
+        return Check(OWN, NOTE, f"a hook takes {took:.0f} ms, which an agent waits for", mend)
     return Check(OWN, WELL, f"a hook takes {took:.0f} ms")
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import threading
 import time
+from tempfile import TemporaryDirectory
 from typing import IO, Any, NamedTuple
 
 from ...core.text import cut, inline
 
 _PATIENCE = 10.0  # seconds
 _RUNS = 3
+# An event that opens the store and leaves nothing there: a session without a plan has used a tool.
+_USED = b'{"hook_event_name": "PostToolUse", "session_id": "punchlist-doctor", "tool_name": "Read", "tool_input": {}}'
 _NOTHING = b'{"hook_event_name": "Nothing", "session_id": "doctor"}'  # an event that nobody answers
 _ASKED = 2  # the number of the question that is timed
 _QUESTIONS = (
@@ -38,14 +42,27 @@ class Answer(NamedTuple):
     fault: str = ""
 
 
-def hook_time(script: str) -> tuple[float, str]:
-    """How many milliseconds a hook takes that has nothing to do, the best of a few; and what went wrong."""
+def hook_time(script: str, url: str) -> tuple[float, str]:
+    """How many milliseconds a hook takes that looks for a plan, the best of a few; and what went wrong. A store that
+    is not there yet is not made for that."""
+    scheme, _, path = url.partition(":")
+    is_there = scheme not in ("sqlite", "json") or os.path.exists(os.path.expanduser(path))
+    with TemporaryDirectory(prefix="punchlist-doctor-") as state:  # what a hook notes of itself is not the user's
+        return _best(script, url, state, _USED if is_there else _NOTHING)
+
+
+def _best(script: str, url: str, state: str, event: bytes) -> tuple[float, str]:
     times = []
     for _ in range(_RUNS):
         start = time.perf_counter()
         try:
             done = subprocess.run(
-                [script, "hook", "claude-code"], input=_NOTHING, capture_output=True, timeout=_PATIENCE, check=False
+                [script, "hook", "claude-code"],
+                input=event,
+                capture_output=True,
+                timeout=_PATIENCE,
+                check=False,
+                env={**os.environ, "PUNCHLIST_STORE": url, "XDG_STATE_HOME": state},
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             return 0.0, inline(str(error))
