@@ -69,7 +69,7 @@ def test_it_says_in_plain_lines_what_goes_on() -> None:
         "Agent: docs\nStatus: Running\n",
         "Status: Completed\nTasks (3/3)\n",
         "you, in another terminal: punchlist add 'Refuse to split among nobody' --after 3",
-        'The user added 6 "Refuse to split among nobody"',
+        'you added 6 "Refuse to split among nobody"',
         "the conversation was summed up, from about 42,",
         "the agent stopped early and was nudged: The plan is not finished",
         "✓ 6/6",

@@ -17,6 +17,7 @@ from argparse import Namespace
 from importlib.util import find_spec
 from typing import Any
 
+from .. import ties
 from ..agent import sessions
 from ..agent.events import Answered, Event, Rested
 from ..agent.scripted import ScriptedModel
@@ -173,6 +174,7 @@ def _edit(session: Session, settings: Settings) -> None:
         return
     words = [sys.executable, "-P", "-m", "punchlist", "add", _EDIT, "--after", "3", "--plan", desk.plan.id]
     env = {**os.environ, "PUNCHLIST_STORE": settings.store}
+    ties.drop(ties.of_process(os.getpid()))  # a program in another terminal is not one of the agent's
     done = subprocess.run(words, env=env, cwd=session.site.folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Refused(f"the edit was refused: {done.stderr.strip()}")
