@@ -12,7 +12,7 @@ from .core.ops import clear
 from .core.text import inline
 from .core.typed import Any, NamedTuple
 from .desk import Desk
-from .moments import limits_of, paid, planning
+from .moments import limits_of, paid, planning, whole_list
 from .policy import brief, remind
 from .policy.asking import asks
 from .policy.brief import CONTEXTS, POST_COMPACT, wrapped
@@ -22,6 +22,8 @@ from .policy.resume import next_item
 from .prompts import say
 
 TURN = "turn"  # before any request to the model
+_LOST = ("compact", "resume")
+_WHOLE = ("claude-code", "gencode", "llxprt")  # dialects of systems whose list is sent whole
 _AGAIN = ("start", "compact", "resume")  # contexts in which the model may have lost the plan
 
 
@@ -41,7 +43,7 @@ _Maker = Callable[[Desk, str, Tally], Attachment | None]
 
 def attached(desk: Desk, context: str, heard: Tally | None = None) -> list[Attachment]:
     """Everything the model should hear in this moment; `heard` is what the conversation so far tells."""
-    return _made(desk, context, heard or Tally(), _listed, _edited, _reminded, _failed, _planned)
+    return _made(desk, context, heard or Tally(), _listed, _edited, _shown_again, _reminded, _failed, _planned)
 
 
 def reminders(desk: Desk, heard: Tally) -> list[Attachment]:
@@ -125,6 +127,9 @@ def _listed(desk: Desk, context: str, heard: Tally) -> Attachment | None:
     made = _LISTS.get(desk.dialect.name, _our_list)(desk, plan, context)
     if made is not None and context in _AGAIN:
         _forget_turns(desk, plan)
+    if context in _LOST:
+        shows_all = desk.dialect.name in _LISTS
+        desk.lose_lists([item.id for item in plan.items] if shows_all else brief.listed_ids(plan))
     return made
 
 
@@ -139,11 +144,11 @@ def _claude_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
     if not content:
         is_wanted = not again and plan.mode == "act"  # a list can be begun
         return _todo(desk, plan, say("claude-code.empty"), context, content) if is_wanted else None
+    if not again:
+        return _todo(desk, plan, whole_list(desk.dialect, plan), context, content)
     listed = inline(json.dumps(content, ensure_ascii=False))
-    closing = brief.closing(plan, "Carry on with what is open.")
-    notes = brief.noted(plan) if again else ""
-    values = {"list": listed, "next": f"{notes} {closing}".lstrip()}
-    text = say("claude-code.restored", **values) if again else say("claude-code.changed", **values)
+    next = f"{brief.noted(plan)} {brief.closing(plan, 'Carry on with what is open.')}".lstrip()
+    text = say("claude-code.restored", list=listed, next=next)
     return _todo(desk, plan, text, context, content)
 
 
@@ -158,14 +163,10 @@ def _own_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
     """The list as the dialect writes it in its answers; nothing if it is empty."""
     if not plan.items or desk.dialect.content is None or context == "start":
         return None
-    listed = desk.dialect.content(plan)
-    words = {
-        "gencode": lambda: say("gencode.list", list=listed),
-        "oh-my-pi": lambda: say("oh-my-pi.list", list=listed),
-        "llxprt": lambda: say("llxprt.list", list=listed),
-    }
-    text = words[desk.dialect.name]()
-    notes = "" if desk.dialect.name == "oh-my-pi" else brief.noted(plan)  # oh-my-pi's list has them
+    if desk.dialect.name == "oh-my-pi":  # its list has the notes
+        return _todo(desk, plan, say("oh-my-pi.list", list=desk.dialect.content(plan)), context)
+    text = whole_list(desk.dialect, plan)
+    notes = brief.noted(plan)
     return _todo(desk, plan, f"{text.rstrip()}\n{notes}" if notes and context in _AGAIN else text, context)
 
 
@@ -205,6 +206,16 @@ def _edited(desk: Desk, context: str, heard: Tally) -> Attachment | None:
         return None
     text = wrapped(brief.edited(news), desk.dialect.name)
     return Attachment("edit", text, context, len(desk.plan.items), told=tuple(news))
+
+
+def _shown_again(desk: Desk, context: str, heard: Tally) -> Attachment | None:
+    """Behind an edit of the user's the whole list, where the model sends it whole: so its next one holds the edit."""
+    owed, desk.owes_list = desk.owes_list, False
+    if not owed or context != TURN or desk.dialect.name not in _WHOLE:
+        return None
+    plan = desk.working
+    content = desk.dialect.content(plan) if desk.dialect.content and desk.dialect.name == "claude-code" else None
+    return _todo(desk, plan, whole_list(desk.dialect, plan), "changed", content)
 
 
 # --- reminders -------------------------------------------------------------------------------------------------------

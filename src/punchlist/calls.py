@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .core.changes import Change, Record, noted, parted
 from .core.conflicts import Spared, former_words, gone, spared, taken, unheard_edits
 from .core.errors import Disagreement, Partial, Refused, StaleRevision, StoreError
+from .core.kept import Kept, from_text, informed, to_text, unheard_of
 from .core.merge import mended, merge, protect
-from .core.model import USER, Item, Plan, Reader
+from .core.model import CLOSED, NOTHING, USER, Item, Plan, Reader
 from .core.news import SHOWN, author_of_text, became_active, turns
 from .core.ops import grouped
+from .core.relist import resent
 from .core.rules import obeyed
 from .core.shape import Lenience, mend
 from .core.typed import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +32,7 @@ class Worked(NamedTuple):
     errors: tuple[str, ...] = ()  # what of a batch went wrong
     kept: tuple[str, ...] = ()  # wishes that were not granted, a sentence each
     cleared: tuple[Item, ...] = ()  # what was done, all of it, and so has left the list
+    lists: Mapping[str, str] = NOTHING  # the list that was sent, by tool, as it is kept for the next one
 
 
 def answer(desk: Desk, tool: str, args: object, interactive: bool | None, continuing: bool) -> Reply:
@@ -124,11 +127,7 @@ def worked_out(dialect: Dialect, call: Call, seen: Plan, now: Plan, *, closed_is
     draft = obeyed(draft, rules, seen)
     merged = merge(seen, draft, now)
     guarded = protect(now, merged.plan, closed_is_final=closed_is_final)
-    plan = guarded.plan
-    found = Worked(plan, tuple(errors), (*merged.kept, *guarded.kept))
-    if rules.clear_when_done and not draft.open_items and not plan.open_items:
-        return found._replace(plan=plan._replace(items=()), cleared=plan.items)
-    return found
+    return Worked(guarded.plan, tuple(errors), (*merged.kept, *guarded.kept))
 
 
 def _refuse_off(desk: Desk) -> None:
@@ -190,22 +189,28 @@ def _carry_out(
         seen, current = desk.uncleared(seen), desk.uncleared(now)
     else:
         current = now
-    call, said = _spared(desk, call, seen, now, unknown)
-    worked = _worked(desk, call, seen, current)
+    listed = _relisted(desk, call, now, unknown)
+    said: tuple[str, ...] = ()
+    if listed is None:
+        call, said = _spared(desk, call, seen, now, unknown)
+    worked = listed or _worked(desk, call, seen, current)
     after, changes = noted(now, _with_attempts(desk, now, worked.plan), desk.agent, call.at)
     if worked.cleared:
         changes = parted(changes, worked.cleared, desk.agent, call.at)
+    news = desk.told(now, unheard, ids=dialect.rules.shows_ids) if unheard else []
     if changes:
         record = Record(0, call.at, desk.agent, desk.reader_key, dialect.name, "edit", changes)
-        after = desk.save(now, after, record, reader)
+        after = desk.save(now, after, record, reader, worked.lists, told=bool(news))
     elif must_save:
         raise StaleRevision("nothing changed")
     else:
         after = current
-        desk.remember(now, reader)
+        desk.remember(now, reader, told=bool(news))
+        if worked.lists:
+            desk.store.keep_lists(now.id, desk.reader_key, worked.lists)
         desk.note("call", tool=call.tool.name, dialect=dialect.name, revision=now.revision)
-    news = desk.told(now, unheard, ids=dialect.rules.shows_ids) if unheard else []
     reply = dialect.reply(Turn(call, now, after, changes, worked.errors, news, _in_user_words(desk, after, changes)))
+    desk.owes_list = desk.owes_list or any(record.by == USER for record in unheard)
     return _with(reply, [*news, *said, *worked.kept], notes)
 
 
@@ -233,13 +238,60 @@ def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Rec
         others = [turn for turn in turns(now, unknown) if turn[1] != desk.reader_key] if unknown else []
     except Disagreement:  # the history was lost and begun again: nothing tells what was edited
         others = []
-    edits = unheard_edits([(by, before, after) for by, _, before, after in others], now)
+    edits = unheard_edits([(by, before, after) for by, _, _, before, after in others], now)
     ids, final = dialect.rules.shows_ids, desk.settings.user_closed_is_final
     found: list[Spared] = [spared(asked, now, edits, agent=desk.agent, final=final, ids=ids)]
     if dialect.rules.owns:
         found += [taken(asked, now, agent=desk.agent), gone(asked, now)]
     call = call._replace(spared=frozenset().union(*(one.asked for one in found)))
     return call, tuple(line for one in found for line in one.said)
+
+
+def _relisted(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> Worked | None:
+    """What comes of a list that was sent whole: it changes what differs from the list that was sent before. None for a
+    call that sends no list."""
+    entries = desk.dialect.entries(call)
+    if entries is None:
+        return None
+    kept, before = _kept_list(desk, call, now, unknown)
+    found = resent(
+        now,
+        entries,
+        desk.dialect.style,
+        kept,
+        unheard_of(unknown, desk.reader_key),
+        closed_is_final=desk.settings.user_closed_is_final,
+        recall=lambda id: _left(desk, now, id),
+    )
+    plan, new = found.plan, found.kept
+    cleared: tuple[Item, ...] = ()
+    is_over = bool(entries) and all(entry.status in CLOSED for entry in entries)
+    if desk.dialect.rules.clear_when_done and is_over and not plan.open_items:
+        plan, new, cleared = plan._replace(items=(), removed=()), Kept(), plan.items
+    if plan != now:
+        new = new._replace(at=now.revision + 1)
+    lists = {call.tool.name: to_text(new)} if new != before else NOTHING
+    return Worked(plan, (), found.said, cleared, lists)
+
+
+def _kept_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> tuple[Kept, Kept]:
+    """The list that this agent sent last with this tool, with what others changed since noted in it; and without."""
+    if not now.id:
+        return Kept(), Kept()
+    kept = from_text(desk.store.lists(now.id, desk.reader_key).get(call.tool.name, ""))
+    if kept.at >= now.revision:
+        return kept, kept
+    records = unknown if unknown and unknown[0].revision <= kept.at + 1 else desk.store.history(now.id, kept.at)
+    return informed(kept, records, desk.reader_key, now.revision), kept
+
+
+def _left(desk: Desk, now: Plan, id: str) -> Item | None:
+    """An item that left the plan, as it was then."""
+    for record in reversed(desk.store.history(now.id)):
+        for change in record.changes:
+            if change.kind == "removed" and change.id == id:
+                return change.before if isinstance(change.before, Item) else None
+    return None
 
 
 def _worked(desk: Desk, call: Call, seen: Plan, now: Plan) -> Worked:

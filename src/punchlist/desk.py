@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from . import delivery
 from . import settings as settings_of
 from .core.changes import Change, Record, apply, diff, noted, tell, undo
 from .core.errors import Refused, StaleRevision, StoreError
-from .core.model import MAIN, USER, Pace, Pause, Plan, Reader
+from .core.model import MAIN, NOTHING, USER, Pace, Pause, Plan, Reader
 from .core.text import counted, cut, inline
 from .core.timeline import leading_to, redoable, undoable
 from .core.typed import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ _LONGEST = 1.0  # seconds to wait for a change before looking by ourselves
 _TRIES = 500  # races lost in a row before we give up
 _FAIR = 4  # after which we ask to be the next
 _NEWS = 10  # sentences of news in one answer
-_NO_NEWS = ("import", "restore")
+_REPLACING = ("import", "restore")  # kinds of records that put another list in the place of a plan
 _CLEAR = "clear"  # the kind of an edit that takes everything off the list
 _SWITCHED = 0.5  # seconds until it is noticed that it was turned off or on
 _DEFAULT = "native"  # a dialect that clears nothing need not be loaded to know it
@@ -70,6 +71,7 @@ class Desk:
         self._spoken = ("", 0, _DEFAULT)  # the dialect that a plan was worked in at a revision
         self._held = ""  # why the agent is held back, where the store keeps nothing
         self._closed = False
+        self.owes_list = False  # whether the reader was told of an edit of the user's, and not shown the list since
 
     @property
     def dialect(self) -> Dialect:
@@ -195,7 +197,8 @@ class Desk:
         key = self.reader_key if by == self.agent != USER else ""
         for now, reader in self.tries():
             at = self.now()
-            after, changes = self._noted(now, edit(now), kind if kind in (*_NO_NEWS, _CLEAR) else by, at)
+            is_first = kind in _REPLACING and not now.revision  # what was done in it, was done before
+            after, changes = self._noted(now, edit(now), kind if is_first or kind == _CLEAR else by, at)
             if not changes and (now.id or kind != "import"):  # an empty list that is imported is a plan, too
                 return now
             heard_all = bool(key) and reader.seen >= now.revision
@@ -281,11 +284,13 @@ class Desk:
     def carry(self, source: str, target: str) -> Plan:
         """Give a session a copy of the plan of another session's main agent, with its lineage."""
         from .core.replace import replaced
-        from .lineage import carried
+        from .lineage import carried, copy_lists
 
         copy, old = carried(self, source, target)
         copy._parent = old.id
-        return copy.change(lambda now: replaced(now, old, set()), kind="import")
+        plan = copy.change(lambda now: replaced(now, old, set()), kind="import")
+        copy_lists(self.of(source), old, copy, plan)
+        return plan
 
     def of(self, session: str, agent: str = MAIN) -> Desk:
         """A desk of another session or agent, on the same store."""
@@ -299,7 +304,7 @@ class Desk:
     def close(self) -> None:
         """Let go of the store. Whoever follows the plan from this desk comes to the end."""
         self._closed = True
-        self.store.close()
+        delivery.at_the_end(self.store.close)
 
     def __enter__(self) -> Desk:
         return self
@@ -312,40 +317,66 @@ class Desk:
     def heard(self, now: Plan, reader: Reader, *, ids: bool) -> list[str]:
         """The news for a reader, who has heard them now. Of several who would tell them at once, one does."""
         for _ in range(_TRIES):
-            told = self.told(now, self.unheard(now, reader), ids=ids)
+            records = self.unheard(now, reader)
+            told = self.told(now, records, ids=ids)
             try:
-                self.remember(now, reader)
+                self.remember(now, reader, told=bool(told))
+                self.owes_list = self.owes_list or any(record.by == USER for record in records)
                 return told
             except StaleRevision:
                 now, reader = self._look()
         raise self.beaten()
 
     def unheard(self, now: Plan, reader: Reader) -> list[Record]:
-        """The records this reader has not heard of. An import or a restore is no news, and ends what came before it."""
-        if reader.seen >= now.revision:
+        """The records this reader has not heard of. For one that has heard of nothing yet, the plan begins with the
+        last import or restore."""
+        seen = max(reader.seen, delivery.told(now.id, self.reader_key))
+        if seen >= now.revision:
             return []
-        records = leading_to(self.store.history(now.id, reader.seen), now.revision)
-        last = max((index for index, record in enumerate(records) if record.kind in _NO_NEWS), default=-1)
+        records = leading_to(self.store.history(now.id, seen), now.revision)
+        if seen:
+            return records
+        last = max((index for index, record in enumerate(records) if record.kind in _REPLACING), default=-1)
         return records[last + 1 :]
 
     def told(self, now: Plan, records: Sequence[Record], *, ids: bool) -> list[str]:
         """What records say to this reader: what each author in turn made of the plan, a sentence for each thing."""
         if not records:
             return []
-        from .core.news import turns, worth_telling
+        from .core.news import replaced, turns, worth_telling
 
         lines: list[str] = []
-        for by, reader, before, after in turns(now, records):
-            if reader != self.reader_key:
+        for by, reader, is_new, before, after in turns(now, records):
+            if reader != self.reader_key and is_new:
+                lines += replaced(after, ids=ids)
+            elif reader != self.reader_key:
                 lines += tell(worth_telling(diff(before, after), by), by, now, ids=ids)
         if len(lines) > _NEWS:
             lines[_NEWS:] = [f"and {counted(len(lines) - _NEWS, 'more change')}."]
         return lines
 
-    def remember(self, now: Plan, reader: Reader) -> None:
-        """Keep that this reader has heard of everything up to now. Raises StaleRevision if it was told meanwhile."""
-        if now.id and reader.seen < now.revision:
+    def remember(self, now: Plan, reader: Reader, *, told: bool = False) -> None:
+        """Keep that this reader has heard of everything up to now. `told`: by an answer that is to be written yet.
+        Raises StaleRevision if it was told meanwhile."""
+        if delivery.is_held() and (told or delivery.told(now.id, self.reader_key)):
+            self._remember_when_written(now)
+        elif now.id and reader.seen < now.revision:
             self.store.remember(now.id, self.reader_key, reader._replace(seen=now.revision), reader)
+
+    def _remember_when_written(self, now: Plan) -> None:
+        delivery.tell(now.id, self.reader_key, now.revision)
+        delivery.when_written(lambda: self.store.remember(now.id, self.reader_key, Reader(now.revision)))
+
+    def lose_lists(self, restored: Sequence[str]) -> None:
+        """This reader has lost its conversation, and was shown these items again: its next list can leave out no
+        others."""
+        plan_id = self._glance()[0]
+        lists = self.store.lists(plan_id, self.reader_key) if plan_id else {}
+        if lists:
+            from .core.kept import from_text, lost, to_text
+
+            left = {tool: to_text(lost(from_text(text), restored)) for tool, text in lists.items()}
+            self.store.keep_lists(plan_id, self.reader_key, left)
 
     # --- how the work goes -------------------------------------------------------------------------------------------
 
@@ -507,8 +538,18 @@ class Desk:
         self._place = self._place or settings_of.place()
         return Home(self._place, self.session, self.agent, self.host, self._parent)
 
-    def save(self, now: Plan, after: Plan, record: Record, reader: Reader | None) -> Plan:
-        """Write what `now` has become, and have it told where a pause was asked for. Raises StaleRevision, and Refused
+    def save(
+        self,
+        now: Plan,
+        after: Plan,
+        record: Record,
+        reader: Reader | None,
+        lists: Mapping[str, str] = NOTHING,
+        *,
+        told: bool = False,
+    ) -> Plan:
+        """Write what `now` has become, and have it told where a pause was asked for. `told`: the answer tells the
+        reader of what others did; it has heard of that when the answer was written. Raises StaleRevision, and Refused
         if the plan could not be read again."""
         from .core.codec import refuse_unsound
 
@@ -516,11 +557,16 @@ class Desk:
         home = self._home() if self._parent or not now.id else self._seat if self.session and not self._named else None
         after = after._replace(id=now.id or _new_id(), revision=now.revision + 1)
         record = record._replace(revision=after.revision)
+        told = delivery.is_held() and (told or bool(delivery.told(now.id, self.reader_key)))
+        if told:
+            reader = None
         heard = None if reader is None else reader._replace(seen=after.revision)
-        self.store.save(now if now.id else None, after, record, reader, home)
+        self.store.save(now if now.id else None, after, record, reader, home, lists)
         self.left = (after, heard) if heard else None
         self._cached = after
         self._latest = after.id
+        if told:
+            self._remember_when_written(after)
         if not now.id and self.settings.keep_history:
             self._trim()
         if after.paused != now.paused and not self.store.durable:  # a durable store has it in its history

@@ -38,6 +38,21 @@ def carried(desk: Desk, source: str, target: str) -> tuple[Desk, Plan]:
     return copy, old
 
 
+def copy_lists(source: Desk, old: Plan, copy: Desk, new: Plan) -> None:
+    """Let a copy of a conversation go on from the lists that were sent in it, if its plan has the same ids."""
+    lists = source.store.lists(old.id, source.reader_key)
+    if not lists or [(item.id, item.text) for item in old.items] != [(item.id, item.text) for item in new.items]:
+        return
+    from .core.kept import from_text, informed, to_text
+
+    left = {}
+    for tool, text in lists.items():
+        kept = from_text(text)
+        kept = informed(kept, source.store.history(old.id, kept.at), source.reader_key, old.revision)
+        left[tool] = to_text(kept._replace(at=new.revision))
+    copy.store.keep_lists(new.id, copy.reader_key, left)
+
+
 def hand_over(desk: Desk, session: str) -> None:
     """Let another session go on with a desk's plan: it knows what whoever worked from it before has heard. If nobody
     has, it is taken to know the plan as it is, which it is told when it starts."""
@@ -47,8 +62,10 @@ def hand_over(desk: Desk, session: str) -> None:
     if session in bound:
         return
     before = desk.session or (bound[-1] if bound else "")
-    _, known = store.glance(plan.id, desk.of(before).reader_key)
-    store.remember(plan.id, desk.of(session).reader_key, known if known.seen else Reader(plan.revision))
+    old, new = desk.of(before).reader_key, desk.of(session).reader_key
+    _, known = store.glance(plan.id, old)
+    store.remember(plan.id, new, known if known.seen else Reader(plan.revision))
+    store.keep_lists(plan.id, new, store.lists(plan.id, old))
 
 
 def _own_ids(desk: Desk, now: Plan, new: Plan) -> set[str]:

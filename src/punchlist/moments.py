@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from .core.changes import CALLS
 from .core.model import MAIN, Item, Pace, Plan
 from .core.ops import called, resume
-from .core.typed import Any, NamedTuple
+from .core.text import inline
+from .core.typed import TYPE_CHECKING, Any, NamedTuple
 from .desk import Desk
 from .policy import brief, remind
 from .policy.limits import OF_DIALECT, OURS, Limits, tokens
@@ -18,7 +19,12 @@ from .policy.resume import Stop as Stop
 from .prompts import say
 from .settings import DIALECTS, UNTIL_DONE, Settings
 
+if TYPE_CHECKING:
+    from .dialects import Dialect
+
 _LATER = ("resume", "compact", "clear", "fork")  # starts that find a plan
+_LOST = ("resume", "compact", "clear")  # those after which the model may not know the plan any more
+_WHOLE_LISTS = {"claude-code": "TodoWrite", "gencode": "TodoWrite", "llxprt": "todo_write"}  # with their tools
 _OWN_TOOL = "plan"  # whose model knows items by their ids
 
 
@@ -69,7 +75,9 @@ def started(desk: Desk, source: str) -> list[str]:
 
     pace = desk.paced(step)
     text = brief.restored(plan, ids=_knows_ids(desk, pace), going_on=source == "compact")
-    return [*([text] if text else []), *desk.news(ids=_knows_ids(desk, pace))]
+    if source in _LOST:
+        desk.lose_lists(brief.listed_ids(plan))
+    return [*([text] if text else []), *_updates(desk, pace)]
 
 
 def was_prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[str]:
@@ -87,11 +95,13 @@ def was_prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[str]:
     pace = desk.paced(lambda pace: prompted(pace, plan.revision, waiting=waiting, going=going))
     if deaf:
         return []
-    return [*desk.news(ids=_knows_ids(desk, pace)), *_planned(desk, plan, counts=False)]
+    return [*_updates(desk, pace), *_planned(desk, plan, counts=False)]
 
 
-def worked(desk: Desk, work: Work, *, deaf: bool = False) -> list[str]:
-    """A tool was used. What it was used for is kept with the item that is active. `deaf`: nothing can be told now."""
+def worked(desk: Desk, work: Work, *, deaf: bool = False, owes_list: bool = False) -> list[str]:
+    """A tool was used. What it was used for is kept with the item that is active. `deaf`: nothing can be told now.
+    `owes_list`: the model was told of an edit of the user's just now."""
+    desk.owes_list = desk.owes_list or owes_list
     before = desk.plan
     if not before.id:
         return []
@@ -110,7 +120,38 @@ def worked(desk: Desk, work: Work, *, deaf: bool = False) -> list[str]:
     pace = desk.paced(step)
     if deaf:
         return []
-    return [*desk.news(ids=_knows_ids(desk, pace)), *_reminded(desk, plan, pace), *_planned(desk, plan, counts=True)]
+    return [*_updates(desk, pace), *_reminded(desk, plan, pace), *_planned(desk, plan, counts=True)]
+
+
+def whole_list(dialect: Dialect, plan: Plan) -> str:
+    """The list as a dialect's system hands it over when it changed; nothing if there is none, or it has no form."""
+    content = dialect.content(plan) if dialect.content and plan.items else None
+    if not content:
+        return ""
+    if dialect.name == "claude-code":
+        from json import dumps
+
+        listed = inline(dumps(content, ensure_ascii=False))
+        return say("claude-code.changed", list=listed, next=brief.closing(plan, "Carry on with what is open."))
+    if dialect.name == "gencode":
+        return say("gencode.list", list=content)
+    return say("llxprt.list", list=content) if dialect.name == "llxprt" else ""
+
+
+def _updates(desk: Desk, pace: Pace) -> list[str]:
+    """What others changed; behind an edit of the user's, the list in the form of the tool that sends it whole, so that
+    the next one holds it."""
+    told = desk.news(ids=_knows_ids(desk, pace))
+    if not desk.owes_list:
+        return told
+    desk.owes_list = False
+    name = desk.dialect_name if desk.dialect_name in _WHOLE_LISTS else "claude-code"
+    if pace.tool != _WHOLE_LISTS[name]:
+        return told
+    from .dialects import load
+
+    listed = whole_list(load(name), desk.plan)
+    return [*told, listed] if listed else told
 
 
 def _with_call(desk: Desk, plan: Plan, work: Work) -> Plan:

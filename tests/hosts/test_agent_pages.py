@@ -32,7 +32,8 @@ def words(tool: str = "plan") -> dict[str, str]:
     said["advancing"] = desk.call("plan", {"done": [1]}).text
     desk.change(lambda plan: ops.rename(plan, "3", "Run all tests"))
     turns = [moments.worked(desk, moments.Work(str(turn))) for turn in range(1, 13)]
-    (said["news"],), (said["reminder"],) = [told for told in turns if told]
+    (said["news"], *listed), (said["reminder"],) = [told for told in turns if told]
+    assert len(listed) == (tool == "TodoWrite")  # where a list is sent whole, it follows an edit
     said["nudge"] = moments.stopped(desk, moments.Stop(agent="main")).text
     (said["again"],) = moments.started(desk, "resume")
     return said

@@ -52,9 +52,9 @@ def wrote(*todos: tuple[str, str], **more: Any) -> Any:
 
 
 def told(answer: Any) -> list[str]:
-    """The lines of context that an answer carries."""
+    """The lines of context that an answer carries, without the list that follows an edit."""
     context: str = answer["hookSpecificOutput"]["additionalContext"]
-    return context.splitlines()
+    return context.partition("\nThe todo list has changed.")[0].splitlines()
 
 
 def edit(change: Any, session: str = SESSION, agent: str = "main") -> None:

@@ -6,7 +6,9 @@ The written rule, in this order, each old item taken at most once:
    place of a closed item: then an old id was used again for a new thing;
 2. the same text; of several equal texts the first entry means the first item, the second the second;
 3. the same text but for case, spacing and end punctuation;
-4. reworded: texts that are alike. A closed item is never found this way by an open entry (that is a new thing to do),
+4. other words that the item is known by: those that others gave it, those it had before;
+5. the beginning of one of its texts, as far as it was shown;
+6. reworded: texts that are alike. A closed item is never found this way by an open entry (that is a new thing to do),
    nor are texts whose numbers differ ("Fix error 1", "Fix error 2"). Between the same two neighbours a little likeness
    is enough; elsewhere it must be large, and the most alike pair goes first.
 """
@@ -15,14 +17,15 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
-from .model import CLOSED, Item
-from .text import plainly
+from .model import CLOSED, NOTHING, Item
+from .text import inline, plainly
 from .typed import Any, NamedTuple
 
 _ALIKE = 0.5  # anywhere in the list
 _ALIKE_HERE = 0.2  # in the same place
+_SHORTEST = 20  # characters of a beginning that is recognised
 _PAIRS = 10_000  # more leftovers than this are compared only place by place
 
 
@@ -34,11 +37,35 @@ class Entry(NamedTuple):
     key: str = ""  # an id that the sender uses
 
 
-def match(old: Sequence[Item], sent: Sequence[Entry]) -> list[Item | None]:
-    """For each entry the item it means, or None if it is new."""
+def match(
+    old: Sequence[Item],
+    sent: Sequence[Entry],
+    aliases: Mapping[str, Sequence[str]] = NOTHING,
+    strangers: Sequence[Item] = (),
+) -> list[Item | None]:
+    """For each entry the item it means, or None if it is new. `aliases`: other words that items are known by, by their
+    ids. `strangers`: items that the sender did not list before. They come last, and are not found by likeness."""
     found: list[Item | None] = [None] * len(sent)
     free = dict.fromkeys(range(len(old)))  # indexes of old items not taken yet, in order
+    if any(entry.key for entry in sent):
+        _by_key(old, sent, found, free)
+    _by_words(old, sent, found, free, aliases)
+    if strangers and None in found:
+        others = dict.fromkeys(range(len(strangers)))
+        _by_key(strangers, sent, found, others)
+        _by_words(strangers, sent, found, others, aliases)
+    if free and None in found:
+        _reworded(old, sent, found, free, aliases)
+    return found
 
+
+def _by_words(
+    old: Sequence[Item],
+    sent: Sequence[Entry],
+    found: list[Item | None],
+    free: dict[int, None],
+    aliases: Mapping[str, Sequence[str]],
+) -> None:
     def take(old_key: Callable[[Item], Hashable], sent_key: Callable[[Entry], Hashable]) -> None:
         places: dict[Hashable, deque[int]] = defaultdict(deque)
         for index in free:
@@ -53,14 +80,56 @@ def match(old: Sequence[Item], sent: Sequence[Entry]) -> list[Item | None]:
                     found[position] = old[index]
                     del free[index]
 
-    if any(entry.key for entry in sent):
-        _by_key(old, sent, found, free)
     take(lambda item: item.text, lambda entry: entry.text)
     if free and None in found:
         take(lambda item: plainly(item.text), lambda entry: plainly(entry.text))
+    if free and None in found and aliases:
+        _by_alias(old, sent, found, free, aliases)
     if free and None in found:
-        _reworded(old, sent, found, free)
-    return found
+        _by_beginning(old, sent, found, free, aliases)
+
+
+def is_beginning(text: str, whole: str) -> bool:
+    """Whether a text is the beginning of a longer one, as it is shown where there is no room for all of it."""
+    start = text[:-1]
+    return text.endswith("…") and _SHORTEST <= len(start) < len(whole) and inline(whole).startswith(start)
+
+
+def _by_alias(
+    old: Sequence[Item],
+    sent: Sequence[Entry],
+    found: list[Item | None],
+    free: dict[int, None],
+    aliases: Mapping[str, Sequence[str]],
+) -> None:
+    places: dict[str, list[int]] = {}
+    for index in free:
+        for words in aliases.get(old[index].id, ()):
+            places.setdefault(plainly(words), []).append(index)
+    for position, entry in enumerate(sent):
+        waiting = places.get(plainly(entry.text), ()) if found[position] is None else ()
+        index = next((index for index in waiting if index in free), -1)
+        if index >= 0:
+            found[position] = old[index]
+            del free[index]
+
+
+def _by_beginning(
+    old: Sequence[Item],
+    sent: Sequence[Entry],
+    found: list[Item | None],
+    free: dict[int, None],
+    aliases: Mapping[str, Sequence[str]],
+) -> None:
+    for position, entry in enumerate(sent):
+        if found[position] is not None or not entry.text.endswith("…"):
+            continue
+        for index in free:
+            texts = (old[index].text, *aliases.get(old[index].id, ()))
+            if any(is_beginning(entry.text, text) for text in texts):
+                found[position] = old[index]
+                del free[index]
+                break
 
 
 def _by_key(old: Sequence[Item], sent: Sequence[Entry], found: list[Item | None], free: dict[int, None]) -> None:
@@ -76,15 +145,26 @@ def _used_again(item: Item, entry: Entry) -> bool:
     return item.status in CLOSED and entry.status not in CLOSED and plainly(item.text) != plainly(entry.text)
 
 
-def _reworded(old: Sequence[Item], sent: Sequence[Entry], found: list[Item | None], free: dict[int, None]) -> None:
+def _reworded(
+    old: Sequence[Item],
+    sent: Sequence[Entry],
+    found: list[Item | None],
+    free: dict[int, None],
+    aliases: Mapping[str, Sequence[str]],
+) -> None:
+    def alike(index: int, position: int) -> float:
+        item, entry = old[index], sent[position]
+        others = aliases.get(item.id, ())
+        return max(likeness(item, entry), *(likeness(item._replace(text=text), entry) for text in others), 0.0)
+
     for position, index in _same_places(old, sent, found, free):
-        if index in free and found[position] is None and likeness(old[index], sent[position]) >= _ALIKE_HERE:
+        if index in free and found[position] is None and alike(index, position) >= _ALIKE_HERE:
             found[position] = old[index]
             del free[index]
     new = [position for position, item in enumerate(found) if item is None]
     if len(new) * len(free) > _PAIRS:
         return
-    pairs = [(likeness(old[index], sent[position]), position, index) for position in new for index in free]
+    pairs = [(alike(index, position), position, index) for position in new for index in free]
     for score, position, index in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2])):
         if score >= _ALIKE and found[position] is None and index in free:
             found[position] = old[index]
@@ -103,6 +183,8 @@ def _same_places(
         item = found[position] if position < len(sent) else None
         if position < len(sent) and item is None:
             run.append(position)
+            continue
+        if item is not None and item.id not in index_of:  # a stranger stands nowhere in the old list
             continue
         right = index_of[item.id] if item else len(old)
         if run:

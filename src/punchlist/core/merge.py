@@ -118,13 +118,14 @@ def _item(was: Item, wish: Item, now: Item, mine_wins: bool, kept: list[str]) ->
         elif names[0] == "notes":
             result = result._replace(notes=_sequence(was.notes, wish.notes, now.notes, mine_wins))
         elif names[0] == "status" and wish.status != now.status:
-            kept.append(_stays(now))
+            kept.append(stays(now))
         elif names[0] == "text" and wish.text != now.text:
             kept.append(f"{quoted(now.text)} keeps these words, not {quoted(wish.text)}.")
     return result
 
 
-def _stays(now: Item) -> str:
+def stays(now: Item) -> str:
+    """What to say where an item stays as it is."""
     if now.closed and now.status in CLOSED:
         who = "the user" if now.closed.by == USER else f"agent {now.closed.by}"
         return f"{quoted(now.text)} was closed by {who}; it stays {now.status}."

@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .changes import Change, Record, undo
-from .model import ACTIVE, CLOSED, PENDING, USER, Plan
+from .model import ACTIVE, CLOSED, PENDING, USER, Item, Plan
+from .text import quoted
+
+_LISTED = 20  # items of a new list that are named
 
 SHOWN = 60  # characters of an item's text in an answer
 
 
-def turns(now: Plan, records: Sequence[Record]) -> list[tuple[str, str, Plan, Plan]]:
-    """Who changed the plan, as which reader, from what to what. Changes of one author in a row are one turn: what was
-    done and undone again is not worth a word."""
-    found: list[tuple[str, str, Plan, Plan]] = []
+def turns(now: Plan, records: Sequence[Record]) -> list[tuple[str, str, bool, Plan, Plan]]:
+    """Who changed the plan, as which reader, whether the user put another list in its place, from what to what. Changes
+    of one author in a row are one turn: what was done and undone again is not worth a word."""
+    found: list[tuple[str, str, bool, Plan, Plan]] = []
     for record in reversed(records):
         before = undo(now, record.changes)
-        if found and found[0][:2] == (record.by, record.reader):
-            found[0] = (*found[0][:2], before, found[0][3])
+        by, reader = record.by, record.reader
+        is_new = by == USER and record.kind in ("import", "restore")
+        if found and found[0][:3] == (by, reader, is_new):
+            found[0] = (by, reader, is_new, before, found[0][4])
         else:
-            found.insert(0, (record.by, record.reader, before, now))
+            found.insert(0, (by, reader, is_new, before, now))
         now = before
     return found
 
@@ -44,6 +49,20 @@ def _gave_words(change: Change) -> bool:
     if change.kind not in ("added", "changed"):
         return False
     return change.before is None or bool(change.before.text != change.after.text)
+
+
+def replaced(plan: Plan, *, ids: bool) -> list[str]:
+    """That the user put another list in a plan's place, with the list."""
+    names = [_listed(item, ids) for item in plan.items[:_LISTED]]
+    if len(plan.items) > _LISTED:
+        names.append(f"and {len(plan.items) - _LISTED} more")
+    now = f"it is now: {', '.join(names)}" if names else "it is empty now"
+    return [f"the user replaced the list; {now}."]
+
+
+def _listed(item: Item, ids: bool) -> str:
+    state = "" if item.status == PENDING else f" ({item.status})"
+    return f"{item.id} {quoted(item.text)}{state}" if ids else f"{quoted(item.text)}{state}"
 
 
 def worth_telling(changes: Sequence[Change], by: str) -> list[Change]:

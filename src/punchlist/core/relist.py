@@ -1,17 +1,20 @@
-"""A list that was sent whole becomes the plan: each entry finds the item it means, and what was not said stays."""
+"""A list that was sent whole becomes the plan: each entry finds the item it means, and changes only what differs from
+the list that its sender sent before."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from .match import Entry, match
-from .merge import interleaved, mended
-from .model import CLOSED, DONE, DROPPED, PENDING, SUBTASK, Item, Plan
+from .kept import NOTHING_UNHEARD, Held, Kept, Unheard, in_order, without_gone
+from .match import Entry, is_beginning, match
+from .merge import interleaved, mended, stays
+from .model import ACTIVE, CLOSED, DONE, DROPPED, PENDING, SUBTASK, USER, Item, Plan
 from .ops import grouped
-from .text import inline, plainly
+from .text import inline, plainly, quoted
 from .typed import Any, NamedTuple
 
 OMITTED = "omitted by the agent"
+_SAID = 5  # sentences of one kind in one answer
 
 
 class Sent(NamedTuple):
@@ -26,53 +29,150 @@ class Sent(NamedTuple):
     calls: tuple[Mapping[str, Any], ...] | None = None
 
 
+class Style(NamedTuple):
+    """How a dialect lists a plan.
+
+    `shown` says how the sender sees each status; an item whose status it has no word for is out of its sight and stays.
+    An open item that is left out is gone; with `omitted="abandoned"` it is abandoned instead.
+    With `nested` the entries are the items without parent, and their parts are sent inside them.
+    """
+
+    shown: Mapping[str, str]
+    omitted: str = "gone"
+    nested: bool = False
+
+
+class Relisted(NamedTuple):
+    """What a sent list leads to."""
+
+    plan: Plan
+    kept: Kept  # the list as it was applied
+    said: tuple[str, ...] = ()  # one sentence for each request that was not granted
+    anew: bool = False  # whether the list has nothing to do with the one before, which was finished
+
+
 def relist(
     plan: Plan, sent: Sequence[Sent], shown: Mapping[str, str], *, omitted: str = "gone", nested: bool = False
 ) -> Plan:
-    """The plan that a sent list asks for.
+    """The plan that a sent list asks for, if its sender saw all of the plan, and all of it is its own."""
+    own = tuple([Held(item.id, item.text, shown.get(item.status, item.status)) for item in plan.items])
+    return resent(plan, sent, Style(shown, omitted, nested), Kept(entries=own), forgiving=True).plan
 
-    `shown` says how the sender sees each status; an item whose status it has no word for is out of its sight and stays.
-    An item in sight that is left out is gone; with `omitted="abandoned"` an open one is abandoned instead.
-    With `nested` the entries are the items without parent, and their parts are sent inside them.
+
+def resent(
+    plan: Plan,
+    sent: Sequence[Sent],
+    style: Style,
+    kept: Kept,
+    unheard: Unheard = NOTHING_UNHEARD,
+    *,
+    closed_is_final: bool = True,
+    forgiving: bool = False,
+    recall: Callable[[str], Item | None] = lambda id: None,
+) -> Relisted:
+    """The plan that a sent list makes of the plan as it is now.
+
+    `kept` is the list as its sender sent it before, and `unheard` what others changed since it last heard of them.
+    What the list repeats says nothing. What it changes is a request: it is granted unless it is about something that
+    others changed unheard, or that the user closed, removed, added or reopened.
+    `forgiving`: the list is not an agent's, and nothing of that is looked at.
+    `recall` finds an item that left the plan.
     """
-    listing = _Listing(plan, shown, omitted, nested)
-    listing.place([item for item in plan.items if not (nested and item.parent)], sent, None)
-    return listing.result()
+    listing = _Listing(plan, style, kept, unheard, closed_is_final, forgiving, recall)
+    listing.place([item for item in plan.items if not (style.nested and item.parent)], sent, None)
+    return listing.result(sent)
 
 
 class _Listing:
-    """A plan being listed anew."""
+    """A plan that is being listed again."""
 
-    def __init__(self, plan: Plan, shown: Mapping[str, str], omitted: str, nested: bool) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        style: Style,
+        kept: Kept,
+        unheard: Unheard,
+        closed_is_final: bool,
+        forgiving: bool,
+        recall: Callable[[str], Item | None],
+    ) -> None:
         self.plan = plan
-        self.shown = shown
-        self.omitted = omitted
-        self.nested = nested
+        self.style = style
+        self.shown = style.shown
+        self.base = kept
+        self.held = {held.id: held for held in kept.entries}
+        self.unheard = unheard
+        self.final = closed_is_final
+        self.forgiving = forgiving
+        self.recall = recall
+        self.there = {item.id for item in plan.items}
+        self.removed = frozenset(() if forgiving else plan.removed)
         self.last_id = plan.last_id
         self.made: list[Item] = []
-        self.kept: dict[str, Item] = {}  # not sent, and still there
+        self.stayed: dict[str, Item] = {}  # not sent, and still there
+        self.entries: list[Held] = []  # the list as it is applied
+        self.waiting: list[Held] = []  # left out, but not granted
+        self.gone: list[tuple[str, str]] = []
+        self.former: dict[str, tuple[str, ...]] = {}
+        self.begun: set[str] = set()  # reopened by the user, and begun again by this list
+        self.said: list[str] = []
+        self.anew = False
         self.parts: dict[str, list[Item]] = {}  # by the id of their whole
-        for item in plan.items if nested else ():
+        for item in plan.items if style.nested else ():
             self.parts.setdefault(item.parent, []).append(item)
         self.keys: set[str] = set()  # the ids its sender gave
         self.seen: set[str] = set()  # those the sender could have spoken of
 
+    # --- one level of the list -------------------------------------------------------------------------------------
+
     def place(self, old: Sequence[Item], sent: Sequence[Sent], parent: Item | None) -> None:
         self.seen.update(item.id for item in old)
         self.keys.update(entry.key for entry in sent)
-        visible = [item for item in old if item.status in self.shown]
-        found = match(visible, [Entry(entry.text, entry.status, entry.key) for entry in sent])
-        self._take_up_again(found, sent, [item for item in old if item.status not in self.shown])
+        found = self._found(old, sent, top=parent is None)
         taken = {item.id for item in found if item}
-        if taken or any(
-            item.status not in CLOSED for item in old
-        ):  # otherwise it is a new list, and the old one is over
-            self._keep([item for item in old if item.id not in taken])
+        if not taken and self._is_over(old):
+            self.anew = self.anew or (parent is None and bool(old))
+        else:
+            self._leave_out([item for item in old if item.id not in taken])
         for entry, item in zip(sent, found, strict=True):
-            made = self._new(entry, parent) if item is None else _updated(item, entry, self.shown)
+            made = self._made(entry, item, parent)
+            if made is None:
+                continue
             self.made.append(made)
-            if self.nested and parent is None:
-                self._parts(entry, made, item)
+            if self.style.nested and parent is None:
+                self._place_parts(entry, made, item)
+
+    def _is_over(self, old: Sequence[Item]) -> bool:
+        """Whether the list before is finished, and its sender knows that: what comes now is a new one."""
+        if any(item.status not in CLOSED or self.unheard.has(item.id) for item in old):
+            return False
+        known = [self.held[item.id] for item in old if item.id in self.held]
+        return self.forgiving or all(held.status in CLOSED for held in known)
+
+    def _found(self, old: Sequence[Item], sent: Sequence[Sent], *, top: bool) -> list[Item | None]:
+        """For each entry the item it means: one that its sender listed before, in the words it used then, or another
+        one of the plan. An item that others removed is found, too, as it was listed."""
+        visible = {item.id: item for item in old if item.status in self.shown}
+        before: list[Item] = []
+        aliases: dict[str, tuple[str, ...]] = {}
+        for held in self.base.entries:
+            item = visible.get(held.id)
+            if item is not None:
+                before.append(item if item.text == held.text else item._replace(text=held.text))
+                words = self.base.past.get(held.id, ())
+                if words or item.text != held.text:
+                    aliases[held.id] = (item.text, *words)
+            elif top and held.id not in self.there:
+                before.append(Item(held.id, held.text, held.status))
+        strangers = [item for item in visible.values() if item.id not in self.held]
+        for item in strangers:
+            if item.id in self.base.past:
+                aliases[item.id] = self.base.past[item.id]
+        entries = [Entry(entry.text, entry.status, entry.key) for entry in sent]
+        found = match(before, entries, aliases, strangers)
+        found = [item and visible.get(item.id, item) for item in found]
+        self._take_up_again(found, sent, [item for item in old if item.status not in self.shown])
+        return found
 
     def _take_up_again(self, found: list[Item | None], sent: Sequence[Sent], hidden: Sequence[Item]) -> None:
         """An item out of the sender's sight that it sends in the same words is meant, not a second one like it."""
@@ -81,37 +181,141 @@ class _Listing:
             if found[index] is None and words:
                 found[index] = words.pop(plainly(entry.text), None)
 
-    def result(self) -> Plan:
-        items = {item.id: item for item in self.made} | self.kept
-        wholes = list(items) if self.nested else []
-        while wholes:  # parts of parts are out of the sender's sight: they stay with their wholes
-            for part in self.parts.get(wholes.pop(), ()):
-                if part.id not in self.seen and part.id not in items:
-                    items[part.id] = part
-                    wholes.append(part.id)
-        order = interleaved([item.id for item in self.made], [item.id for item in self.plan.items])
-        listed = tuple([items[id] for id in order if id in items])
-        if len(listed) == len(self.plan.items) and all(map(_same, listed, self.plan.items)):
-            listed = self.plan.items
-        return grouped(mended(self.plan._replace(items=listed, last_id=self.last_id)))
+    # --- what was left out -----------------------------------------------------------------------------------------
 
-    def _keep(self, items: Sequence[Item]) -> None:
+    def _leave_out(self, items: Sequence[Item]) -> None:
         for item in items:
-            if item.status not in self.shown or (self.omitted == "abandoned" and item.status == DROPPED):
-                self.kept[item.id] = item
-            elif self.omitted == "abandoned" and item.status != DONE:
-                self.kept[item.id] = item._replace(status=DROPPED, reason=OMITTED)
+            held = self.held.get(item.id)
+            abandons = self.style.omitted == "abandoned"
+            if held is None or not self._may_leave(item, held) or (abandons and item.status == DROPPED):
+                self.stayed[item.id] = item
+            elif abandons and item.status != DONE:
+                self.stayed[item.id] = item._replace(status=DROPPED, reason=OMITTED)
+            else:
+                self.gone.append((item.id, item.text))
 
-    def _parts(self, entry: Sent, made: Item, item: Item | None) -> None:
-        old = self.parts.get(made.id, [])
-        finished = made.status == DONE and item is not None and item.status != DONE
-        if entry.parts is None:
-            self.seen.update(part.id for part in old)
-            self.made += [part._replace(status=DONE) if finished and not part.is_closed else part for part in old]
+    def _may_leave(self, item: Item, held: Held) -> bool:
+        """Whether an item leaves the plan because a list does not have it. Where that is not granted, but may be
+        another time, the entry stays in the kept list."""
+        if item.status not in self.shown:
+            return False
+        if self.forgiving:
+            return True
+        if not held.own or _is_closed_by_user(item):
+            return False
+        if not held.known or self.unheard.has(item.id) or item.id in self.base.reopened:
+            self.waiting.append(held)
+            return False
+        return True
+
+    # --- one entry -------------------------------------------------------------------------------------------------
+
+    def _made(self, entry: Sent, item: Item | None, parent: Item | None) -> Item | None:
+        """The item that an entry leads to; None if it is not brought back."""
+        if item is None:
+            return self._new(entry, parent)
+        if item.id not in self.there:
+            self._refuse_removed(entry, self.held[item.id])
+            return None
+        held = self.held.get(item.id)
+        made = _updated(item, entry, self.shown) if self.forgiving else self._merged(item, entry, held)
+        own = held.own if held else False
+        text = entry.text if made.text == entry.text else held.text if held else made.text
+        status = entry.status
+        if status != self.shown.get(made.status):
+            status = held.status if held else self.shown.get(made.status, made.status)
+        self.entries.append(Held(item.id, text, status, own))
+        return made
+
+    def _merged(self, item: Item, entry: Sent, held: Held | None) -> Item:
+        """The item with what the entry asks for and is granted."""
+        changed = self.unheard.fields.get(item.id, ())
+        text = entry.text if self._grants_text(item, entry, held) else item.text
+        status = entry.status if self._grants_status(item, entry, held) else ""
+        wish = entry._replace(
+            text=text,
+            status=status,
+            active=entry.active if text == entry.text and "active" not in changed else None,
+            priority=None if "priority" in changed else entry.priority,
+        )
+        if text != item.text:
+            self.former[item.id] = (*self.base.former.get(item.id, ()), item.text)
+        if entry.status == ACTIVE and ACTIVE in (status, item.status):
+            self.begun.add(item.id)
+        return _updated(item, wish, self.shown)
+
+    def _grants_text(self, item: Item, entry: Sent, held: Held | None) -> bool:
+        if entry.text == item.text:
+            return True
+        if entry.text == inline(item.text):  # as it was shown
+            return False
+        words = plainly(entry.text)
+        known = (item.text, *self.base.past.get(item.id, ()))
+        if held is not None and entry.text == held.text:
+            return False
+        if any(is_beginning(entry.text, text) for text in (*known, held.text if held else "")):
+            return False
+        if words in map(plainly, known[1:]) or (words == plainly(item.text) and (held is None or not held.own)):
+            return False
+        if "text" in self.unheard.fields.get(item.id, ()) or item.id in self.unheard.added:
+            self.said.append(f"{quoted(item.text)} keeps these words, not {quoted(entry.text)}.")
+            return False
+        return True
+
+    def _grants_status(self, item: Item, entry: Sent, held: Held | None) -> bool:
+        now = self.shown.get(item.status)
+        if entry.status == now:
+            return False
+        repeats = held is not None and held.status == entry.status
+        is_unheard = "status" in self.unheard.fields.get(item.id, ())
+        if _is_closed_by_user(item) and (self.final or is_unheard or repeats):
+            if (not (repeats and is_unheard) and self.final) or (is_unheard and not repeats):
+                self.said.append(stays(item))
+            return False
+        if repeats:
+            return False
+        if item.id in self.base.reopened and entry.status in CLOSED:
+            return False  # said with what else is reopened
+        if held is None and now == ACTIVE and entry.status == PENDING:
+            return False  # somebody is at work on it, and the sender only learns of it
+        if is_unheard or (item.id in self.unheard.added and item.status != PENDING):
+            self.said.append(stays(item))
+            return False
+        return True
+
+    def _refuse_removed(self, entry: Sent, held: Held) -> None:
+        """An entry means an item that others removed."""
+        is_unheard = held.id in self.unheard.removed
+        if plainly(held.text) in self.removed or plainly(entry.text) in self.removed:
+            self.said.append(_not_brought_back(entry))
+        elif is_unheard or entry.status == held.status:
+            self.entries.append(held)
         else:
-            self.place(old, [_follows(part, made, old) for part in entry.parts], made)
+            self.said.append(f"{quoted(entry.text)} was removed meanwhile; if it is still to be done, send it again.")
 
-    def _new(self, entry: Sent, parent: Item | None) -> Item:
+    def _new(self, entry: Sent, parent: Item | None) -> Item | None:
+        words = plainly(entry.text)
+        if words in self.removed and not self.anew:
+            self.said.append(_not_brought_back(entry))
+            return None
+        item = self._recalled(words) if not self.anew else None
+        if item is not None:
+            item = item._replace(text=entry.text, status=entry.status, reason="", closed=None)
+            item = _updated(item, entry._replace(status=""), self.shown)
+            item = item._replace(parent=parent.id if parent else "")
+        else:
+            item = self._begun(entry, parent)
+        self.entries.append(Held(item.id, entry.text, entry.status))
+        return item
+
+    def _recalled(self, words: str) -> Item | None:
+        """An item that this sender left out before, with the same words."""
+        for id, text in reversed(self.base.gone):
+            if id not in self.there and plainly(text) == words and all(made.id != id for made in self.made):
+                return self.recall(id)
+        return None
+
+    def _begun(self, entry: Sent, parent: Item | None) -> Item:
         self.last_id += 1
         while not entry.key and str(self.last_id) in self.keys:  # that would look like an id its sender gave
             self.last_id += 1
@@ -130,6 +334,93 @@ class _Listing:
             },
         )
 
+    def _place_parts(self, entry: Sent, made: Item, item: Item | None) -> None:
+        old = self.parts.get(made.id, [])
+        finished = made.status == DONE and item is not None and item.status != DONE
+        if entry.parts is None:
+            self.seen.update(part.id for part in old)
+            self.made += [part._replace(status=DONE) if finished and not part.is_closed else part for part in old]
+            self.entries += [self.held[part.id] for part in old if part.id in self.held]
+        else:
+            self.place(old, [_follows(part, made, old) for part in entry.parts], made)
+
+    # --- all of it -------------------------------------------------------------------------------------------------
+
+    def result(self, sent: Sequence[Sent]) -> Relisted:
+        items = {item.id: item for item in self.made} | self.stayed
+        wholes = list(items) if self.style.nested else []
+        while wholes:  # parts of parts are out of the sender's sight: they stay with their wholes
+            for part in self.parts.get(wholes.pop(), ()):
+                if part.id not in self.seen and part.id not in items:
+                    items[part.id] = part
+                    wholes.append(part.id)
+        order = self._order()
+        listed = tuple([items[id] for id in order if id in items])
+        if len(listed) == len(self.plan.items) and all(map(_same, listed, self.plan.items)):
+            listed = self.plan.items
+        plan = grouped(mended(self.plan._replace(items=listed, last_id=self.last_id)))
+        if self.anew and not self.forgiving and self.plan.removed:
+            plan = plan._replace(removed=())
+        if not self.forgiving and not self.anew:
+            self._say_what_stays(plan, sent)
+        return Relisted(plan, self._kept(plan), tuple(self.said), self.anew)
+
+    def _order(self) -> list[str]:
+        """The order of the plan, unless the list asks for another: one that it has not had before, if nobody moved
+        anything unheard."""
+        mine, now = [item.id for item in self.made], [item.id for item in self.plan.items]
+        if self.forgiving:
+            return interleaved(mine, now)
+        listed = [id for id in mine if id in self.held]
+        before = [held.id for held in self.base.entries]
+        if in_order(listed, before) or self.unheard.moved or any(in_order(listed, one) for one in self.base.orders):
+            return _woven(now, mine)
+        strangers = {id for id in mine if id in self.there and id not in self.held}
+        return interleaved([id for id in mine if id not in strangers], now)
+
+    def _say_what_stays(self, plan: Plan, sent: Sequence[Sent]) -> None:
+        """What the user added and the list does not have, and what the user reopened and was not begun again."""
+        stayed = [self.stayed[id] for id in self.base.theirs if id in self.stayed and id not in self.unheard.added]
+        stayed = [item for item in stayed if not item.is_closed and item.status in self.shown]
+        over = bool(sent) and all(entry.status in CLOSED for entry in sent)
+        for item in stayed[:_SAID]:
+            words = "is open: the user added it, and it stays" if over else "was added by the user; it stays"
+            self.said.append(f"{quoted(item.text)} {words}.")
+        open = {item.id: item for item in plan.items if not item.is_closed}
+        for id in [id for id in self.base.reopened if id in open and id not in self.begun][:_SAID]:
+            self.said.append(
+                f"{quoted(open[id].text)} was reopened by the user; set it in_progress before you complete it."
+            )
+
+    def _kept(self, plan: Plan) -> Kept:
+        if self.anew:
+            return Kept(self.base.at, tuple(self.entries))
+        reopened = [id for id in self.base.reopened if id not in self.begun] if self.begun else self.base.reopened
+        kept = self.base._replace(
+            entries=(*self.entries, *self.waiting),
+            former={**self.base.former, **self.former} if self.former else self.base.former,
+            reopened=tuple(reopened),
+            gone=(*self.base.gone, *self.gone) if self.gone else self.base.gone,
+        )
+        return without_gone(kept, plan)
+
+
+def _woven(now: Sequence[str], mine: Sequence[str]) -> list[str]:
+    """The plan's order, with what is new behind its neighbor in the list; at the head of the list, before the next."""
+    known = set(now)
+    first = next((index for index, id in enumerate(mine) if id in known), len(mine))
+    order = interleaved(now, mine[first:])
+    place = order.index(mine[first]) if first < len(mine) else len(order)
+    return [*order[:place], *mine[:first], *order[place:]]
+
+
+def _is_closed_by_user(item: Item) -> bool:
+    return item.closed is not None and item.closed.by == USER
+
+
+def _not_brought_back(entry: Sent) -> str:
+    return f"{quoted(entry.text)} was removed by the user; it was not brought back."
+
 
 def _same(a: Item, b: Item) -> bool:
     return a is b
@@ -146,10 +437,11 @@ def _follows(part: Sent, whole: Item, old: Sequence[Item]) -> Sent:
 
 
 def _updated(item: Item, entry: Sent, shown: Mapping[str, str]) -> Item:
+    """The item with what an entry says. Without a status, it keeps its own."""
     new: dict[str, Any] = {}
     if entry.text not in (item.text, inline(item.text)):  # its sender may send back what it was shown
         new["text"] = entry.text
-    if entry.status != shown.get(item.status):
+    if entry.status and entry.status != shown.get(item.status):
         new |= {"status": entry.status, "reason": ""}
     if entry.active is not None and entry.active != item.active:
         new["active"] = entry.active

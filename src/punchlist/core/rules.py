@@ -22,7 +22,6 @@ class Rules(NamedTuple):
     one_active: bool = False  # of several active items the first stays active
     promote: bool = False  # with nothing active, the first pending item becomes active
     clear_when_done: bool = False  # a list that was sent all completed becomes empty once nothing is open
-    omitted: str = "gone"  # an open item that a resent list leaves out: gone | abandoned
     speaks_of: str = "now"  # what a call talks about: the plan as it is now, or as its author last saw it ("seen")
     clears: bool = False  # closed items leave the list some time after they were closed
     shows_ids: bool = False  # whether its model knows items by their ids

@@ -9,6 +9,7 @@ from ..core.changes import Change
 from ..core.conflicts import Asked
 from ..core.errors import BadShape, Refused, StoreError
 from ..core.model import MAIN, NOTHING, Plan
+from ..core.relist import Sent, Style
 from ..core.rules import Rules
 from ..core.shape import Fault, Schema, check, listed
 from ..core.text import cut, inline
@@ -160,8 +161,10 @@ class Dialect(NamedTuple):
 
     name: str
     tools: tuple[Tool, ...]
-    apply: Callable[[Plan, Call], Plan]
     reply: Callable[[Turn], Reply]
+    apply: Callable[[Plan, Call], Plan] = lambda plan, call: plan  # of a call that is not a whole list
+    entries: Callable[[Call], Sequence[Sent] | None] = lambda call: None  # of a call that sends the whole list
+    style: Style = Style(NOTHING)  # how it lists a plan
     rules: Rules = Rules()
     read: Callable[[Call], Call] = lambda call: call  # other forms of a call that it understands without a word
     judge: Callable[[Call], str] = judged

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.model import ACTIVE, BLOCKED, DONE, PENDING, Item, Plan
-from ..core.relist import Sent, relist
+from ..core.relist import Sent, Style, relist
 from ..core.rules import Rules
 from ..core.shape import Fault, Schema, check, dotted
 from ..core.typed import Any
@@ -63,10 +63,6 @@ def own_words(fault: Fault) -> str:
     return str(fault)
 
 
-def _apply(plan: Plan, call: Call) -> Plan:
-    return relist(plan, sent(call.args["todos"]), SHOWN)
-
-
 def _reply(turn: Turn) -> Reply:
     new = [{key: todo[key] for key in ("content", "status", "activeForm")} for todo in turn.call.args["todos"]]
     text = say("claude-code.answer") if turn.plan.open_items else say("claude-code.answer.done")
@@ -89,9 +85,10 @@ def todo(item: Item) -> dict[str, str]:
 DIALECT = Dialect(
     name="claude-code",
     tools=(WRITE,),
-    apply=_apply,
     reply=_reply,
-    rules=Rules(clear_when_done=True, speaks_of="seen"),
+    entries=lambda call: sent(call.args["todos"]),
+    style=Style(SHOWN),
+    rules=Rules(clear_when_done=True),
     judge=_judge,
     system="claude-code.system",
     content=todos,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.model import ACTIVE, DONE, PENDING, Plan
-from ..core.relist import Sent, relist
-from ..core.rules import Rules
+from ..core.model import ACTIVE, DONE, PENDING
+from ..core.relist import Sent, Style
 from . import Call, Dialect, Reply, Tool, Turn
 from .claude_code import SHOWN
 
@@ -36,12 +35,9 @@ UPDATE = Tool(
     fill={"status": lambda step: PENDING},
 )
 
-_RULES = Rules(omitted="abandoned", speaks_of="seen")
 
-
-def _apply(plan: Plan, call: Call) -> Plan:
-    steps = [Sent(step["step"], step["status"]) for step in call.args["plan"]]
-    return relist(plan, steps, SHOWN, omitted=_RULES.omitted)
+def _entries(call: Call) -> list[Sent]:
+    return [Sent(step["step"], step["status"]) for step in call.args["plan"]]
 
 
 def _reply(turn: Turn) -> Reply:
@@ -51,9 +47,9 @@ def _reply(turn: Turn) -> Reply:
 DIALECT = Dialect(
     name="codex",
     tools=(UPDATE,),
-    apply=_apply,
     reply=_reply,
-    rules=_RULES,
+    entries=_entries,
+    style=Style(SHOWN, omitted="abandoned"),
     tolerant=True,
     system="codex.system",
 )

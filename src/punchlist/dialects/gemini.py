@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Plan
-from ..core.relist import Sent, relist
-from ..core.rules import Rules
+from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING
+from ..core.relist import Sent, Style
 from ..core.text import counted
 from . import Call, Dialect, Reply, Tool, Turn
 
@@ -46,12 +45,9 @@ WRITE = Tool(
     fill={"status": lambda todo: PENDING},
 )
 
-_RULES = Rules(omitted="abandoned", speaks_of="seen")
 
-
-def _apply(plan: Plan, call: Call) -> Plan:
-    todos = [Sent(todo["description"], _MEANT.get(todo["status"], todo["status"])) for todo in call.args["todos"]]
-    return relist(plan, todos, _SHOWN, omitted=_RULES.omitted)
+def _entries(call: Call) -> list[Sent]:
+    return [Sent(todo["description"], _MEANT.get(todo["status"], todo["status"])) for todo in call.args["todos"]]
 
 
 def _reply(turn: Turn) -> Reply:
@@ -62,9 +58,9 @@ def _reply(turn: Turn) -> Reply:
 DIALECT = Dialect(
     name="gemini",
     tools=(WRITE,),
-    apply=_apply,
     reply=_reply,
-    rules=_RULES,
+    entries=_entries,
+    style=Style(_SHOWN, omitted="abandoned"),
     tolerant=True,
     system="gemini.system",
 )

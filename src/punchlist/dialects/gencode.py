@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from ..core.errors import Refused
 from ..core.model import ACTIVE, DONE, PENDING, Plan
-from ..core.relist import Sent, relist
-from ..core.rules import Rules
+from ..core.relist import Sent, Style
 from ..core.shape import Schema
 from ..core.text import inline
 from . import Call, Dialect, Reply, Tool, Turn
-from .claude_code import SHOWN
+from .claude_code import SHOWN, sent
 
 _MOST = 20
 _LENGTH: Schema = {"type": "string", "minLength": 1, "maxLength": 500}
@@ -52,11 +51,11 @@ WRITE = Tool(
 )
 
 
-def _apply(plan: Plan, call: Call) -> Plan:
+def _entries(call: Call) -> list[Sent]:
     todos = call.args["todos"]
     if sum(todo["status"] == ACTIVE for todo in todos) > 1:
         raise Refused("Only one task can be in_progress at a time")
-    return relist(plan, [Sent(todo["content"], todo["status"], todo["activeForm"]) for todo in todos], SHOWN)
+    return sent(todos)
 
 
 def _reply(turn: Turn) -> Reply:
@@ -86,9 +85,9 @@ def drawn(plan: Plan) -> str:
 DIALECT = Dialect(
     name="gencode",
     tools=(WRITE,),
-    apply=_apply,
     reply=_reply,
-    rules=Rules(speaks_of="seen"),
+    entries=_entries,
+    style=Style(SHOWN),
     refuse=_refuse,
     system="gencode.system",
     content=drawn,

@@ -8,8 +8,8 @@ from ..core.errors import StoreError
 from ..core.model import ACTIVE, BLOCKED, DONE, PENDING, Item, Plan
 from ..core.ops import pause
 from ..core.redact import redacted
-from ..core.relist import Sent, relist
-from ..core.rules import Rules, pause_fault
+from ..core.relist import Sent, Style, relist
+from ..core.rules import pause_fault
 from ..core.shape import Fault, Schema, check, listed, shown
 from ..core.text import block, inline
 from ..core.typed import Any
@@ -129,8 +129,6 @@ def _pause_fault(call: Call) -> str:
 
 
 def _apply(plan: Plan, call: Call) -> Plan:
-    if call.tool is READ:
-        return plan
     if call.tool is PAUSE:
         paused = pause(plan, call.args["reason"], call.at)
         old = plan.paused
@@ -141,7 +139,11 @@ def _apply(plan: Plan, call: Call) -> Plan:
                 paused=paused.paused._replace(attempts=old.attempts, last_prompt_at=old.last_prompt_at)
             )
         )
-    return relist(plan, _sent(call.args["todos"], call.redact), _SHOWN, nested=True)
+    return plan
+
+
+def _entries(call: Call) -> list[Sent] | None:
+    return _sent(call.args["todos"], call.redact) if call.tool is WRITE else None
 
 
 def _reply(turn: Turn) -> Reply:
@@ -242,7 +244,8 @@ DIALECT = Dialect(
     tools=(WRITE, READ, PAUSE),
     apply=_apply,
     reply=_reply,
-    rules=Rules(speaks_of="seen"),
+    entries=_entries,
+    style=Style(_SHOWN, nested=True),
     judge=_judge,
     fault=_fault,
     system="llxprt.system",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Item, Plan
-from ..core.relist import Sent, relist
-from ..core.rules import Rules
+from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Item
+from ..core.relist import Sent, Style
 from ..core.typed import Any
 from . import Call, Dialect, Reply, Tool, Turn
 
@@ -40,15 +39,12 @@ WRITE = Tool(
     fill={"status": lambda todo: PENDING, "priority": lambda todo: "medium"},
 )
 
-_RULES = Rules(omitted="abandoned", speaks_of="seen")
 
-
-def _apply(plan: Plan, call: Call) -> Plan:
-    todos = [
+def _entries(call: Call) -> list[Sent]:
+    return [
         Sent(todo["content"], DROPPED if todo["status"] == _CANCELLED else todo["status"], priority=todo["priority"])
         for todo in call.args["todos"]
     ]
-    return relist(plan, todos, _SHOWN, omitted=_RULES.omitted)
 
 
 def _reply(turn: Turn) -> Reply:
@@ -72,9 +68,9 @@ def _todo(item: Item) -> dict[str, Any]:
 DIALECT = Dialect(
     name="opencode",
     tools=(WRITE,),
-    apply=_apply,
     reply=_reply,
-    rules=_RULES,
+    entries=_entries,
+    style=Style(_SHOWN, omitted="abandoned"),
     tolerant=True,
     system="opencode.system",
 )

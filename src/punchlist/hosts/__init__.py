@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from .. import delivery
 from ..core.typed import Any
 
 _VALUED = ("store", "plan", "session", "agent")  # options that stand before a value
@@ -23,12 +24,15 @@ def run(argv: list[str]) -> int:
     host = ""
     try:
         host, flags = _read(argv)
+        delivery.hold()
         said = _answer(host, flags, sys.stdin.buffer.read())
         if said:
             sys.stdout.write(said)
             sys.stdout.flush()
+        delivery.written()
     except Exception as error:
         _log(host, error)
+        delivery.dropped()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what could not be written is not tried again at the end
     return 0
 

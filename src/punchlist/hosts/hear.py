@@ -195,7 +195,8 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
     changes = changes_something(event.tool, event.args)
     calls = () if tool else _call(desk, event, host)
     work = moments.Work(_digest(event), tool, event.failed, event.interrupted, changes, calls)
-    return [*news, *_again(desk, event, host), *moments.worked(desk, work, deaf=host.deaf)]
+    again = _again(desk, event, host)
+    return [*news, *again, *moments.worked(desk, work, deaf=host.deaf, owes_list=bool(news))]
 
 
 def _makes_commit(event: Event) -> bool:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 
+from .. import delivery
 from ..core.errors import PunchlistError, StoreError
 from ..core.text import visible
 from ..core.typed import Any, NoReturn
@@ -42,6 +43,7 @@ def _named(what: str) -> str:
 def serve(server: Server) -> int:
     """Answer every line of standard input. Nothing but answers reaches standard output."""
     _heed_signals()
+    delivery.hold()
     try:
         out = _own_output()
         _answer_all(server, Lines(0), out)
@@ -49,12 +51,14 @@ def serve(server: Server) -> int:
     except SystemExit:  # somebody asked us to end
         said = server.end()
     except OSError:  # nobody reads our answers any more
+        delivery.dropped()
         return 0
     try:
         for message in said:
             write(out, written(message))
     except OSError:
         pass
+    delivery.dropped()
     return 0
 
 
@@ -68,6 +72,7 @@ def _answer_all(server: Server, lines: Lines, out: int) -> None:
             _receive(line, queue)
         for message in server.answer(queue.pop(0)) if queue else ():
             write(out, written(message))
+        delivery.written()
         for notice in server.look():
             write(out, written(notice))
 

@@ -39,6 +39,11 @@ def listed(plan: Plan, *, ids: bool) -> str:
     return "\n".join(lines)
 
 
+def listed_ids(plan: Plan) -> list[str]:
+    """The ids of the items that `listed` names."""
+    return [item.id for item in plan.open_items[:_SHOWN]]
+
+
 def now(plan: Plan, item: Item, *, ids: bool) -> str:
     """Where the work stands: `now 4 "Run the tests" (3/7)`."""
     name = f"{item.id} {quoted(item.text)}" if ids else quoted(item.text)
