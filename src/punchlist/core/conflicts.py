@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from .changes import Record
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, PENDING, USER, Item, Plan
+from .ops import lookup
 from .text import inline, plainly, quoted
 from .typed import NamedTuple
 
@@ -75,11 +76,10 @@ def _kinds(old: Item, new: Item, now: Item) -> list[str]:
 
 def spared(asked: Sequence[Asked], now: Plan, edits: Edits, *, agent: str, final: bool, ids: bool) -> Spared:
     """Return what of a call is not applied. `final`: what the user closed stays closed, also once it was told."""
-    items = {item.id: item for item in now.items}
     kept: set[tuple[str, str]] = set()
     said: list[str] = []
     for one in asked:
-        item = items.get(one.id)
+        item = lookup(now, one.id)
         if item is None:
             continue
         reason = _reason(one, item, now, edits.get(item.id, {}), agent, final, ids)
@@ -135,12 +135,14 @@ def _who(by: str) -> str:
 def taken(asked: Sequence[Asked], now: Plan, *, agent: str) -> Spared:
     """Return what of a call would start an item that another agent works on, or one of an agent that is busy."""
     mine = "" if agent == MAIN else agent
-    wanted = {one.id for one in asked if one.verb == "start"}
+    wanted = [lookup(now, one.id) for one in asked if one.verb == "start"]
+    if not wanted:
+        return Spared()
     busy = {item.owner: item for item in now.busy}
     kept: set[tuple[str, str]] = set()
     said: list[str] = []
-    for item in now.items:
-        if item.id not in wanted or item.owner == mine:
+    for item in wanted:
+        if item is None or item.owner == mine:
             continue
         other = busy.get(item.owner)
         owner = f"agent {inline(item.owner or MAIN)}"
@@ -157,12 +159,15 @@ def taken(asked: Sequence[Asked], now: Plan, *, agent: str) -> Spared:
 
 def gone(asked: Sequence[Asked], now: Plan) -> Spared:
     """Return what names items that have left the list. A call that asks for nothing else is not spared: it is wrong."""
-    ids = {item.id for item in now.items}
-    missing = [one for one in asked if one.id.isdigit() and one.id not in ids and 0 < int(one.id) <= now.last_id]
+    missing = [one for one in asked if _has_left(one.id, now)]
     if len(missing) == len(asked):
         return Spared()
     said = [f"{one.word or one.verb} {one.id} was not applied: {one.id} is no longer on the list." for one in missing]
     return Spared(frozenset((one.verb, one.id) for one in missing), tuple(dict.fromkeys(said)))
+
+
+def _has_left(id: str, now: Plan) -> bool:
+    return id.isdigit() and 0 < int(id) <= now.last_id and lookup(now, id) is None
 
 
 def former_words(records: Iterable[Record], now: Plan) -> dict[str, str]:

@@ -26,6 +26,12 @@ def find(plan: Plan, id: Id) -> Item:
     return plan.items[place]
 
 
+def lookup(plan: Plan, id: str) -> Item | None:
+    """Return the item with this id, if there is one."""
+    place = _place_of(plan.items, id)
+    return plan.items[place] if place >= 0 else None
+
+
 def _place_of(items: Sequence[Item], id: str) -> int:
     """Where an item stands; -1 if it is not there. Most stand where their number says: then no other is looked at."""
     guess = int(id) - 1 if id.isascii() and id.isdigit() and len(id) < 19 else -1
