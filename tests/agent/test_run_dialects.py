@@ -327,3 +327,33 @@ def test_the_last_answer_does_not_speak_of_what_is_open(tmp_path: Path) -> None:
     punchlist("run", "--dialect", "claude-code", "--model", model, "go")
     (result,) = [one for one in entries(transcripts(tmp_path / "home")[0]) if one["type"] == "result"]
     assert "carry on with what is open" not in result["text"]
+
+
+# --- the shell -------------------------------------------------------------------------------------------------------
+
+
+def test_what_confirm_shell_means_is_said_at_the_first_start_only(tmp_path: Path) -> None:
+    for times in (1, 0):
+        terminal = Terminal(SCRIPT, "run", "--model", script(tmp_path, turn(text="Hello?")), "go", columns=80)
+        terminal.wait_for("Hello?")
+        terminal.wait_for_end()
+        assert terminal.text.count("The agent asks you before shell commands") == times
+        assert terminal.text.count("confirm_shell") == times
+        terminal.close()
+
+
+def test_without_a_terminal_a_command_that_reaches_outside_is_refused_unless_it_is_allowed(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    calls = (turn(call("shell", command="rm -rf ../victim")), turn(text="Well?"))
+    done = punchlist("run", "--model", script(tmp_path, *calls), "go")
+    assert "outside of the folder, and nobody is here to allow it" in done.stdout
+    assert victim.exists()
+    punchlist("run", "--model", script(tmp_path, *calls), "--confirm-shell", "never", "go")
+    assert not victim.exists()
+
+
+@pytest.mark.parametrize(("word", "meant"), [("true", "always"), ("false", "never")])
+def test_confirm_shell_is_still_understood_as_true_or_false(word: str, meant: str) -> None:
+    shown = json.loads(punchlist("settings", "--json", PUNCHLIST_CONFIRM_SHELL=word).stdout)
+    assert shown["confirm_shell"]["value"] == meant

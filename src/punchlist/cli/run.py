@@ -24,7 +24,7 @@ from ..agent.transcript import Transcript
 from ..core.codec import to_json
 from ..core.errors import Refused
 from ..core.model import MAIN
-from ..core.render import Line
+from ..core.render import Line, Span, wrapped
 from ..desk import Desk, desk_for
 from ..settings import Settings, load, place, state_folder
 from ..tui.styles import PATHS as STYLES
@@ -42,7 +42,7 @@ _FLAGS = ("store", "dialect", "model", "base_url", "style", "plain", "continuati
 
 _ABOUT_SHELL = {  # said once, when the agent starts for the first time
     "outside": "The agent asks you before shell commands that could change something outside this folder; tests, builds"
-    ' and scripts of the project run as they are.\nconfirm_shell = "always" or "never" in your punchlist.toml changes'
+    ' and scripts of the project run as they are. confirm_shell = "always" or "never" in your punchlist.toml changes'
     " that, or --confirm-shell.",
     "always": 'The agent asks you before every shell command, because confirm_shell is "always".',
     "never": 'The agent runs shell commands without asking, because confirm_shell is "never".',
@@ -71,7 +71,8 @@ def run(args: Namespace) -> int:
         raise Refused("say what to do: punchlist run 'fix the tests'")
     folder = os.path.realpath(os.getcwd())
     if _is_watched(args) and sessions.is_first(state_folder(os.environ)):
-        screen.say(_ABOUT_SHELL[settings.confirm_shell])
+        about = _ABOUT_SHELL[settings.confirm_shell]
+        screen.show([(Span(row, "dim"),) for row in wrapped(about, screen.width())])
     model = open_model(settings.model, settings.base_url)
     with opened(settings, _transcript(args, settings, folder), model, folder, quiet=_as_json(args)) as session:
         if plan := plan_named(args):
