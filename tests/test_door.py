@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +154,47 @@ def test_a_recorded_call_is_kept_as_json_whatever_it_holds() -> None:
     (call,) = desk.plan.items[0].calls
     assert call["parameters"] == {"x": "nan", "3": [1, 2], "deep": {"set": [5], "inf": ["-inf"]}}
     json.dumps(to_json(desk.plan), allow_nan=False)
+
+
+def test_a_status_that_an_older_version_let_in_is_shown_as_pending(tmp_path: Path) -> None:
+    url = f"sqlite:{tmp_path}/plans.db"
+    with punchlist.open(url, session="s") as desk:
+        desk.change(two_items)
+    with closing(sqlite3.connect(tmp_path / "plans.db")) as db:
+        db.execute("UPDATE items SET data = replace(data, 'pending', 'done') WHERE id = '2'")
+        db.execute("UPDATE history SET changes = replace(changes, 'pending', 'done')")
+        db.commit()
+    with punchlist.open(url, session="s") as desk:
+        assert [item.status for item in desk.plan.items] == ["pending", "pending"]
+        assert not desk.call("plan", {"show": True}).is_error
+        desk.change(lambda plan: ops.complete(plan, "2"))
+        desk.undo()
+        desk.undo()
+        assert desk.plan.items == ()
+
+
+def test_not_a_number_in_a_hook_event_leaves_everything_json(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(own_home)
+    with punchlist.open(session="s") as desk:
+        desk.change(lambda plan: ops.start(two_items(plan), "1"))
+    event = {
+        "hook_event_name": "PostToolUse",
+        "session_id": "s",
+        "cwd": str(own_home),
+        "tool_name": "Bash",
+        "tool_input": {"command": "make", "timeout": float("nan")},
+        "tool_response": {"stdout": "", "exit": float("inf")},
+    }
+    tool = str(Path(sys.executable).parent / "punchlist")
+    subprocess.run([tool, "hook", "claude-code"], input=json.dumps(event), encoding="utf-8", check=True)
+
+    def refused(word: str) -> None:
+        raise AssertionError(f"{word} is not JSON")
+
+    for words in (["show", "--json"], ["export", "--format", "json"]):
+        shown = subprocess.run([tool, *words, "--session", "s"], capture_output=True, encoding="utf-8", check=True)
+        plan = json.loads(shown.stdout, parse_constant=refused)
+        assert plan["items"][0]["calls"][0]["parameters"]["timeout"] == "nan"
 
 
 def test_an_item_with_every_field_set_is_let_in() -> None:

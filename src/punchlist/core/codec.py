@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from .changes import Change
 from .errors import BadShape
-from .model import MODES, STATUSES, Closing, Item, Pace, Pause, Plan
+from .model import MODES, PENDING, STATUSES, Closing, Item, Pace, Pause, Plan
 from .typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -124,6 +124,8 @@ def item_from_json(data: Mapping[str, Any]) -> Item:
     for name in ("needs", "notes", "evidence", "calls"):
         if name in fields:
             fields[name] = tuple(fields[name])
+    if fields.get("status", PENDING) not in STATUSES:  # an older version let it in; no screen could show it
+        fields["status"] = PENDING
     if "closed" in fields:
         fields["closed"] = Closing(fields["closed"].get("by", ""), fields["closed"].get("at", ""))
     return Item(**fields)
