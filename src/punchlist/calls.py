@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 
 from .core.changes import Change, Record, noted, parted
@@ -149,18 +148,26 @@ def _refuse_mode(call: Call, plan: Plan) -> None:
 def _called(desk: Desk, tool: Tool, args: Any, interactive: bool | None) -> Call:
     own = desk.settings
     quiet = own.interactive if interactive is None else interactive
+    at = desk.now()
     return Call(
         tool,
         args,
         desk.agent,
         quiet,
         desk.store.durable,
-        desk.now(),
+        at,
         own.strict_pause,
         own.user_closed_is_final,
         own.redact_calls,
-        time.strftime("%H:%M:%S"),
+        _local(at) if tool.only_continuing else "",
     )
+
+
+def _local(at: str) -> str:
+    """A time in ISO 8601 as the user's own clock showed it."""
+    from datetime import datetime
+
+    return f"{datetime.fromisoformat(at).astimezone():%H:%M:%S}"
 
 
 def _understood(dialect: Dialect, call: Call, tolerant: bool) -> tuple[Call, list[str]]:

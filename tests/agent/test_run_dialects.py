@@ -8,6 +8,7 @@ import shlex
 import sqlite3
 import subprocess
 from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,21 @@ def test_the_password_of_a_store_is_not_kept_and_has_to_be_named_again(tmp_path:
 
 
 # --- a pause that fails ----------------------------------------------------------------------------------------------
+
+
+def test_the_message_of_a_pause_is_shown_complete_in_local_time(tmp_path: Path) -> None:
+    reason = "The configuration file is missing and only the user can provide it"
+    begin = call("todo_write", todos=[{"id": "1", "content": "Read", "status": "in_progress"}])
+    model = script(tmp_path, turn(begin), turn(text="So far."), turn(call("todo_pause", reason=reason)))
+    done = punchlist("run", "--dialect", "llxprt", "--model", model, "read it", TZ="XYZ-14")
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    told = lines[lines.index("🛑 Task Paused") :]
+    assert told[1] == f"Reason: {reason}"
+    assert sum(line.startswith("•") for line in told) == 3
+    assert "punchlist resume" in told[7]
+    (result,) = [one for one in entries(transcripts(tmp_path / "home")[0]) if one.get("tool") == "todo_pause"]
+    at = datetime.fromisoformat(result["details"]["timestamp"])
+    assert told[2] == f"Time: {at + timedelta(hours=14):%H:%M:%S}"
 
 
 def test_an_attached_agent_whose_pause_failed_is_not_nudged_until_the_user_speaks(tmp_path: Path) -> None:
