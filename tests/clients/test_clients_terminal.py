@@ -42,6 +42,7 @@ def test_who_talks_interrupts_or_clears_in_a_terminal_is_not_overridden(terminal
     terminal.shows(NUDGE, "And now?")
     assert "hook error" not in terminal.text
     assert terminal.talks("Why did you choose sqlite?", says("Because it is one file.")) == ["stop"]
+    assert terminal.talks("thanks", says("You are welcome.")) == ["stop"]
     assert terminal.talks("Do only item 2.", does(plan(done=[2])), says("Item 2 is done.")) == ["stop"]
     assert terminal.talks("Hör auf", does(plan(edit=[{"id": 3, "text": "Run all tests"}])), says("Gut.")) == ["stop"]
 
