@@ -75,11 +75,8 @@ export default function (pi: any): void {
 	});
 	pi.on("tool_call", async (event: any, ctx: any) => {
 		const { tool, args } = called(event);
-<<<<<<< HEAD
-		if (/punchlist/.test(`${tool} ${event.input?.command ?? ""}`)) await tell("before", ctx, { tool, args, use: event.toolCallId });
-=======
-		if (/punchlist/.test(tool) || COMMITS.test((args as any)?.command ?? "")) await tell("before", ctx, { tool, args, use: event.toolCallId });
->>>>>>> b4a8b15 (An agent is quiet around a commit: by a tool, by itself, and never longer than its turn)
+		const command = event.input?.command ?? "";
+		if (/punchlist/.test(`${tool} ${command}`) || COMMITS.test(command)) await tell("before", ctx, { tool, args, use: event.toolCallId });
 	});
 	pi.on("tool_result", async (event: any, ctx: any) => {
 		const { tool, args } = called(event);

@@ -87,11 +87,9 @@ export const Punchlist = async ({ client, directory }) => {
       message.parts.push({ ...message.parts[0], id: "prt_zzzpunchlist", type: "text", synthetic: true, text: plan.text })
     },
     "tool.execute.before": async (input, output) => {
-<<<<<<< HEAD
-      if (/punchlist/.test(`${input.tool} ${output.args?.command ?? ""}`)) await tell("before", input.sessionID, { tool: input.tool, use: input.callID, args: output.args })
-=======
-      if (/punchlist/.test(input.tool) || COMMITS.test(output.args?.command ?? "")) await tell("before", input.sessionID, { tool: input.tool, use: input.callID, args: output.args })
->>>>>>> b4a8b15 (An agent is quiet around a commit: by a tool, by itself, and never longer than its turn)
+      const command = output.args?.command ?? ""
+      const wanted = /punchlist/.test(`${input.tool} ${command}`) || COMMITS.test(command)
+      if (wanted) await tell("before", input.sessionID, { tool: input.tool, use: input.callID, args: output.args })
     },
     "tool.execute.after": async (input, output) => {
       const result = typeof output.output === "string" ? output.output : textOf(output.content)
