@@ -1,0 +1,78 @@
+"""An update counts as told when the answer that holds it was written, and not before."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import punchlist
+from punchlist import ops
+
+_HOOK = [sys.executable, "-m", "punchlist", "hook", "claude-code"]
+
+
+def _event(name: str, **more: Any) -> bytes:
+    return json.dumps({"hook_event_name": name, "session_id": "s", "cwd": os.getcwd(), **more}).encode()
+
+
+def _answer(event: bytes) -> str:
+    return subprocess.run(_HOOK, input=event, capture_output=True, check=True).stdout.decode()
+
+
+def _listed(text: str, status: str) -> dict[str, Any]:
+    todo = {"content": text, "status": status, "activeForm": text}
+    return {"tool_name": "TodoWrite", "tool_input": {"todos": [todo]}, "tool_response": {}}
+
+
+def _plan() -> list[str]:
+    with punchlist.open(session="s") as desk:
+        return [item.text for item in desk.plan.items]
+
+
+@pytest.fixture
+def renamed() -> None:
+    """A plan that an agent wrote with its own tool, and an edit that it has not heard of."""
+    _answer(_event("PostToolUse", **_listed("Drop the table", "pending")))
+    with punchlist.open(session="s") as desk:
+        desk.change(lambda plan: ops.rename(plan, "1", "Keep the table"))
+
+
+@pytest.mark.usefixtures("renamed")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("tool", [{"tool_name": "Bash", "tool_input": {}}, _listed("Drop the table", "in_progress")])
+def test_an_update_that_could_not_be_written_is_told_again(tool: dict[str, Any]) -> None:
+    with open("/dev/full", "wb") as full:
+        subprocess.run(_HOOK, input=_event("PostToolUse", **tool), stdout=full, stderr=subprocess.DEVNULL, check=True)
+    assert "Keep the table" in _answer(_event("UserPromptSubmit", prompt="go on"))
+    assert "renamed" not in _answer(_event("UserPromptSubmit", prompt="go on"))
+    assert _plan() == ["Keep the table"]
+
+
+@pytest.mark.usefixtures("renamed")
+def test_an_update_for_a_reader_that_is_gone_is_told_again() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as pipe:
+        subprocess.run(_HOOK, input=_event("UserPromptSubmit", prompt="go on"), stdout=pipe, check=True)
+    _answer(_event("PostToolUse", **_listed("Drop the table", "pending")))
+    assert _plan() == ["Keep the table"]
+
+
+@pytest.mark.usefixtures("renamed")
+def test_an_edit_is_told_once_though_a_list_and_a_hook_could_tell_it() -> None:
+    said = _answer(_event("PostToolUse", **_listed("Drop the table", "in_progress")))
+    assert said.count("the user renamed") == 1
+
+
+@pytest.mark.usefixtures("renamed")
+def test_behind_an_edit_the_whole_list_is_shown_once_in_the_form_of_the_tool() -> None:
+    said = _answer(_event("UserPromptSubmit", prompt="go on"))
+    context = json.loads(said)["hookSpecificOutput"]["additionalContext"]
+    assert '[{"content": "Keep the table", "status": "pending"' in context
+    assert "Keep the table" not in _answer(_event("UserPromptSubmit", prompt="go on"))
