@@ -130,7 +130,7 @@ def test_a_session_of_an_agent_is_followed_by_its_hooks() -> None:
     assert nudged.startswith('The plan is not finished: now "Reproduce" (0/2). ')
     assert hook("Stop", stop_hook_active=True, last_assistant_message="Which parser do you mean?") == []
     run("add", "Write a test", "--after", "Reproduce")
-    assert hook("UserPromptSubmit", prompt="go on") == ['the user added "Write a test".']
+    assert hook("UserPromptSubmit", prompt="go on")[0] == 'the user added "Write a test".'
 
     sent = todos(("Reproduce", "completed"), ("Write a test", "completed"), ("Fix", "in_progress"))
     assert hook("PostToolUse", tool_name="TodoWrite", tool_input=sent) == []
