@@ -16,6 +16,7 @@ from .moments import limits_of, paid, planning, whole_list
 from .policy import brief, remind
 from .policy.asking import asks
 from .policy.brief import CONTEXTS, POST_COMPACT, wrapped
+from .policy.limits import Limits
 from .policy.listen import FAILED as FAILED
 from .policy.listen import REMINDER, Tally
 from .policy.resume import next_item
@@ -75,9 +76,9 @@ def _complain(desk: Desk, where: str, error: Exception) -> None:
         pass
 
 
-def reminder(desk: Desk, heard: Tally) -> Attachment | None:
-    """The reminder that is due now, as this dialect's system gives it."""
-    limits = limits_of(desk.settings, desk.dialect.name)
+def reminder(desk: Desk, heard: Tally, limits: Limits | None = None) -> Attachment | None:
+    """The reminder that is due now, as this dialect's system gives it, within its bounds if no others are named."""
+    limits = limits or limits_of(desk.settings, desk.dialect.name)
     plan = desk.working
     if not remind.is_due(heard, limits) or remind.silence(plan, limits, asking=_asks(desk, heard)):
         return None

@@ -17,7 +17,7 @@ from .policy.limits import OF_DIALECT, OURS, Limits, tokens
 from .policy.resume import INTERRUPTED, LIMITED, WAIT, go_on, next_item, noticed, prompted
 from .policy.resume import Stop as Stop
 from .prompts import say
-from .settings import DIALECTS, UNTIL_DONE, Settings
+from .settings import ATTACHED, DIALECTS, UNTIL_DONE, Settings
 
 if TYPE_CHECKING:
     from .dialects import Dialect
@@ -209,6 +209,13 @@ def is_continuing(desk: Desk) -> bool:
 
 
 def _reminded(desk: Desk, plan: Plan, pace: Pace) -> list[str]:
+    if desk.settings.origins.get("dialect") == ATTACHED:
+        from .attachments import reminder
+
+        limits = limits_of(desk.settings, desk.dialect_name)
+        bounded = limits._replace(budget=limits_of(desk.settings).budget)  # as often as its system does, on our budget
+        made = reminder(desk, remind.heard_from(pace), bounded)
+        return [made.text] if made else []
     limits = limits_of(desk.settings)
     if not remind.is_due(remind.heard_from(pace), limits) or remind.silence(plan, limits):
         return []

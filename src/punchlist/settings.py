@@ -11,6 +11,7 @@ from .core.model import NOTHING
 from .core.typed import Any, NamedTuple
 
 FILE = "punchlist.toml"
+ATTACHED = "install --dialect"  # where the dialect of an attached agent came from
 TOGGLE = "Ctrl+T"  # where a value came from that was changed with that key
 UNTIL_DONE = "until-done"  # a value of `continuation`: nudge whatever the user last said
 DIALECTS = -1  # a number that each dialect has its own default for
@@ -166,6 +167,56 @@ def toggled(environ: Mapping[str, str]) -> tuple[bool, bool] | None:
     except (OSError, ValueError, LookupError, TypeError):
         return None
     return (expanded, instead_of) if isinstance(expanded, bool) and isinstance(instead_of, bool) else None
+
+
+def attached_dialects(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The dialect that each agent was attached with, where one was chosen."""
+    path = _dialect_file(os.environ if environ is None else environ)
+    if not os.path.exists(path):
+        return {}
+    import json
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    known = _dialects()
+    return {host: name for host, name in found.items() if name in known} if isinstance(found, dict) else {}
+
+
+def keep_dialect(host: str, dialect: str) -> None:
+    """Let an attached agent have this dialect; with none, the usual one again. Raises OSError."""
+    from .private import make_folder
+
+    path = _dialect_file(os.environ)
+    kept = {**attached_dialects(), host: dialect}
+    kept = {name: value for name, value in kept.items() if value}
+    if not kept:
+        if os.path.exists(path):
+            os.remove(path)
+        return
+    import json
+
+    make_folder(os.path.dirname(path))
+    draft = f"{path}.{os.getpid()}"
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        json.dump(kept, file)
+    os.replace(draft, path)
+
+
+def for_host(settings: Settings, host: str) -> Settings:
+    """The settings of an attached agent: with the dialect that it was attached with, unless another one is set."""
+    if not host or settings.origins.get("dialect", "default") != "default":
+        return settings
+    dialect = attached_dialects().get(host)
+    if not dialect:
+        return settings
+    return settings._replace(dialect=dialect, origins={**settings.origins, "dialect": ATTACHED})
+
+
+def _dialect_file(environ: Mapping[str, str]) -> str:
+    return os.path.join(state_folder(environ), "dialects.json")
 
 
 def toggle_file(environ: Mapping[str, str]) -> str:

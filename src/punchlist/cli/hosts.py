@@ -6,11 +6,13 @@ import os
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..core.errors import Refused
+from ..core.errors import Refused, StoreError
 from ..core.render import Line, Span
 from ..core.text import inline
+from ..dialects import load as load_dialect
 from ..hosts.install import PROJECT, SCOPES, USER, Edit, attach, detach, files, here, host_of
 from ..hosts.install.script import is_passing, script
+from ..settings import attached_dialects, keep_dialect
 from . import screen
 
 _ABOUT = {USER: "for you", PROJECT: "in this directory"}
@@ -19,11 +21,14 @@ _ABOUT = {USER: "for you", PROJECT: "in this directory"}
 def install(args: Namespace) -> int:
     """Attach to an agent."""
     host = host_of(args.host)
+    if args.dialect:
+        load_dialect(args.dialect)  # refused before anything is changed
     where = here(args.scope or USER, script())._replace(served=_served(args))
     edits = attach(args.host, where, tuple(args.without), dry=args.dry_run)
     changed = [edit for edit in edits if edit.is_change]
+    dialect = _dialect(args)
     if getattr(args, "json", False):
-        screen.say_json(_data(args, edits, where.scope, host.NEXT))
+        screen.say_json({**_data(args, edits, where.scope, host.NEXT), "dialect": dialect})
     elif args.dry_run:
         _show_diff(changed)
     elif not changed:
@@ -33,8 +38,24 @@ def install(args: Namespace) -> int:
         _show_files(edits)
         for line in (*_warnings(where.script), *([f"next: {host.NEXT}"] if host.NEXT else [])):
             screen.say(line)
+    if dialect != "native" and not getattr(args, "json", False):
+        screen.say(f"its model is given the tools of {dialect}, from the next session on.")
     _tell_kept(args, edits, "to have ours, take it out and install again.")
     return 0
+
+
+def _dialect(args: Namespace) -> str:
+    """The dialect that an agent is attached with, from now on."""
+    if args.dialect and not args.dry_run:
+        _keep_dialect(args.host, "" if args.dialect == "native" else args.dialect)
+    return str(args.dialect or attached_dialects().get(args.host, "native"))
+
+
+def _keep_dialect(host: str, dialect: str) -> None:
+    try:
+        keep_dialect(host, dialect)
+    except OSError as error:
+        raise StoreError(f"{error.filename} cannot be written: {error.strerror}.") from None
 
 
 def _served(args: Namespace) -> bool | None:
@@ -50,6 +71,8 @@ def uninstall(args: Namespace) -> int:
     scopes = [args.scope] if args.scope else SCOPES
     edits = [edit for scope in scopes for edit in detach(args.host, here(scope, "punchlist"), dry=args.dry_run)]
     changed = [edit for edit in edits if edit.is_change]
+    if not args.dry_run and USER in scopes:
+        _keep_dialect(args.host, "")
     if getattr(args, "json", False):
         screen.say_json(_data(args, edits, args.scope or "", ""))
     elif args.dry_run:

@@ -269,6 +269,8 @@ def _install(to: argparse.ArgumentParser) -> None:
     to.add_argument("--without", action="append", default=[], metavar="PART", help="leave a part out, or take it out")
     words = "who answers hooks: process, or server (claude-code only); as it is now, if not given"
     to.add_argument("--hooks", choices=["process", "server"], metavar="BY", help=words)
+    words = "the tools that its model is given, with their texts and reminders; as it is now, if not given"
+    to.add_argument("--dialect", metavar="D", help=words)
 
 
 def _uninstall(to: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from ..core.text import counted
 from ..core.typed import TYPE_CHECKING, Any, NamedTuple
 from ..desk import Desk, desk_for
 from ..policy.effects import changes_something
-from ..settings import load, place
+from ..settings import ATTACHED, for_host, load, place
 from .breaker import Breaker
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
     _note_turn(event, host)
     if event.moment == BEFORE and not _makes_commit(event):
         return Answer()
-    settings = load({"store": flags.get("store")}, cwd=event.cwd)
+    settings = for_host(load({"store": flags.get("store")}, cwd=event.cwd), host.name)
     who = {"session": event.session, "agent": event.agent, "place": place(event.cwd), "host": host.name}
     breaker = Breaker(settings.store, tool=event.moment == AFTER)
     if breaker.is_open and settings.store.startswith("postgres"):  # to ask a server that is away takes time
@@ -181,7 +181,11 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
         elif event.source == "fork" and not desk.plan.id:
             _forked(desk, event, before)
         source = _adopted(desk, event, host)
-        return [] if host.deaf else [*_again(desk, event, host), *moments.started(desk, source)]
+        if host.deaf:
+            return []
+        if desk.settings.origins.get("dialect") == ATTACHED:
+            return [*_again(desk, event, host), *_attached(desk, source)]
+        return [*_again(desk, event, host), *moments.started(desk, source)]
     if event.moment == PROMPT:
         return [*_again(desk, event, host), *moments.was_prompted(desk, event.prompt, deaf=host.deaf)]
     if event.moment != AFTER:
@@ -197,6 +201,15 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
     work = moments.Work(_digest(event), tool, event.failed, event.interrupted, changes, calls)
     again = _again(desk, event, host)
     return [*news, *again, *moments.worked(desk, work, deaf=host.deaf, owes_list=bool(news))]
+
+
+def _attached(desk: Desk, source: str) -> list[str]:
+    """What the model of an agent that was attached with a dialect is told at a start: as that dialect's system does."""
+    from ..attachments import attached
+
+    moments.end_quiet(desk)
+    context = {"startup": "start", "resume": "resume"}.get(source, "compact")
+    return [one.text for one in attached(desk, context)]
 
 
 def _makes_commit(event: Event) -> bool:

@@ -12,7 +12,7 @@ from ..desk import Desk
 from ..dialects import Reply, Tool, load, offered
 from ..dialects.wire import WRITERS, with_output
 from ..prompts import say
-from ..settings import Settings
+from ..settings import Settings, for_host
 from . import protocol
 from .desks import Desks
 from .lines import Line, TooLong
@@ -28,6 +28,7 @@ _CAPABILITIES: Message = {"tools": {"listChanged": True}}
 _ADDITION = "wait_for_previous"
 _HOOK = "hook"  # a tool for agents, not for models: it is on no list
 _STRUCTURED = "punchlist/structured"  # asks for what an answer means as data, beside its text
+_NATIVE = "native"
 _NEVER_KEPT: Message = {"ttlMs": 0, "cacheScope": "private"}
 
 
@@ -43,6 +44,7 @@ class Server:
         offer: Offer = offered_now,
         hook: Callable[[Any, str], str | None] | None = None,
     ) -> None:
+        self._settings, self._callers, self._plan = settings, callers, plan
         self._dialect = load(settings.dialect)
         self._desks = Desks(settings, callers, self._dialect, plan)
         self._offer = offer
@@ -146,6 +148,7 @@ class Server:
 
     def _initialize(self, request: Request) -> Message:
         self._client = _name_of(request.params.get("clientInfo"))
+        self._take_dialect()
         self._structured = _STRUCTURED in _experimental(request.params.get("capabilities"))
         return {
             "protocolVersion": protocol.version_for(request.params.get("protocolVersion")),
@@ -159,9 +162,22 @@ class Server:
         about = {"capabilities": _CAPABILITIES, **self._instructions()}
         return {"supportedVersions": list(protocol.STATELESS), **about, **_NEVER_KEPT}
 
+    def _take_dialect(self) -> None:
+        """Speak the dialect that this client's agent was attached with. Nothing was asked for yet."""
+        own = for_host(self._settings, host_of(self._client))
+        if own.dialect != self._dialect.name:
+            self._dialect = load(own.dialect)
+            self._desks = Desks(own, self._callers, self._dialect, self._plan)
+
     def _instructions(self) -> Message:
-        """What the model is told about the tools; nothing, if there are none."""
-        return {"instructions": say("mcp")} if self._offered() else {}
+        """What the model is told about the tools, in the words of the dialect; nothing, if there are none."""
+        tools = self._offered()
+        if not tools:
+            return {}
+        if self._dialect.name == _NATIVE or not self._dialect.system:
+            return {"instructions": say("mcp")}
+        words = say(self._dialect.system, tool=tools[0].name, shell="the shell")
+        return {"instructions": f"{words.rstrip()}\n\n{say('mcp.commit')}"}
 
     def _list(self, request: Request) -> Message:
         if request.params.get("cursor") is not None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...core.errors import Refused
 from ...core.text import inline
+from ...settings import attached_dialects
 from ..install import PATHS, PROJECT, SCOPES, USER, Host, Part, Where, here, host_of, is_own, located, outlook, seen
 from ..install.apply import is_answered, look
 from ..install.parts import command_of, handlers, script_of, within
@@ -55,6 +56,11 @@ def _scope(name: str, host: Host, where: Where, again: str) -> Iterator[Check]:
     if not there:
         return
     yield Check(name, WELL, f"{host.TITLE} is attached {_ABOUT[where.scope]}: {_names(there)}")
+    dialect = attached_dialects().get(name)
+    if dialect:
+        yield Check(
+            name, NOTE, f"its model is given the tools of {dialect}", f"punchlist install {name} --dialect native"
+        )
     left = _names([(part, text) for part, text, is_there in found if not is_there])
     if left:
         yield Check(name, NOTE, f"left out {_ABOUT[where.scope]}: {left}", again)
