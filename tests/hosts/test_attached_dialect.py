@@ -96,7 +96,7 @@ def test_reminders_come_as_often_as_that_system_reminds_on_our_budget() -> None:
     keep_dialect("claude-code", "claude-code")
     with punchlist.open(session="s1", dialect="claude-code") as desk:
         desk.call("TodoWrite", {"todos": [READ]})
-        event("UserPromptSubmit", prompt="go")
+        event("PostToolUse", tool_name="mcp__punchlist__TodoWrite", tool_input={"todos": [READ]}, tool_use_id="w")
         said = []
         for number in range(40):
             used = {"tool_input": {"command": f"ls {number}"}, "tool_use_id": f"t{number}"}
