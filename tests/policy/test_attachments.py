@@ -287,3 +287,34 @@ def test_a_store_that_is_gone_costs_every_attachment_and_no_turn(tmp_path: Path)
     at = planned("claude-code", store=f"sqlite:{tmp_path / 'plan.db'}")
     at.close()
     assert attached(at, "compact") == []
+
+
+@pytest.mark.parametrize(
+    ("dialect", "shown"),
+    [
+        ("claude-code", '{"content": "Ask Ann", "status": "pending"'),
+        ("gencode", "[ ] Ask Ann"),
+        ("llxprt", "- [ ] Ask Ann"),
+    ],
+)
+def test_behind_a_user_s_edit_the_whole_list_follows_once_in_the_dialect_s_own_form(dialect: str, shown: str) -> None:
+    at = desk(dialect)
+    at.change(lambda plan: ops.add(plan, "Fix the bug"))
+    at.news()
+    attached(at, TURN)
+    at.change(lambda plan: ops.add(plan, "Ask Ann"))
+    first = attached(at, TURN)
+    assert [one.type for one in first] == ["edit", "todo"]
+    assert shown in first[1].text
+    assert attached(at, TURN) == []
+
+
+def test_the_list_follows_also_an_edit_that_was_told_with_the_answer_to_a_call() -> None:
+    at = desk("claude-code")
+    todos = [{"content": "Fix the bug", "status": "in_progress", "activeForm": "Fixing the bug"}]
+    at.call("TodoWrite", {"todos": todos})
+    at.change(lambda plan: ops.add(plan, "Ask Ann"))
+    assert "the user added" in at.call("TodoWrite", {"todos": todos}).text
+    (listed,) = attached(at, TURN)
+    assert [todo["content"] for todo in listed.content] == ["Fix the bug", "Ask Ann"]
+    assert attached(at, TURN) == []

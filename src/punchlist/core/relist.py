@@ -218,6 +218,9 @@ class _Listing:
             self._refuse_removed(entry, self.held[item.id])
             return None
         held = self.held.get(item.id)
+        if held is not None and held.known and self._is_repeated(item, entry, held):
+            self.entries.append(held)
+            return item
         made = _updated(item, entry, self.shown) if self.forgiving else self._merged(item, entry, held)
         own = held.own if held else False
         text = entry.text if made.text == entry.text else held.text if held else made.text
@@ -226,6 +229,18 @@ class _Listing:
             status = held.status if held else self.shown.get(made.status, made.status)
         self.entries.append(Held(item.id, text, status, own))
         return made
+
+    def _is_repeated(self, item: Item, entry: Sent, held: Held) -> bool:
+        """Whether an entry says what the plan and the list before say, as most do."""
+        return (
+            entry.text == held.text == item.text
+            and entry.status == held.status == self.shown.get(item.status)
+            and entry.active in (None, item.active)
+            and entry.priority in (None, item.priority)
+            and entry.calls is None
+            and not entry.key
+            and item.id not in self.base.reopened
+        )
 
     def _merged(self, item: Item, entry: Sent, held: Held | None) -> Item:
         """The item with what the entry asks for and is granted."""
