@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from punchlist.dialects import load
 from tests.mcp.raw import Raw
 
 ASKS = {"punchlist/structured": True}
@@ -71,3 +72,9 @@ def test_an_empty_name_stays_empty_and_a_discoverable_tool_is_left_to_be_found(
         tool = client.result("tools/list")["tools"][0]
     assert tool["title"] == title
     assert tool["_meta"] == {"anthropic/alwaysLoad": loaded}
+
+
+def test_the_list_is_described_in_the_schema_and_the_short_description_says_proactively_and_often() -> None:
+    (tool,) = load("claude-code").tools
+    assert tool.schema["properties"]["todos"]["description"]
+    assert "proactively and often" in tool.short

@@ -1,0 +1,60 @@
+"""Headings in a panel with little room; the signs of a style wherever its lists are shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from punchlist import Desk, MemoryStore, Plan, ops
+from punchlist.agent.events import Worker
+from punchlist.cli.slash import obey
+from punchlist.cli.stage import worker_lines
+from punchlist.core.render import UNICODE, plain
+from punchlist.tui.styles import load, render
+from punchlist.tui.view import View
+
+
+def phased() -> Plan:
+    plan = Plan()
+    for phase, texts in (("Build", ("Read", "Write", "Test")), ("Ship", ("Tag", "Tell"))):
+        for text in texts:
+            plan = ops.add(plan, text, phase=phase)
+    return ops.start(plan, "4")
+
+
+@pytest.mark.parametrize("style", ["oh-my-pi", "punchlist"])
+@pytest.mark.parametrize("height", range(1, 12))
+def test_an_item_never_stands_below_the_heading_of_another_phase(style: str, height: int) -> None:
+    view = View(phased(), expanded=True, busy=False)
+    lines = plain(render(view, load(style), 60, height)).splitlines()
+    assert any("Tag" in line for line in lines)
+    headings = [number for number, line in enumerate(lines) if "Build" in line or "Ship" in line]
+    if headings:
+        above = [number for number in headings if number < next(n for n, line in enumerate(lines) if "Tag" in line)]
+        assert above
+        assert "Ship" in lines[above[-1]]
+
+
+def test_a_finished_sub_agent_is_shown_in_the_signs_of_the_style() -> None:
+    plan = ops.complete(ops.extend(Plan(), [{"text": "Look"}, {"text": "Tell"}]), "1")
+    shown = plain(worker_lines(Worker("scout", "Completed", plan), 60, UNICODE, load("claude-code")))
+    assert shown.splitlines() == ["Agent: scout", "Status: Completed", "Tasks (1/2)", "  ☒ Look", "  ☐ Tell"]
+
+
+def test_the_box_of_a_closed_item_is_dim_in_the_list_of_todos() -> None:
+    desk = Desk(MemoryStore())
+    desk.change(lambda plan: ops.complete(ops.extend(plan, [{"text": "Look"}, {"text": "Tell"}]), "1"))
+    _, done, waiting = obey(desk, "/todos", 60, UNICODE)
+    assert [span.style for span in done] == ["dim", "dim strike"]
+    assert waiting[0].style == ""
+
+
+def test_a_dropped_item_does_not_look_like_a_finished_one_in_the_style_of_claude_code() -> None:
+    plan = ops.drop(ops.extend(Plan(), [{"text": "Look"}]), "1", why="not needed")
+    shown = plain(render(View(plan, expanded=True, busy=False), load("claude-code"), 60))
+    assert "☒ Look (dropped: not needed)" in shown
+
+
+def test_a_collapsed_tree_shows_no_stray_notes() -> None:
+    plan = ops.note(phased(), "4", "first line\nsecond line\nthird line")
+    shown = plain(render(View(plan, expanded=False, busy=False), load("oh-my-pi"), 60))
+    assert "line" not in shown
