@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from ..core import ops, render
 from ..core.changes import difference
@@ -16,7 +17,7 @@ from ..core.text import counted, quoted
 from ..desk import Desk, desk_for
 from ..settings import ABOUT, DIALECTS, Settings, load
 from ..stores import masked
-from . import ordered, screen
+from . import ordered, screen, shown
 from .caller import caller, require_own, require_user
 from .parser import Handler, misuse, named, parser, plan_named
 
@@ -66,25 +67,56 @@ def _failed(args: Namespace, error: PunchlistError) -> int:
     return code
 
 
-def _desk(args: Namespace, settings: Settings | None = None) -> Desk:
-    """The desk that is named; in an agent's shell, with nothing named, that of the agent."""
+def _desk(args: Namespace, settings: Settings | None = None, find: Callable[[Desk], str] = shown.to_show) -> Desk:
+    """The desk that is named; with nothing named, in an agent's shell that of the agent, else of the plan that `find`
+    finds for this terminal, or of the one that was touched last."""
     who, plan, session = caller(), plan_named(args), named(args, "session")
     if not plan and not session:
         session = who.session
     is_own = who.is_agent and bool(session) and session == who.session
     agent = named(args, "agent") or (who.by if is_own else MAIN)
-    return desk_for(settings or _settings(args), plan=plan, session=session, agent=agent)
+    desk = desk_for(settings or _settings(args), plan=plan, session=session, agent=agent)
+    if plan or session or agent != MAIN:
+        return desk
+    with _closed_on_error(desk):
+        found = find(desk)
+    return Desk(desk.store, plan=found, dialect=desk.settings.dialect, settings=desk.settings) if found else desk
 
 
 def _own_desk(args: Namespace, settings: Settings | None = None) -> Desk:
-    """The desk to change something at. An agent changes its own plan only."""
-    desk = _desk(args, settings)
-    try:
+    """The desk to change something at: of the plan that the user was shown. An agent changes its own plan only."""
+    desk = _desk(args, settings, shown.to_change)
+    with _closed_on_error(desk):
         require_own(desk, plan_named(args))
+        _note_shown(desk, args, whole=False)
+    return desk
+
+
+@contextmanager
+def _closed_on_error(desk: Desk) -> Iterator[None]:
+    try:
+        yield
     except PunchlistError:
         desk.close()
         raise
-    return desk
+
+
+def _is_named(args: Namespace) -> bool:
+    """Whether the command itself says which plan it is about, or it is typed in an agent's shell."""
+    return bool(plan_named(args) or named(args, "session") or named(args, "agent") or caller().session)
+
+
+def _note_shown(desk: Desk, args: Namespace, *, whole: bool) -> None:
+    """Keep that this terminal was shown a plan. An edit shows a sentence only: one of another plan makes it uncertain
+    which one a next edit is meant for."""
+    if caller().is_agent or desk.agent != MAIN:
+        return
+    plan = desk.plan.id
+    if whole or not _is_named(args):
+        if plan:
+            shown.remember(desk, plan)
+    elif shown.recall(desk).plan not in ("", plan):
+        shown.remember(desk, "", chosen=False)
 
 
 def _settings(args: Namespace) -> Settings:
@@ -102,6 +134,10 @@ def _show(args: Namespace) -> int:
     with _desk(args) as desk:
         plan = _all(desk) if args.all else desk.working
         spent = _spent(desk) if plan.id else {}
+        _note_shown(desk, args, whole=True)
+        is_named = _is_named(args)
+        whose = shown.whose(desk, plan.id) if plan.id and not is_named else ""
+        elsewhere = not plan.id and not is_named and bool(desk.store.plans(1))
     as_data = getattr(args, "json", False) or args.markdown
     if getattr(args, "json", False):
         screen.say_json({**to_json(plan), **({"session": spent} if spent else {})})
@@ -110,18 +146,27 @@ def _show(args: Namespace) -> int:
 
         screen.say(write_document(plan))
     elif desk.settings.style == "punchlist" or not (plan.items or plan.phases):
-        screen.show(render.lines(plan, screen.width(), screen.glyphs(desk.settings)))
+        screen.show(render.lines(_titled(plan, whose), screen.width(), screen.glyphs(desk.settings)))
     else:
         from ..tui.styles import load as load_style
         from ..tui.styles import render as render_view
         from ..tui.view import View
 
+        if whose:
+            screen.show([(render.Span(_titled(plan, whose).title, "dim"),)])
         view = View(plan, expanded=True, busy=False)
         style = load_style(desk.settings.style)
         screen.show(render_view(view, style, screen.width(), unicode=screen.has_unicode(desk.settings)))
     if spent and (spent["reminder_tokens"] or spent["nudges"]) and not as_data:
         screen.show([(render.Span(_cost(spent), "dim"),)])
+    if elsewhere and not as_data:
+        screen.show([(render.Span("There are plans in other directories: punchlist plans", "dim"),)])
     return 0
+
+
+def _titled(plan: Plan, whose: str) -> Plan:
+    """A plan with a title that says whose it is."""
+    return plan._replace(title=f"{plan.title or 'Plan'} ({whose})") if whose else plan
 
 
 def _all(desk: Desk) -> Plan:
@@ -162,16 +207,20 @@ def _line(args: Namespace) -> int:
 
 def _in_one_line(args: Namespace, *, unless_off: bool = False) -> tuple[Plan, str]:
     """The plan, and that in a line; in an agent's status line nothing is shown where the user has turned us off."""
-    with _desk(args) as desk:
+    with _desk(args, find=lambda desk: shown.recall(desk).plan if shown.is_live(desk) else "") as desk:
         plan = Plan() if unless_off and desk.is_off else desk.working
-    return plan, render.line(plan, screen.glyphs(desk.settings), min(screen.width(), 60))
+        whose = shown.whose(desk, plan.id) if plan.items and not _is_named(args) else ""
+    behind = f" ({whose})" if whose else ""
+    room = max(min(screen.width(), 60) - len(behind), 20)
+    return plan, render.line(plan, screen.glyphs(desk.settings), room) + behind
 
 
 def _watch(args: Namespace) -> int:
     from .live import follow
 
     settings = _settings(args)
-    return follow(lambda: _desk(args, settings), settings, is_json=getattr(args, "json", False))
+    whose = None if _is_named(args) else shown.whose
+    return follow(lambda: _desk(args, settings), settings, whose, is_json=getattr(args, "json", False))
 
 
 # --- editing ---------------------------------------------------------------------------------------------------------
@@ -284,7 +333,7 @@ def _past(name: str) -> Handler:
     def handler(args: Namespace) -> int:
         from . import history
 
-        with _desk(args) as desk:
+        with (_own_desk if name in ("undo", "redo", "restore") else _desk)(args) as desk:
             if name in ("undo", "redo"):
                 return history.step(desk, args, name)
             commands = {"log": history.log, "diff": history.compare, "restore": history.restore, "trim": history.trim}
@@ -299,7 +348,7 @@ def _conduct(name: str) -> Handler:
     def handler(args: Namespace) -> int:
         from . import conduct
 
-        with _desk(args) as desk:
+        with (_own_desk if name in ("mode", "stop") else _desk)(args) as desk:
             commands = {"mode": conduct.mode, "stop": conduct.stop, "attach": conduct.attach, "remind": conduct.remind}
             return commands[name](desk, args)
 
@@ -324,8 +373,9 @@ def _plans(name: str) -> Handler:
                 misuse(name, "--next goes without --session: the next session has no name yet")
             if not args.next and not (args.plan and named(args, "session")):
                 misuse(name, "--session S and --plan ID are needed, or --next and --plan ID")
+        commands = {"plans": plans.show, "bind": plans.bind, "carry": plans.carry, "use": plans.use}
         with _desk(args) as desk:
-            return {"plans": plans.show, "bind": plans.bind, "carry": plans.carry}[name](desk, args)
+            return commands[name](desk, args)
 
     return handler
 
@@ -337,7 +387,7 @@ def _import(args: Namespace) -> int:
     from .files import read
 
     data = read(args.file, args.format)
-    with _desk(args) as desk:
+    with _own_desk(args) as desk:
         plan = desk.import_plan(data, args.format)
     words = f"plan {plan.id} now holds {counted(len(plan.items), 'item')}."
     return screen.answer(args, {"plan": plan.id, "items": len(plan.items)}, words)
@@ -467,7 +517,7 @@ _HANDLERS: dict[str, Handler] = {
     **{name: _conduct(name) for name in ("mode", "stop", "attach", "remind")},
     "edit": _edit,
     **{name: _past(name) for name in ("undo", "redo", "log", "diff", "restore", "trim")},
-    **{name: _plans(name) for name in ("plans", "bind", "carry")},
+    **{name: _plans(name) for name in ("plans", "use", "bind", "carry")},
     "import": _import,
     "export": _export,
     **{name: _calling(name) for name in ("call", "tools", "prompt")},

@@ -13,14 +13,16 @@ from ..desk import Desk
 from ..settings import Settings
 
 
-def follow(opened: Callable[[], Desk], settings: Settings, *, is_json: bool) -> int:
-    """Show a plan as it changes, until the user has seen enough."""
+def follow(
+    opened: Callable[[], Desk], settings: Settings, whose: Callable[[Desk, str], str] | None, *, is_json: bool
+) -> int:
+    """Show a plan as it changes, until the user has seen enough. `whose` says who works from a plan."""
     if is_json:
         return _follow_as_json(opened())
     from ..tui import open_panel
     from ..tui.watch import watch
 
-    return watch(opened, open_panel(settings, whole=True, on_toggle=_toggled))
+    return watch(opened, open_panel(settings, whole=True, on_toggle=_toggled), whose)
 
 
 def _toggled(before: bool, plan: Plan) -> None:

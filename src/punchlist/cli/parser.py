@@ -79,6 +79,7 @@ COMMANDS = {
     "restore": "let the plan be as it was: restore REV",
     "trim": "forget old history, of the plan named or of all: trim --older-than 30d",
     "plans": "all plans, and the sessions that worked from them",
+    "use": "the live plans of this directory; use PLAN: the one that commands in this terminal are about",
     "bind": "let a session work from a plan: bind --session S --plan ID, or bind --next --plan ID",
     "carry": "copy a session's plan to another: carry FROM TO",
     "import": "replace the plan: import --format F FILE",
@@ -335,6 +336,11 @@ def _plans(to: argparse.ArgumentParser) -> None:
     to.add_argument("--most", type=_some, default=50, metavar="N", help="how many; 50 if not given")
 
 
+def _use(to: argparse.ArgumentParser) -> None:
+    words = "its number in the list, its id, its session, or a part of its title"
+    to.add_argument("choice", nargs="?", default="", metavar="PLAN", help=words)
+
+
 def _bind(to: argparse.ArgumentParser) -> None:
     to.add_argument("--next", action="store_true", help="the next session that starts in this directory")
 
@@ -434,6 +440,7 @@ _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "restore": _restore,
     "trim": _trim,
     "plans": _plans,
+    "use": _use,
     "bind": _bind,
     "carry": _carry,
     "import": _import,

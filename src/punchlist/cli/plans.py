@@ -10,7 +10,8 @@ from ..core.text import cut, inline
 from ..core.typed import Any
 from ..desk import Desk
 from ..stores import Listing
-from . import screen
+from . import screen, shown
+from .caller import caller, require_user
 
 
 def show(desk: Desk, args: Namespace) -> int:
@@ -29,6 +30,23 @@ def show(desk: Desk, args: Namespace) -> int:
     if is_cut:
         screen.say(f"and more: punchlist plans --most {2 * args.most}")
     return 0
+
+
+def use(desk: Desk, args: Namespace) -> int:
+    """List the live plans of this directory, or choose the one that commands in this terminal are about."""
+    if args.choice:
+        require_user("use")
+        shown.remember(desk, shown.pick(desk, args.choice), chosen=True)
+    lives = shown.live(desk)
+    known = shown.recall(desk)
+    ids = [one.id for one in lives]
+    current = known.plan if known.plan in ids or known.chosen else next(iter(ids), "")
+    if current not in ids:
+        lives = [*desk.store.plans(1, plan=current), *lives] if current else lives
+    if not caller().is_agent:
+        shown.remember(desk, known.plan, listed=[one.id for one in lives])
+    data = [{**data_of(one), "chosen": one.id == current} for one in lives]
+    return screen.answer(args, data, *(shown.rows(lives, current) or ["no plan here yet; all plans: punchlist plans"]))
 
 
 def bind(desk: Desk, args: Namespace) -> int:
@@ -63,14 +81,6 @@ def data_of(listing: Listing) -> dict[str, Any]:
     data = listing._asdict()
     program = data.pop("host")
     return {**data, "sessions": list(listing.sessions), "session": listing.session, "program": program}
-
-
-def whose(listing: Listing) -> str:
-    """The session and the program that work from a plan, in words."""
-    if not listing.session:
-        return "no session"
-    session = f"session {cut(inline(listing.session), 20)}"
-    return f"{inline(listing.host)}, {session}" if listing.host else session
 
 
 def _lineage(plan: str, parents: Mapping[str, str]) -> list[str]:

@@ -34,19 +34,23 @@ class Seen(NamedTuple):
     stopped: bool = False  # whether it has stopped since
     failed: bool = False  # whether its last call of the plan's tool failed
     workers: tuple[Worker, ...] = ()  # its sub-agents
+    whose: str = ""  # who works from the plan, where there is another one beside it
     number: int = 0  # counts what was seen
 
 
 class Follower:
     """Looks at a plan until it is stopped, and tells when there is something new to see."""
 
-    def __init__(self, opened: Callable[[], Desk], tell: Callable[[], object]) -> None:
+    def __init__(
+        self, opened: Callable[[], Desk], tell: Callable[[], object], whose: Callable[[Desk, str], str] | None = None
+    ) -> None:
         self.seen = Seen()
         self.beat = time.monotonic()  # when the store last answered
         self.desk = opened()
         self._identity = identity(self.desk.settings.store)
         self._opened = opened
         self._tell = tell
+        self._whose = whose
         self._changed = time.monotonic()
         self._known: dict[str, Plan] = {}  # the plans of sub-agents, as they were last seen
         self._is_new = True  # whether what is seen next is worth telling, changed or not
@@ -110,6 +114,8 @@ class Follower:
     def _around(self, seen: Seen) -> Seen:
         """The same with what is known of those who work from the plan."""
         plan = seen.plan
+        if self._whose is not None:
+            seen = seen._replace(whose=self._whose(self.desk, plan.id))
         last = latest(plan.id, ("stop", "nudge"))
         has_stopped = last.get("kind") == "stop" and str(last.get("at", "")) >= seen.heard
         bound = [(session, agent) for session, agent in self.desk.store.sessions(plan.id) if session]

@@ -24,9 +24,9 @@ _TIP = "punchlist add TEXT puts more on it"
 _WAITING = "No plan here yet, waiting for one"
 
 
-def watch(opened: Callable[[], Desk], screen: Panel | Lines) -> int:
-    """Follow a plan until somebody has seen enough."""
-    follower = Follower(opened, screen.wake)
+def watch(opened: Callable[[], Desk], screen: Panel | Lines, whose: Callable[[Desk, str], str] | None = None) -> int:
+    """Follow a plan until somebody has seen enough. `whose` says who works from a plan that is not the only one."""
+    follower = Follower(opened, screen.wake, whose)
     plan = follower.desk.plan
     try:
         with screen:
@@ -58,6 +58,8 @@ def _is_silent(follower: Follower) -> bool:
 def shown(seen: Seen, delay: int = -1) -> View:
     """What a watcher shows of what was seen. `delay`: the seconds after which closed items leave a list that clears."""
     plan = clear(seen.plan, Desk.now(-delay)) if seen.clears and delay >= 0 else seen.plan
+    if seen.whose:
+        plan = plan._replace(title=f"{plan.title or 'Plan'} ({seen.whose})")
     is_waiting = not plan.items and not plan.phases and not seen.trouble
     is_over = is_waiting and bool(plan.last_id)
     works = _works(seen) and not seen.trouble
