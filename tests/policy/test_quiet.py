@@ -139,10 +139,10 @@ def test_an_agent_of_ours_calls_a_tool_for_it_and_is_told_what_it_means(tmp_path
 
 def test_a_list_that_claude_code_takes_in_its_own_plan_mode_comes_with_the_first_one_after_it(tmp_path: Path) -> None:
     todos = {"todos": [{"content": "Read", "status": "pending", "activeForm": "Reading"}]}
-    event = {"hook_event_name": "PostToolUse", "session_id": "s1", "cwd": str(tmp_path), "tool_name": "TodoWrite"}
-    event |= {"tool_input": todos, "tool_response": "ok", "tool_use_id": "t1"}
+    event: dict[str, Any] = {"hook_event_name": "PostToolUse", "session_id": "s1", "cwd": str(tmp_path)}
+    event |= {"tool_name": "TodoWrite", "tool_input": todos, "tool_response": "ok", "tool_use_id": "t1"}
     with punchlist.open(session="s1") as desk:
         answer({**event, "permission_mode": "plan"}, {})
-        assert desk.plan.items == ()
+        assert len(desk.plan.items) == 0
         answer({**event, "permission_mode": "default"}, {})
         assert [item.text for item in desk.plan.items] == ["Read"]
