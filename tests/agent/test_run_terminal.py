@@ -71,7 +71,7 @@ def test_every_verb_of_todo_does_what_it_says(talk: Any, tmp_path: Path, project
     terminal = talk(turn(text="Hello."))
     steps = [
         ("/todo append Read the code", 'added 1 "Read the code".'),
-        ("/todo append 'Write it' twice", 'added 2 "Write it twice".'),
+        ("/todo append 'Write it twice'", 'added 2 "Write it twice".'),
         ("/todo append Test", 'added 3 "Test".'),
         ("/todo start write", 'started 2 "Write it twice".'),
         ("/todo done 2", 'completed 2 "Write it twice".'),
@@ -79,7 +79,7 @@ def test_every_verb_of_todo_does_what_it_says(talk: Any, tmp_path: Path, project
         ("/todo export", "written to TODO.md."),
         ("/todo export", "TODO.md is there already; name another file."),
         ("/todo rm 3", 'removed 3 "Test".'),
-        ("/undo", 'added 3 "Test", dropped.'),
+        ("/undo", 'added 3 "Test", dropped'),
         ("/todo import TODO.md", "the plan now holds 3 items."),
         ("/todo copy", "- [x] Write it twice"),
         ("/todo done", 'completed 1 "Read the code".'),

@@ -39,7 +39,7 @@ TODO_HELP = """\
 /todo copy                copy it as Markdown
 /todo export [FILE]       write it to a Markdown file, TODO.md if none is named
 /todo import [FILE]       put a Markdown file in its place
-/todo append [PHASE] TEXT add an item; a PHASE in quotes is made if it is not there
+/todo append [PHASE] TEXT add an item; a PHASE in quotes is made if it is new
 /todo start ITEM          begin with an item: its number, or a part of its text
 /todo done [ITEM, PHASE]  finish an item, a phase, or everything
 /todo drop [ITEM, PHASE]  give it up
