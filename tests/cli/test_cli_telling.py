@@ -69,9 +69,9 @@ def test_a_list_that_was_cleared_when_it_was_done_is_shown_as_done() -> None:
     assert all_of() == [("Read", "completed"), ("Fix", "completed")]
     assert [line.split("  ")[-1].strip() for line in run("log", "--session", "s1", "--most", "1").splitlines()] == [
         'completed 1 "Read".',
-        'removed 1 "Read".',
+        'cleared 1 "Read".',
         'completed 2 "Fix".',
-        'removed 2 "Fix".',
+        'cleared 2 "Fix".',
     ]
 
 

@@ -8,7 +8,7 @@ import sys
 VALUED = {
     *("--store", "--plan", "--session", "--agent", "--dialect", "--format", "--phase", "--after", "--before", "--why"),
     *("--seed", "--context", "--messages", "--host", "--scope", "--without", "--hooks", "--style", "--file", "--most"),
-    *("--older-than", "--shell", "--model", "--base-url", "--resume"),
+    *("--older-than", "--shell", "--model", "--base-url", "--resume", "--confirm-shell"),
 }
 _SERVED = ("--store", "--plan", "--session", "--agent", "--dialect")  # those that the MCP server knows
 
