@@ -114,6 +114,44 @@ def _counterpart(part: Part, others: tuple[Part, ...]) -> Part | None:
     return next(iter([*same, *found]), None)
 
 
+def promises(document: str) -> str:
+    """Every statement of a document, and what proves that it holds here."""
+    rows = [(id, statement, _proof(document, proof)) for id, statement, proof in read_promises()[document]]
+    return _table(("", "statement", "held by"), rows)
+
+
+def read_promises() -> dict[str, list[tuple[str, str, str]]]:
+    """Return the rows of promises.tsv by document: number, statement, proof."""
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    rows: list[tuple[str, str, str]] = []
+    for line in (DOCS / "promises.tsv").read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            rows = found.setdefault(line[2:], [])
+        else:
+            id, statement, proof = line.split("\t")
+            rows.append((id, statement, proof))
+    return found
+
+
+def dialect_of(document: str) -> str:
+    return "llxprt" if document.startswith("llxprt") else document
+
+
+def _proof(document: str, proof: str) -> str:
+    if ": " in proof and proof.split(": ")[0] in ("decided", "open"):
+        return proof
+    said = []
+    for part in proof.split(" | "):
+        kind, _, name = part.partition(": ")
+        if kind == "vector":
+            said.append(f"vector of `{dialect_of(document)}`: {name}")
+        elif kind == "guidance":
+            said.append(f"`tests/dialects/guidance.json`: {name}")
+        else:
+            said.append(f"`tests/{part}`")
+    return "<br>".join(said)
+
+
 def _parts(name: str, scope: str) -> tuple[Part, ...]:
     return host_of(name).parts(Where(scope, "/home/you", "/home/you/project", "/home/you/bin/punchlist", {}))
 
@@ -129,6 +167,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "tools": tools,
     "agents": agents,
     **{f"parts-{name}": partial(parts, name) for name in AGENTS},
+    **{f"promises-{name}": partial(promises, name) for name in read_promises()},
 }
 
 

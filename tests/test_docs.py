@@ -253,3 +253,9 @@ def test_no_file_names_a_registry_or_a_place_of_one_machine() -> None:
         text = path.read_bytes().decode("utf-8", "replace")
         found += [f"{path.relative_to(ROOT)}: {hit[0]}" for hit in wrong.finditer(text)]
     assert found == []
+
+
+def test_no_file_holds_the_marks_of_an_unfinished_merge() -> None:
+    marks = re.compile("^(?:<{7} |>{7} )", re.M)
+    files = [(path, path.read_bytes().decode("utf-8", "replace")) for path in _project_files()]
+    assert [str(path.relative_to(ROOT)) for path, text in files if marks.search(text)] == []
