@@ -177,7 +177,8 @@ class Server:
         if self._dialect.name == _NATIVE or not self._dialect.system:
             return {"instructions": say("mcp")}
         words = say(self._dialect.system, tool=tools[0].name, shell="the shell")
-        return {"instructions": f"{words.rstrip()}\n\n{say('mcp.commit')}"}
+        rule = say("mcp.commit")
+        return {"instructions": f"{words.rstrip()}\n\n{rule}"}
 
     def _list(self, request: Request) -> Message:
         if request.params.get("cursor") is not None:
