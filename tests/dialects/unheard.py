@@ -80,8 +80,9 @@ def _brought_back(before: Plan, after: Plan) -> list[str]:
 
 
 def _reordered(heard: Plan, before: Plan, after: Plan) -> list[str]:
-    """Where others moved items, their order stays."""
-    kept = {item.id for item in before.items} & {item.id for item in after.items} & {item.id for item in heard.items}
+    """Where others moved items, their order stays, but for those that the call gives another phase."""
+    phases = {(item.id, item.phase) for item in before.items} & {(item.id, item.phase) for item in after.items}
+    kept = {id for id, _ in phases} & {item.id for item in heard.items}
     orders = [[item.id for item in plan.items if item.id in kept] for plan in (heard, before, after)]
     return ["what was moved was moved back"] if orders[0] != orders[1] != orders[2] else []
 
