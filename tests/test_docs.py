@@ -49,7 +49,7 @@ def _blocks(page: Path) -> list[Block]:
     found = list(re.finditer(r"^```(\w*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.S | re.M))
     text = page.read_text(encoding="utf-8")
     blocks = []
-    for one, following in zip(found, [*found[1:], None], strict=True):
+    for one, following in zip(found, [*found[1:], None], strict=False):
         is_output = following and following[1] == "text" and not text[one.end() : following.start()].strip()
         shown = following[2] if following and is_output else None
         line = text[: one.start()].count("\n") + 1
