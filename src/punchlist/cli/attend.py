@@ -89,7 +89,7 @@ class Attendance:
                 plan,
                 seconds=stage.seconds if plan.active else None,
                 tokens=stage.tokens,
-                alert=stage.waiting or stage.failed,
+                alert=stage.waiting,
                 status="" if plan.active else stage.doing or "Thinking",
                 workers=stage.shown_workers,
                 typed=stage.draft,

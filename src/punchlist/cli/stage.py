@@ -84,7 +84,6 @@ class Stage:
         self.tokens = 0
         self.draft = ""  # what the user is typing while the agent works
         self.said: list[str] = []  # what they have typed at the prompt, oldest first
-        self.failed = ""  # what the user should know of the last call of the plan's tool
         self.queued: list[str] = []  # what they have typed, and the agent has yet to hear
         self._width = width
         self._glyphs = glyphs
