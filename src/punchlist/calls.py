@@ -71,6 +71,7 @@ def _answered(desk: Desk, tool: str, args: object, interactive: bool | None, con
     if reply is not None:
         return reply
     known: tuple[str, Reader] | None = None  # what the author had heard, of which plan, when it made the call
+    has_disagreed = False
     for now, reader in desk.tries():
         known = known if known and known[0] == now.id else (now.id, reader)
         try:
@@ -82,6 +83,10 @@ def _answered(desk: Desk, tool: str, args: object, interactive: bool | None, con
             return _with(dialect.refuse(call, now, str(refusal)), news, [])
         except StaleRevision:
             continue
+        except Disagreement:
+            if has_disagreed:
+                raise
+            has_disagreed = True  # the plan that the desk remembers may be from before its history was lost
     raise desk.beaten()
 
 
@@ -94,7 +99,7 @@ def _at_first_try(desk: Desk, call: Call, notes: list[str]) -> Reply | None:
     try:
         _refuse_mode(call, now)
         return _carry_out(desk, call, notes, now, reader, reader, must_save=True)
-    except (Refused, StaleRevision):
+    except (Refused, StaleRevision, Disagreement):
         desk.left = None
         return None
 

@@ -181,6 +181,7 @@ def test_where_two_agents_use_a_shell_at_once_nothing_is_changed() -> None:
 def test_the_agents_process_tells_where_the_environment_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The process above is this test. Hooks tie it as an agent's, and its name is not that of one."""
     hook("UserPromptSubmit", prompt="Go on.")
+    run("show")
     assert run("done", "1") == 'completed 1 "s2 first".\n', "a program that is no agent has run a hook"
     ties.tie(ties.of_process(os.getpid()), ties.Who("s1", "main", "punchlist"))
     assert "is for the user" in run("mode", "plan", code=1)
@@ -188,5 +189,6 @@ def test_the_agents_process_tells_where_the_environment_says_nothing(monkeypatch
 
 
 def test_a_person_in_a_terminal_of_their_own_is_the_user() -> None:
+    run("show")
     run("done", "1")
     assert last("s2") == ("user", "")

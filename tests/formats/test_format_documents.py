@@ -185,14 +185,21 @@ def test_an_item_that_both_plans_have_keeps_its_number() -> None:
     }
 
 
-def test_an_import_is_no_news() -> None:
+def test_an_import_into_a_list_that_a_model_works_from_is_told_once() -> None:
     call = ["call", "TodoWrite", "--dialect", "claude-code"]
     todos = content("claude-code")
     run(*call, stdin=json.dumps({"todos": todos}).encode())
-    take_in("claude-code", DOCUMENTS / FILES["claude-code"])
     run("import", "--format", "markdown", "-", stdin=b"- [ ] Something else\n")
-    sent = {"todos": [{"content": "Something else", "status": "in_progress", "activeForm": "On it"}]}
-    assert "the user" not in json.loads(run(*call, stdin=json.dumps(sent).encode()).stdout)["text"]
+    sent = json.dumps({"todos": [{"content": "Something else", "status": "in_progress", "activeForm": "On it"}]}).encode()
+    assert "the user replaced the list" in json.loads(run(*call, stdin=sent).stdout)["text"]
+    assert "the user" not in json.loads(run(*call, stdin=sent).stdout)["text"]
+
+
+def test_an_import_before_a_model_has_seen_anything_is_not_told() -> None:
+    take_in("claude-code", DOCUMENTS / FILES["claude-code"])
+    sent = json.dumps({"todos": content("claude-code")}).encode()
+    said = json.loads(run("call", "TodoWrite", "--dialect", "claude-code", stdin=sent).stdout)
+    assert "the user" not in said["text"]
 
 
 def test_what_an_import_closed_can_be_reopened_by_an_agent() -> None:
@@ -203,13 +210,14 @@ def test_what_an_import_closed_can_be_reopened_by_an_agent() -> None:
     assert [item["status"] for item in said["plan"]["items"]] == ["in_progress"] * 3
 
 
-def test_what_an_import_left_out_can_be_brought_back_by_an_agent() -> None:
+def test_what_an_import_left_out_is_not_brought_back_by_an_agent() -> None:
     given("Old one")
     take_in("claude-code", DOCUMENTS / FILES["claude-code"])
     todos = [*content("claude-code"), {"content": "Old one", "status": "pending", "activeForm": "On it"}]
     sent = json.dumps({"todos": todos}).encode()
     said = json.loads(run("call", "TodoWrite", "--dialect", "claude-code", stdin=sent).stdout)
-    assert "Old one" in [item["text"] for item in said["plan"]["items"]]
+    assert "Old one" not in [item["text"] for item in said["plan"]["items"]]
+    assert '"Old one" was removed by the user' in said["text"]
 
 
 # --- markdown --------------------------------------------------------------------------------------------------------

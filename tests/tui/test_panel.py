@@ -250,8 +250,8 @@ def test_a_small_screen_gets_a_small_panel(screen: Screen) -> None:
     screen.panel.draw(View(ops.start(plan_of(*(f"A rather long text {n}" for n in range(9))), "5"), seconds=2))
     assert screen.text == [
         "Plan  0/9",
+        "○ 1 A rather long t…",
         "⠋ 5 A rather long t…",
-        "○ 6 A rather long t…",
         "… 7 more",
         "ctrl+t hide plan",
     ]

@@ -299,6 +299,7 @@ def test_json_says_what_was_done_to_every_file(own_home: Path) -> None:
     assert said == {
         "host": "claude-code",
         "scope": "user",
+        "dialect": "native",
         "dry_run": False,
         "files": [
             {"file": str(own_home / ".claude.json"), "parts": ["server"], "action": "change", "kept": []},

@@ -100,12 +100,13 @@ def _leading(name: str, scripts: set[str], script: str, again: str) -> Iterator[
 def _gone(text: str, part: Part, name: str) -> list[str]:
     """The events that a hook of ours should answer, and none does."""
     there = look(text, part)
-    ours = {event for event, _, _ in handlers(there, name)}
-    return [
-        event
-        for event, wanted in part.value.items()
-        if event not in ours and not is_answered(within(there, event), wanted, name)
-    ]
+    ours = [event for event, _, _ in handlers(there, name)]
+    gone = []
+    for event, wanted in part.value.items():
+        groups = len(wanted) if isinstance(wanted, list) else 1
+        if ours.count(event) < groups and not is_answered(within(there, event), wanted, name):
+            gone.append(event)
+    return gone
 
 
 def _scripts(text: str, part: Part, name: str) -> Iterator[str]:
