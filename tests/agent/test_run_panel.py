@@ -78,6 +78,7 @@ def test_ctrl_t_shows_and_hides_the_list_and_that_is_remembered(
 ) -> None:
     monkeypatch.delenv("PUNCHLIST_EXPANDED")
     terminal = start(*planned("Read the code", "Write the test"))
+    terminal.wait_for("Read the code")  # a toggle before there is a plan is about no plan
     terminal.wait_for("ctrl+t show plan")
     terminal.type("\x14")
     terminal.wait_for("○ 2 Write the test")

@@ -190,7 +190,9 @@ def test_an_import_into_a_list_that_a_model_works_from_is_told_once() -> None:
     todos = content("claude-code")
     run(*call, stdin=json.dumps({"todos": todos}).encode())
     run("import", "--format", "markdown", "-", stdin=b"- [ ] Something else\n")
-    sent = json.dumps({"todos": [{"content": "Something else", "status": "in_progress", "activeForm": "On it"}]}).encode()
+    sent = json.dumps(
+        {"todos": [{"content": "Something else", "status": "in_progress", "activeForm": "On it"}]}
+    ).encode()
     assert "the user replaced the list" in json.loads(run(*call, stdin=sent).stdout)["text"]
     assert "the user" not in json.loads(run(*call, stdin=sent).stdout)["text"]
 

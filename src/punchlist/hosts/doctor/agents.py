@@ -11,7 +11,7 @@ from ...core.errors import Refused
 from ...core.text import inline
 from ...settings import attached_dialects
 from ..install import PATHS, PROJECT, SCOPES, USER, Host, Part, Where, here, host_of, is_own, located, outlook, seen
-from ..install.apply import is_answered, look
+from ..install.apply import groups_of, is_answered, look
 from ..install.parts import command_of, handlers, script_of, within
 from ..install.script import is_ours
 from . import FAULT, NOTE, WELL, Check
@@ -103,8 +103,7 @@ def _gone(text: str, part: Part, name: str) -> list[str]:
     ours = [event for event, _, _ in handlers(there, name)]
     gone = []
     for event, wanted in part.value.items():
-        groups = len(wanted) if isinstance(wanted, list) else 1
-        if ours.count(event) < groups and not is_answered(within(there, event), wanted, name):
+        if ours.count(event) < len(groups_of(wanted)) and not is_answered(within(there, event), wanted, name):
             gone.append(event)
     return gone
 
