@@ -116,6 +116,8 @@ class Oracle:
 
     def _check_unseen(self, before: Plan, after: Plan) -> None:
         """What the user changed since the last answer is as the user left it."""
+        if not after.items and not any(item.status not in CLOSED for item in before.items if not self._lists(item)):
+            return  # all was done, and the list was cleared
         known = {item.id: item for item in self.heard.items}
         now = {item.id: item for item in after.items}
         for item in before.items:
@@ -136,6 +138,12 @@ class Oracle:
             still = [id for id in moved if id in now]
             assert [item.id for item in after.items if item.id in still] == still, "the user's order was undone"
 
+    def _lists(self, item: Item) -> bool:
+        """Whether the agent knows of the item, and lists it as completed, in its words of now or of then."""
+        done = [plainly(text) for text, status in self.mine if status == "completed"]
+        known = [one for one in self.heard.items if one.id == item.id]
+        return any(plainly(one.text) in done or plainly(item.text) in done for one in known)
+
     def _check_open(self, before: Plan, after: Plan) -> None:
         """An open item ends only if the agent made it, listed it before, and does not list it now."""
         now = {item.id: item for item in after.items}
@@ -146,11 +154,24 @@ class Oracle:
             is_ended = new is None or (new.status == "abandoned" and item.status not in CLOSED)
             if item.status in CLOSED or not is_ended:
                 continue
+            if not after.items and self._lists(item):
+                continue  # it was finished, and the list was cleared
             assert self._author(item) != USER, f"{item}, which the user added, is gone"
             words = plainly(item.text)
-            if not after.items and self.mine and all(status == "completed" for _, status in self.mine):
-                continue  # it was finished, and the list was cleared
-            assert sent[words] < there[words], f"{item} was sent, and is gone"
+            assert sent[words] < there[words] + self._once_called(words, before), f"{item} was sent, and is gone"
+
+    def _once_called(self, words: str, plan: Plan) -> int:
+        """How many items had these words once, and have others now or were removed by the user: an agent that sends
+        them may mean one of those."""
+        texts = {item.id: plainly(item.text) for item in plan.items}
+        return plan.removed.count(words) + len(
+            {
+                change.id
+                for record in self.desk.history()
+                for change in record.changes
+                if change.kind == "changed" and plainly(change.before.text) == words != texts.get(change.id, words)
+            }
+        )
 
     def _author(self, item: Item) -> str:
         added = [

@@ -36,14 +36,16 @@ def play(name: str, several: Iterable[Made | Wish]) -> list[str]:
         before = desk.plan
         desk.call(step.tool, step.args)
         after = desk.plan
-        found += [f"{step}: {line}" for line in undone(heard.get(step.agent, before), before, after)]
+        lines = undone(heard.get(step.agent, before), before, after, str(step.args))
+        found += [f"{step}: {line}" for line in lines]
         found += [f"{step}: {line}" for line in vanished(step, desk, before, after)]
         heard[step.agent] = after
     return found
 
 
-def undone(heard: Plan, before: Plan, after: Plan) -> list[str]:
-    """What others made of the plan that the author had heard of, and that is gone after its call."""
+def undone(heard: Plan, before: Plan, after: Plan, said: str) -> list[str]:
+    """What others made of the plan that the author had heard of, and that is gone after its call. A call that names an
+    item by its new words knows of them, whoever told its author; one that begins with a new list names its own."""
     then = {item.id: item for item in heard.items}
     now = {item.id: item for item in after.items}
     found: list[str] = []
@@ -51,7 +53,11 @@ def undone(heard: Plan, before: Plan, after: Plan) -> list[str]:
         was, new = then.get(item.id), now.get(item.id)
         if was is None:
             found += [f"{item.id} was added, and is gone"] if new is None and item.status not in CLOSED else []
-        elif was.text != item.text and (new is None or new.text != item.text or _is_dropped(item, new)):
+        elif was.text != item.text and (
+            new is None
+            or new.text != item.text
+            or (_is_dropped(item, new) and item.text not in said and "'init'" not in said)
+        ):
             found.append(f"{item.id} was renamed")
         elif set(item.notes) - set(was.notes) and (
             new is None or not set(item.notes) - set(was.notes) <= set(new.notes)

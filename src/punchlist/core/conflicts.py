@@ -15,7 +15,7 @@ AGAIN = "say it again if you still mean it."
 # For each thing a call can ask for: the edits it conflicts with while its author has not been told of them.
 _CONFLICTS = {
     "edit": ("renamed",),
-    "delete": ("renamed", "reopened", "noted", "closed"),
+    "delete": ("added", "renamed", "reopened", "noted", "closed"),
     "start": ("blocked", "closed"),
     "done": ("blocked", "reopened", "closed"),
     "unblock": ("blocked",),
@@ -51,7 +51,10 @@ def unheard_edits(turns: Iterable[tuple[str, Plan, Plan]], now: Plan) -> Edits:
         old = {item.id: item for item in before.items}
         for item in after.items:
             was = old.get(item.id)
-            if was is None or was is item or item.id not in current:
+            if was is item or item.id not in current:
+                continue
+            if was is None:
+                found.setdefault(item.id, {})["added"] = by
                 continue
             for kind in _kinds(was, item, current[item.id]):
                 found.setdefault(item.id, {})[kind] = by

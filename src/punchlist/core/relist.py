@@ -281,6 +281,9 @@ class _Listing:
         now = self.shown.get(item.status)
         if entry.status == now:
             return False
+        if entry.status in CLOSED and item.id in self.unheard.added:  # the words are the same by chance
+            self.said.append(stays(item))
+            return False
         repeats = held is not None and held.status == entry.status
         is_unheard = "status" in self.unheard.fields.get(item.id, ())
         if _is_closed_by_user(item) and (self.final or is_unheard or repeats):
