@@ -393,6 +393,9 @@ def _run(to: argparse.ArgumentParser) -> None:
     )
     _dialect(to)
     _watch(to)
+    before = to.add_mutually_exclusive_group()
+    before.add_argument("--continue", action="store_true", help="go on with the last session of this directory")
+    before.add_argument("--resume", metavar="ID", help="go on with this session; the beginning of its id is enough")
     to.add_argument(
         "--until-done",
         action="store_const",
@@ -400,9 +403,6 @@ def _run(to: argparse.ArgumentParser) -> None:
         dest="continuation",
         help="nudge the agent whenever something is open, within the bounds",
     )
-    before = to.add_mutually_exclusive_group()
-    before.add_argument("--continue", action="store_true", help="go on with the last session of this directory")
-    before.add_argument("--resume", metavar="ID", help="go on with this session; the beginning of its id is enough")
 
 
 def _demo(to: argparse.ArgumentParser) -> None:
