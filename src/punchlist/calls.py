@@ -39,7 +39,7 @@ def answer(desk: Desk, tool: str, args: object, interactive: bool | None, contin
     try:
         reply = _answered(desk, tool, args, interactive, continuing)
     except Exception as error:
-        if not _asks_for_pause(tool, args):
+        if not asks_for_pause(tool, args):
             raise
         desk.hold_back(f"its pause failed: {error}")
         if isinstance(error, StoreError):
@@ -49,7 +49,8 @@ def answer(desk: Desk, tool: str, args: object, interactive: bool | None, contin
     return reply
 
 
-def _asks_for_pause(tool: str, args: object) -> bool:
+def asks_for_pause(tool: str, args: object) -> bool:
+    """Return whether a call asks for a pause, beside whatever else."""
     return tool == "todo_pause" or (tool == "plan" and isinstance(args, dict) and bool(args.get("pause")))
 
 

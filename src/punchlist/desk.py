@@ -69,7 +69,7 @@ class Desk:
         self._events: list[dict[str, Any]] = []  # of a store that keeps nothing
         self._off, self._switched = False, 0.0
         self._spoken = ("", 0, _DEFAULT)  # the dialect that a plan was worked in at a revision
-        self._held = ""  # why the agent is held back, where the store keeps nothing
+        self._held = ""  # why the agent is held back, where no file says so
         self._closed = False
         self.owes_list = False  # whether the reader was told of an edit of the user's, and not shown the list since
 
@@ -421,9 +421,8 @@ class Desk:
         a file, for the store may be what failed."""
         from .switch import hold
 
-        self._held = reason
-        if self.store.durable:
-            hold(self._held_key, reason)
+        is_kept = self.store.durable and hold(self._held_key, reason)
+        self._held = "" if is_kept else reason  # what a file keeps, another process can end
         self.note("pause-failed", message=reason)
 
     @property
@@ -433,13 +432,12 @@ class Desk:
 
         return self._held or (held_back(self._held_key) if self.store.durable else "")
 
-    def release(self) -> None:
-        """The user has spoken: what was held back may go on."""
+    def release(self) -> bool:
+        """The user has spoken: what was held back may go on. Return whether something was."""
         from .switch import release
 
-        self._held = ""
-        if self.store.durable:
-            release(self._held_key)
+        was_held, self._held = bool(self._held), ""
+        return (self.store.durable and release(self._held_key)) or was_held
 
     @property
     def _held_key(self) -> str:
@@ -635,6 +633,15 @@ def store_for(settings: Settings, patience: str = "") -> Store:
     url = settings.store
     options = {"synchronous": settings.sqlite_synchronous} if url.startswith("sqlite:") else {}
     return open_store(url, **options, **({"patience": patience} if patience else {}))
+
+
+def hold_back(session: str, agent: str, reason: str) -> None:
+    """Let the agent of a session stop until the user speaks again, where its store cannot even be opened."""
+    from .events import write
+    from .switch import hold
+
+    hold(_reader_key(session, agent), reason)
+    write("pause-failed", at=Desk.now(), session=session, agent=agent, plan="", message=reason)
 
 
 def _reader_key(session: str, agent: str) -> str:

@@ -43,8 +43,8 @@ def turn(off: bool, *, place: str = "", session: str = "") -> bool:
     return True
 
 
-def hold(key: str, reason: str) -> None:
-    """Keep an agent from being nudged. Where nothing can be written it is not kept: that is no reason to fail."""
+def hold(key: str, reason: str) -> bool:
+    """Keep an agent from being nudged. Return whether that could be written down: if not, that is no reason to fail."""
     from .private import make_folder
 
     path = _held_path(key)
@@ -55,7 +55,8 @@ def hold(key: str, reason: str) -> None:
         ) as file:
             file.write(inline(reason))
     except OSError:
-        pass
+        return False
+    return True
 
 
 def held_back(key: str) -> str:
@@ -67,12 +68,13 @@ def held_back(key: str) -> str:
         return ""
 
 
-def release(key: str) -> None:
-    """Let an agent be nudged again."""
+def release(key: str) -> bool:
+    """Let an agent be nudged again. Return whether it was held back."""
     try:
         os.unlink(_held_path(key))
     except OSError:
-        pass
+        return False
+    return True
 
 
 def _held_path(key: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -136,6 +138,29 @@ def test_resumed_in_another_terminal_the_agent_goes_on_at_once(talk: Any, words:
     terminal.enter("go")
     terminal.wait_for("paused: the server is down")
     assert punchlist("resume").returncode == 0
+    terminal.wait_for("I go on. Well?")
+
+
+@pytest.mark.parametrize("words", [(), ("--plain",)], ids=["panel", "plain"])
+def test_a_pause_that_failed_is_ended_in_another_terminal_and_the_agent_goes_on_at_once(
+    talk: Any, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    store = tmp_path / "plans.db"
+    with package.open(f"sqlite:{store}", session="other") as desk:
+        desk.call("plan", {"add": ["Elsewhere"]})
+    with closing(sqlite3.connect(store, isolation_level=None)) as db:
+        db.execute(
+            "CREATE TRIGGER refuses BEFORE INSERT ON history WHEN NEW.changes LIKE '%paused%' "
+            "BEGIN SELECT RAISE(ABORT, 'no room for a pause'); END"
+        )
+    pause = call("plan", pause="the server is down, somebody has to restart it")
+    turns = (turn(call("plan", add=["Read"])), turn(pause), turn(text="I go on. Well?"))
+    terminal = talk(*turns, words=("--store", f"sqlite:{store}", *words))
+    terminal.enter("go")
+    terminal.wait_for("paused: its pause failed")
+    session = next(one.stem for one in transcripts(tmp_path / "home"))
+    resumed = punchlist("resume", "--store", f"sqlite:{store}", "--session", session)
+    assert resumed.stdout == "resumed the work: the agent had asked for a pause that could not be kept.\n"
     terminal.wait_for("I go on. Well?")
 
 

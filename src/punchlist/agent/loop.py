@@ -49,9 +49,12 @@ def _until_rest(site: Site, said: Transcript, prompt: str) -> Rested:
         _hear(site, said, prompt)
     for _ in range(site.bounds.turns):
         site.stop.check()
+        held = site.desk.held_back  # asked first: the store may be what failed
+        if held:
+            return Rested(site.agent, "paused", held)
         paused = site.desk.plan.paused
-        if paused or site.desk.held_back:
-            return Rested(site.agent, "paused", paused.reason if paused else site.desk.held_back)
+        if paused:
+            return Rested(site.agent, "paused", paused.reason)
         _attach(site, said)
         turn = _ask(site, said)
         if turn.calls:

@@ -348,8 +348,14 @@ def _conduct(name: str) -> Handler:
     def handler(args: Namespace) -> int:
         from . import conduct
 
-        with (_own_desk if name in ("mode", "stop") else _desk)(args) as desk:
-            commands = {"mode": conduct.mode, "stop": conduct.stop, "attach": conduct.attach, "remind": conduct.remind}
+        commands = {
+            "mode": conduct.mode,
+            "resume": conduct.resume,
+            "stop": conduct.stop,
+            "attach": conduct.attach,
+            "remind": conduct.remind,
+        }
+        with (_own_desk if name in ("mode", "resume", "stop") else _desk)(args) as desk:
             return commands[name](desk, args)
 
     return handler
@@ -511,10 +517,9 @@ _HANDLERS: dict[str, Handler] = {
     "note": _editing(_note),
     "rename": _editing(_rename),
     "pause": _editing(lambda plan, args: ops.pause(plan, " ".join(args.reason), Desk.now())),
-    "resume": _editing(lambda plan, args: ops.resume(plan)),
     "off": _switch,
     "on": _switch,
-    **{name: _conduct(name) for name in ("mode", "stop", "attach", "remind")},
+    **{name: _conduct(name) for name in ("mode", "resume", "stop", "attach", "remind")},
     "edit": _edit,
     **{name: _past(name) for name in ("undo", "redo", "log", "diff", "restore", "trim")},
     **{name: _plans(name) for name in ("plans", "use", "bind", "carry")},

@@ -1,10 +1,11 @@
-"""The commands about how the agent may work, and what it is told: mode, stop, off, on, attach, remind."""
+"""The commands about how the agent may work, and what it is told: mode, resume, stop, off, on, attach, remind."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 
 from .. import attachments, events, planning, switch
+from ..core import ops
 from ..core.changes import difference
 from ..core.codec import to_json
 from ..core.errors import Refused
@@ -57,6 +58,23 @@ def stop(desk: Desk, args: Namespace) -> int:
         one.note("no-nudges", by=USER)
     stopped = [one.session for one in sessions]
     return screen.answer(args, {"stopped": stopped}, "the agent is no longer nudged in this session.")
+
+
+def resume(desk: Desk, args: Namespace) -> int:
+    """End a pause, also one that the agent asked for and that could not be kept, of everybody who works from this
+    plan."""
+    was_held = desk.release()
+    before = desk.plan
+    for who in desk.store.sessions(before.id) if before.id else ():
+        was_held = desk.of(*who).release() or was_held
+    if was_held:
+        desk.note("resume", by=USER)
+    after = desk.change(ops.resume) if before.paused else before
+    if was_held and after == before:
+        said = ["resumed the work: the agent had asked for a pause that could not be kept."]
+    else:
+        said = difference(before, after)
+    return screen.answer(args, to_json(after), *said)
 
 
 def turn(args: Namespace) -> int:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..agent.events import Planned, Rested
-from ..core.errors import PunchlistError
+from ..core.errors import PunchlistError, StoreError
 from ..core.model import MAIN
 from ..core.render import Span
 from ..desk import Desk
@@ -117,13 +117,23 @@ def _unqueued(session: Session) -> str:
 
 def _is_paused(desk: Desk) -> bool:
     """Whether the agent waits for the end of a pause, also of one that could not be kept."""
-    return bool(desk.plan.paused or desk.held_back)
+    return bool(desk.held_back or desk.plan.paused)
 
 
 def _until_resumed(session: Session) -> Callable[[], bool] | None:
     """Whether the pause that the agent waits in has ended, wherever that was said; None if it does not wait in one."""
     desk = session.site.desk.of(session.site.desk.session)
-    return (lambda: not _is_paused(desk)) if _is_paused(desk) else None
+    with suppress(StoreError):
+        if _is_paused(desk):
+            return partial(_is_resumed, desk)
+    return None
+
+
+def _is_resumed(desk: Desk) -> bool:
+    try:
+        return not _is_paused(desk)
+    except StoreError:  # it does not answer now, and is asked again
+        return False
 
 
 def _typed_while_paused(is_resumed: Callable[[], bool]) -> str:

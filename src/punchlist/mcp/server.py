@@ -8,7 +8,7 @@ from ..core.errors import Refused, StoreError
 from ..core.model import NOTHING
 from ..core.text import cut, inline
 from ..core.typed import Any
-from ..desk import Desk
+from ..desk import Desk, hold_back
 from ..dialects import Reply, Tool, load, offered
 from ..dialects.wire import WRITERS, with_output
 from ..prompts import say
@@ -239,12 +239,14 @@ class Server:
         try:
             desk = self._desks.of(request.meta, client)
         except (StoreError, Refused) as error:
+            self._hold_back(request, name, args, error)
             return Reply(str(error), is_error=True)
         try:
-            tools = self._offered()
-            if _is_withdrawn(name, self._dialect.tools, tools):
+            tools = self._decided()
+            if tools is not None and _is_withdrawn(name, self._dialect.tools, tools):
                 return desk.decline(name, f"{name} is switched off at present.")
-            goes_on = any(tool.only_continuing for tool in tools)
+            # Where the store does not say whether the agent goes on, a pause is not refused: it fails, and stops it.
+            goes_on = tools is None or any(tool.only_continuing for tool in tools)
             return desk.call(name, {} if args is None else args, continuing=goes_on)
         except Refused as refusal:
             return desk.decline(name, str(refusal))
@@ -252,6 +254,14 @@ class Server:
             from ..calls import faulted
 
             return faulted(desk, name, error)
+
+    def _hold_back(self, request: Request, name: str, args: Any, error: Exception) -> None:
+        """Let an agent stop that asked for a pause, though there is no store to keep it in."""
+        from ..calls import asks_for_pause
+
+        if asks_for_pause(name, args):
+            who = self._callers.who(request.meta, self._client_of(request))
+            hold_back(who.session, who.agent, f"its pause failed: {error}")
 
     def _client_of(self, request: Request) -> str:
         """The name of the client that makes a request."""
