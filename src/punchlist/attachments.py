@@ -12,6 +12,7 @@ from .core.ops import clear
 from .core.text import inline
 from .core.typed import Any, NamedTuple
 from .desk import Desk
+from .dialects import offered
 from .moments import limits_of, paid, planning, whole_list
 from .policy import brief, remind
 from .policy.asking import asks
@@ -90,7 +91,7 @@ def reminder(desk: Desk, heard: Tally, limits: Limits | None = None) -> Attachme
 
 def is_due(desk: Desk, heard: Tally) -> bool:
     """From the conversation alone: whether it is time for a word."""
-    if desk.dialect.failed and heard.failed:
+    if heard.failed and _can_repeat(desk):
         return True
     return remind.is_due(heard, limits_of(desk.settings, desk.dialect.name)) and not _asks(desk, heard)
 
@@ -229,12 +230,17 @@ def _reminded(desk: Desk, context: str, heard: Tally) -> Attachment | None:
 def _failed(desk: Desk, context: str, heard: Tally) -> Attachment | None:
     """After a call that failed, where the dialect has a word for it: the user does not see how far the work is. The
     conversation tells, or what was kept of the call itself; that is forgotten once it was said."""
-    if not desk.dialect.failed or not (heard.failed or desk.pace.failed):
+    if not _can_repeat(desk) or not (heard.failed or desk.pace.failed):
         return None
     if remind.silence(desk.plan, limits_of(desk.settings)._replace(on_empty=True)):
         return None
     desk.paced(lambda pace: pace._replace(failed=False))
     return Attachment(FAILED, wrapped(say(desk.dialect.failed), desk.dialect.name), context)
+
+
+def _can_repeat(desk: Desk) -> bool:
+    """Whether the dialect has a word for a failed call, and this agent has the tool to send it again."""
+    return bool(desk.dialect.failed and offered(desk.dialect, continuing=True, agent=desk.agent))
 
 
 def _planned(desk: Desk, context: str, heard: Tally) -> Attachment | None:

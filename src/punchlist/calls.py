@@ -199,7 +199,7 @@ def _carry_out(
     unknown = unheard if known == reader else desk.unheard(now, known)
     seen = desk.rewound(now, unknown) if unknown and dialect.rules.speaks_of == "seen" else now
     if dialect.rules.clears:
-        seen, current = desk.uncleared(seen), desk.uncleared(now)
+        seen, current = desk.uncleared(seen, keeps_phases=True), desk.uncleared(now, keeps_phases=True)
     else:
         current = now
     listed = _relisted(desk, call, now, unknown)

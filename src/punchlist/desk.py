@@ -108,13 +108,14 @@ class Desk:
         """The plan as its dialect works with it: one that clears has let go of what was closed some time ago."""
         return self.uncleared(self.plan)
 
-    def uncleared(self, plan: Plan) -> Plan:
+    def uncleared(self, plan: Plan, *, keeps_phases: bool = False) -> Plan:
+        """A plan without what its dialect has cleared by now. A tool can still name a phase that is empty since."""
         delay = self.settings.clear_delay
         if delay < 0 or len(plan.open_items) == len(plan.items) or not self.clears(plan):
             return plan
         from .core.ops import clear
 
-        return clear(plan, self.now(-delay))
+        return clear(plan, self.now(-delay), keeps_phases=keeps_phases)
 
     def clears(self, plan: Plan) -> bool:
         """Whether closed items leave this plan after a while: in the dialect that was chosen for this desk, else in the

@@ -264,10 +264,11 @@ def planning(desk: Desk, plan: Plan, *, at_once: bool = False, counts: bool = Fa
         return pace._replace(planning=told + 1 if is_request else told)
 
     desk.paced(step)
-    return _mode_text(desk, plan) if is_due[0] else ""
+    return mode_text(desk, plan) if is_due[0] else ""
 
 
-def _mode_text(desk: Desk, plan: Plan) -> str:
+def mode_text(desk: Desk, plan: Plan) -> str:
+    """What an agent is told of the mode that its plan is in."""
     if plan.mode == "quiet":
         return quiet_text(desk)
     from .planning import plan_file

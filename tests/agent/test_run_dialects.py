@@ -70,6 +70,34 @@ def test_a_silent_tool_is_silent_when_it_is_refused_in_plan_mode(tmp_path: Path)
     assert "nothing goes on the list" not in done.stdout
 
 
+def test_a_silent_tool_is_silent_when_it_is_away(tmp_path: Path) -> None:
+    found = run(tmp_path, "claude-code", turn(todos(*BEGUN)), turn(call("quiet")), turn(todos(*LATER)))
+    assert found == ["→ quiet", "  the plan and sub-agents are away until the commit is made."]
+    assert "no tool 'TodoWrite'" in json.dumps(entries(transcripts(tmp_path / "home")[0]))
+
+
+def test_a_list_that_is_emptied_says_so_in_every_style(tmp_path: Path) -> None:
+    model = script(tmp_path, turn(todos(*BEGUN)), turn(call("TodoWrite", todos=[])), turn(text="So."))
+    shown = punchlist("run", "--dialect", "gencode", "--model", model, "go").stdout
+    assert shown.endswith("📋 Todo list updated:\n  No todos.\nSo.\n")
+    begin = call("todo_write", ops=[{"op": "init", "list": [{"phase": "Build", "items": ["A"]}]}])
+    model = script(tmp_path, turn(begin), turn(call("todo_write", ops=[{"op": "init", "list": []}])), turn(text="So."))
+    shown = punchlist("run", "--dialect", "oh-my-pi", "--model", model, "go").stdout
+    assert shown.endswith("Todo list cleared.\nSo.\n")
+
+
+def test_a_sub_agent_is_not_asked_to_repeat_a_call_that_it_may_not_make(tmp_path: Path) -> None:
+    begin = call("todo_write", ops=[{"op": "init", "list": [{"phase": "Build", "items": ["A"]}]}])
+    done = call("todo_write", ops=[{"op": "done"}])
+    helper = {"turns": [turn(done), turn(text="Well.", expect=["no tool 'todo_write'"], absent=["Send it again"])]}
+    task = call("task", name="helper", prompt="Finish it.")
+    model = script(tmp_path, turn(begin), turn(task), turn(text="Which one?"), workers={"helper": helper})
+    shown = punchlist("run", "--dialect", "oh-my-pi", "--model", model, "go").stdout
+    assert "Status: Completed" in shown
+    (log,) = [path for path in transcripts(tmp_path / "home") if ".helper." in path.name]
+    assert [one["type"] for one in entries(log)].count("attachment") == 0
+
+
 def test_with_another_style_a_silent_tool_stays_silent_and_the_plan_has_its_line(tmp_path: Path) -> None:
     found = run(tmp_path, "claude-code", turn(todos(*BEGUN)), turn(todos(*LATER)), words=("--style", "punchlist"))
     assert found == ["▶ Fixing tests 0/3", "▶ Writing docs 1/3"]
@@ -214,6 +242,19 @@ def test_the_message_of_a_pause_is_shown_complete_in_local_time(tmp_path: Path) 
     (result,) = [one for one in entries(transcripts(tmp_path / "home")[0]) if one.get("tool") == "todo_pause"]
     at = datetime.fromisoformat(result["details"]["timestamp"])
     assert told[2] == f"Time: {at + timedelta(hours=14):%H:%M:%S}"
+
+
+def test_the_reason_of_a_pause_is_told_once_and_wrapped_on_a_small_screen(tmp_path: Path) -> None:
+    reason = "The configuration file is missing from the folder and only the user can provide it to me"
+    begin = call("todo_write", todos=[{"id": "1", "content": "Read", "status": "in_progress"}])
+    model = script(tmp_path, turn(begin), turn(text="So far."), turn(call("todo_pause", reason=reason)))
+    words = ("run", "--dialect", "llxprt", "--plain", "--model", model, "read it")
+    terminal = Terminal(SCRIPT, *words, columns=50)
+    terminal.wait_for_end()
+    told = terminal.text.partition("Task Paused")[2]
+    assert reason in " ".join(told.split())
+    assert told.count("The configuration file is missing") == 1
+    terminal.close()
 
 
 def test_an_attached_agent_whose_pause_failed_is_not_nudged_until_the_user_speaks(tmp_path: Path) -> None:

@@ -370,6 +370,32 @@ def test_ctrl_t_at_the_prompt_shows_and_hides_the_list_and_changes_the_setting(t
     assert [(event["is_expanded"], event["has_todos"]) for event in toggles] == [(False, True), (True, True)]
 
 
+def test_what_ctrl_t_does_while_the_agent_works_holds_at_the_prompt_and_in_the_next_turn(
+    talk: Any, project: Path
+) -> None:
+    hold = call("shell", command="while [ ! -e go ]; do sleep 0.02; done")
+    terminal = talk(
+        turn(call("plan", add=["Read", "Write"]), hold),
+        turn(text="Which one first?"),
+        turn(call("shell", command="while [ ! -e gone ]; do sleep 0.02; done")),
+        turn(text="And now?"),
+    )
+    terminal.enter("make a plan")
+    terminal.wait_for("1 Read…")
+    terminal.type("\x14")
+    terminal.wait_for("ctrl+t hide plan")
+    (project / "go").touch()
+    terminal.wait_for("Which one first?")
+    terminal.wait_for("○ 2 Write\nctrl+t hide plan\n>")
+    terminal.type("\x14")
+    terminal.wait_for("ctrl+t show plan\n>")
+    terminal.enter("the first")
+    terminal.wait_for("ctrl+t show plan")
+    (project / "gone").touch()
+    terminal.wait_for("And now?")
+    assert "○ 2 Write" not in "\n".join(terminal.rows)
+
+
 def test_an_edit_made_elsewhere_is_seen_at_the_prompt_without_a_key(talk: Any) -> None:
     env = {"PUNCHLIST_EXPANDED": "yes"}
     terminal = talk(turn(call("plan", add=["Read", "Write"])), turn(text="Which one first?"), env=env)

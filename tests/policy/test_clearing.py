@@ -50,6 +50,19 @@ def aged(delay: int | None, *ages: float, store: MemoryStore | None = None) -> D
     return at
 
 
+def test_a_phase_whose_items_were_all_cleared_leaves_the_screen_and_can_still_be_named() -> None:
+    at = desk("oh-my-pi", clear_delay=0)
+    phases = [{"phase": "Find", "items": ["Read"]}, {"phase": "Build", "items": ["Write"]}]
+    at.call("todo_write", {"ops": [{"op": "init", "list": phases}]})
+    at.call("todo_write", {"ops": [{"op": "done", "phase": "Find"}]})
+    assert [*at.working.phases] == ["Build"]
+    assert [*at.plan.phases] == ["Find", "Build"]
+    assert not at.call("todo_write", {"ops": [{"op": "append", "phase": "Find", "items": ["Look again"]}]}).is_error
+    assert [*at.working.phases] == ["Find", "Build"]
+    assert not at.call("todo_write", {"ops": [{"op": "rm", "phase": "Build"}]}).is_error
+    assert [*at.working.phases] == ["Find", "Build"]
+
+
 @pytest.mark.parametrize(
     ("delay", "left"),
     [

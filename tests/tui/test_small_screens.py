@@ -34,6 +34,17 @@ def test_an_item_never_stands_below_the_heading_of_another_phase(style: str, hei
         assert "Ship" in lines[above[-1]]
 
 
+@pytest.mark.parametrize("active", ["1", "3", "5"])
+@pytest.mark.parametrize("style", ["oh-my-pi", "punchlist"])
+@pytest.mark.parametrize("height", range(4, 14))
+def test_no_heading_of_a_phase_stands_without_an_item_of_it(style: str, height: int, active: str) -> None:
+    plan = ops.add(ops.start(phased(), active), "Party", phase="Celebrate")
+    lines = plain(render(View(plan, expanded=True, busy=False), load(style), 60, height)).splitlines()
+    for place, line in enumerate(lines):
+        if line.split()[-1:] in (["Build"], ["Ship"], ["Celebrate"]):
+            assert any(sign in "".join(lines[place + 1 : place + 2]) for sign in "▶○"), lines
+
+
 def test_a_finished_sub_agent_is_shown_in_the_signs_of_the_style() -> None:
     plan = ops.complete(ops.extend(Plan(), [{"text": "Look"}, {"text": "Tell"}]), "1")
     shown = plain(worker_lines(Worker("scout", "Completed", plan), 60, UNICODE, load("claude-code")))

@@ -11,7 +11,7 @@ from contextlib import suppress
 from ..core.errors import StoreError
 from ..desk import Desk
 from ..dialects import offered
-from ..moments import Sent, end_quiet, is_continuing, stopped, was_prompted
+from ..moments import Sent, end_quiet, is_continuing, mode_text, stopped, was_prompted
 from ..moments import Stop as Standing
 from ..policy.brief import wrapped
 from ..prompts import say
@@ -69,7 +69,9 @@ def _hear(site: Site, said: Transcript, prompt: str) -> None:
     """The user's words, and with them what they have changed since."""
     news = was_prompted(site.desk, prompt)
     if news:
-        told = tuple(one for one in news if "\n" not in one)
+        plan = site.desk.plan
+        mode = mode_text(site.desk, plan) if plan.mode != "act" else ""
+        told = tuple(one for one in news if "\n" not in one and one != mode)  # lists and rules are for the model alone
         _tell_model(site, said, "news", wrapped("\n".join(news), site.desk.dialect_name), told)
         said.note_edit(site.desk.plan)
     said.add(User(whole(prompt)))

@@ -65,12 +65,11 @@ def _run(site: Site, tools: Sequence[Tool], batch: list[Call]) -> Iterator[Resul
             found = list(pool.map(one, batch))
     yield from found
     made = zip(batch, found, strict=True)
-    own = {tool.name for tool in site.desk.dialect.tools}  # also one that is not offered now, as `todo_pause`
-    write_down(site.desk, [one for one in made if one[0].tool not in own and not _named(tools, one[0]).is_plan])
+    write_down(site.desk, [one for one in made if not _seen_as(site, tools, one[0]).is_plan])
 
 
 def _one(site: Site, planning: bool, tools: Sequence[Tool], call: Call) -> Result:
-    tool = _named(tools, call)
+    tool = _seen_as(site, tools, call)
     site.tell(Called(site.agent, call, tool.is_plan))
     answer = guarded(lambda: _answer(site, planning, find(tools, call.tool), call))
     text = bounded(whole(answer.text), 2 * site.bounds.output)
@@ -96,3 +95,12 @@ def _is_allowed_while_planning(site: Site, tool: Tool, call: Call) -> bool:
 
 def _named(tools: Sequence[Tool], call: Call) -> Tool:
     return next((tool for tool in tools if tool.name == call.tool), _UNKNOWN)
+
+
+def _seen_as(site: Site, tools: Sequence[Tool], call: Call) -> Tool:
+    """The tool of a call as the user sees it: a tool of the plan stays one, and silent, where it is not offered now."""
+    tool = _named(tools, call)
+    own = [one for one in site.desk.dialect.tools if one.name == call.tool]
+    if tool is not _UNKNOWN or not own:
+        return tool
+    return tool._replace(is_plan=True, silent=own[0].silent)

@@ -128,11 +128,17 @@ class Attendance:
             answer.set_result(self._put(question))
 
 
-def panel_for(desk: Desk) -> Panel | None:
-    """The panel, if there is a terminal that can show one. That it is shown or hidden is written down."""
+def panel_for(desk: Desk, stage: Stage) -> Panel | None:
+    """The panel, if there is a terminal that can show one. That it is shown or hidden is written down, and holds for
+    the later panels of the session."""
 
     def toggled(before: bool, plan: Plan) -> None:
+        stage.expanded = not before
         desk.note("toggle", is_expanded=before, has_todos=bool(plan.items))
 
     panel = open_panel(desk.settings, on_toggle=toggled)
-    return panel if isinstance(panel, Panel) else None
+    if not isinstance(panel, Panel):
+        return None
+    if stage.expanded is not None:
+        panel.expanded = stage.expanded
+    return panel

@@ -220,7 +220,7 @@ def panel_of(session: Session) -> Panel | None:
     from .attend import panel_for
 
     desk = session.site.desk
-    return panel_for(desk.of(desk.session))
+    return panel_for(desk.of(desk.session), session.stage)
 
 
 @contextmanager

@@ -82,6 +82,7 @@ class Stage:
         self.doing = ""
         self.waiting = ""  # why the model lets itself be waited for
         self.tokens = 0
+        self.expanded: bool | None = None  # what Ctrl+T made of the list in this session; None: what the settings say
         self.draft = ""  # what the user is typing while the agent works
         self.said: list[str] = []  # what they have typed at the prompt, oldest first
         self.queued: list[str] = []  # what they have typed, and the agent has yet to hear
@@ -94,6 +95,7 @@ class Stage:
         self._last = ""  # the call that was shown last
         self._line = ""  # the plan as it was last shown
         self._shown = Plan()  # the same, where the style tells of changes
+        self._has_told_pause = False  # whether the message of a pause is the last thing that was shown of the agent
         self._begun = ""  # the call of a plan tool that is under way: it is shown when it has its answer
         self._active = ""  # the item that seconds and tokens are counted for
         self._since = monotonic()
@@ -195,6 +197,7 @@ class Stage:
         empty display shows nothing."""
         self._begun = ""
         says_pause = event.result.details.get("type") == "pause"
+        self._has_told_pause = says_pause
         if event.result.is_error and self._style and self._style.name == "oh-my-pi":
             return [*self._aside(f"Todo update failed: {_first(_told(event))}", "bad"), *self._planned(self.plan)]
         if self._style and self._style.calls and not event.result.is_error and not says_pause:
@@ -208,8 +211,11 @@ class Stage:
         """The first and the last lines of an answer, or all of them."""
         lines = [line for line in block(_told(event)).splitlines() if line.strip()]
         style = "bad" if event.result.is_error else "dim"
+        if whole:
+            rows = [row for line in lines for row in render.wrapped(self._glyphs.said(line), max(self._width() - 2, 1))]
+            return [(Span("  "), Span(row, style)) for row in rows]
         shown: list[Line] = [(Span("  "), Span(self._fit(self._glyphs.said(line), 2), style)) for line in lines]
-        if whole or len(lines) <= _SHOWN + 1:  # to say that one line is left out would take a line
+        if len(lines) <= _SHOWN + 1:  # to say that one line is left out would take a line
             return shown
         left_out = f"{self._glyphs.cut} {counted(len(lines) - _SHOWN, 'more line')}"
         return [shown[0], (Span("  "), Span(left_out, "dim")), *shown[-(_SHOWN - 1) :]]
@@ -252,7 +258,7 @@ class Stage:
     def _rested(self, event: Rested) -> list[Line]:
         words = {
             "waiting": f"the agent stops: {event.text}",
-            "paused": f"paused: {event.text}",
+            "paused": "" if self._has_told_pause else f"paused: {event.text}",
             "limit": f"the agent was stopped: {event.text}",
             "stopped": "stopped. Say how to go on.",
             "failed": event.text,

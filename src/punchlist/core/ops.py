@@ -282,11 +282,17 @@ def called(plan: Plan, id: str, calls: tuple[Mapping[str, Any], ...]) -> Plan:
     return put(plan, item._replace(calls=kept[-_CALLS:]))
 
 
-def clear(plan: Plan, before: str) -> Plan:
-    """Take off what was closed before a time."""
+def clear(plan: Plan, before: str, *, keeps_phases: bool = False) -> Plan:
+    """Take off what was closed before a time, and the phases that are empty without it, unless those are kept."""
     old = [item.id for item in plan.items if item.closed and item.closed.at <= before and item.status in CLOSED]
     old = [id for id in old if not open_parts(plan, id)]
-    return remove(plan, *old) if old else plan
+    if not old:
+        return plan
+    cleared = remove(plan, *old)
+    if keeps_phases:
+        return cleared
+    emptied = {item.phase for item in plan.items} - {item.phase for item in cleared.items}
+    return cleared._replace(phases=tuple(phase for phase in plan.phases if phase not in emptied))
 
 
 # --- what the above share ------------------------------------------------------------------------------------------

@@ -151,11 +151,14 @@ def left_out(items: Sequence[Item], cut: str) -> str:
 
 def _lowest(rows: list[Row], room: int) -> list[int]:
     """The places of the rows that matter most. An item comes with the heading of its phase, so that it never stands
-    below another one; where there is no room for both, it comes without headings at all."""
+    below another one, and a heading only with an item; where there is no room for both, items come without headings."""
     order = sorted(range(len(rows)), key=lambda place: (rows[place].rank, place))
     headings = {row.phase: place for place, row in enumerate(rows) if row.is_heading}
+    filled = {row.phase for row in rows if row.items}
     found: set[int] = set()
     for place in order:
+        if rows[place].is_heading and rows[place].phase in filled:
+            continue
         wanted = {place, headings.get(rows[place].phase, place)} - found
         if len(found) + len(wanted) <= room:
             found |= wanted

@@ -70,7 +70,8 @@ def _enter(site: Site, args: Mapping[str, Any]) -> Answer:
     plan = site.desk.change(lambda plan: set_mode(plan, "plan"), by=site.agent)
     site.desk.paced(lambda pace: pace._replace(planning=1))  # the answer tells it
     site.tell(Planned(site.agent, plan))
-    return Answer(say("plan-mode", file=plan_file(plan)))
+    file = plan_file(plan)
+    return Answer(say("plan-mode", file=file), display=f"plan mode is on; the plan goes to {file}")
 
 
 def _exit(site: Site, args: Mapping[str, Any]) -> Answer:
@@ -93,16 +94,16 @@ def _quiet(site: Site, args: Mapping[str, Any]) -> Answer:
         plan = end_quiet(site.desk)
         if plan.mode == "quiet":
             return Answer("the user switched to quiet mode; only the user ends it.", True)
-        words = "the plan is there again."
+        words = shown = "the plan is there again."
     elif before.mode == "plan":
         return Answer("plan mode is on: nothing is committed yet.", True)
     else:
         plan = entered(site.desk)
         site.desk.paced(lambda pace: pace._replace(planning=1))
-        words = quiet_text(site.desk)
+        words, shown = quiet_text(site.desk), "the plan and sub-agents are away until the commit is made."
     if plan.revision != before.revision:
         site.tell(Planned(site.agent, plan))
-    return Answer(words)
+    return Answer(words, display=shown)
 
 
 def _why(args: Mapping[str, Any]) -> str:

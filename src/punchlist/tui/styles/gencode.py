@@ -134,7 +134,8 @@ def updated(plan: Plan, canvas: Canvas) -> list[Line]:
     """That the list was updated, and the list."""
     sign = "📋 " if canvas.glyphs.cut == "…" else ""
     inside = canvas._replace(width=canvas.width - 2)
-    return [canvas.line(f"{sign}Todo list updated:"), *((Span("  "), *_item(item, inside)) for item in plan.items)]
+    listed = [_item(item, inside) for item in plan.items] or [inside.line("No todos.", "dim")]
+    return [canvas.line(f"{sign}Todo list updated:"), *((Span("  "), *line) for line in listed)]
 
 
 def _changed(item: Item, canvas: Canvas) -> Line:

@@ -142,6 +142,8 @@ def _notes(item: Item, lead: str, canvas: Canvas) -> Iterator[Row]:
 
 def block(before: Plan, after: Plan, canvas: Canvas) -> list[Line]:
     """A call and its result as one block: the tree as it is now, collapsed, with the active task always in it."""
+    if not after.items:
+        return [canvas.line("Todo list cleared.", "dim")] if before.items else []
     view = View(after, busy=False)
     return [clipped(row.draw(), canvas.width) for row in rows(view, canvas)]
 
