@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .core.changes import Change, Record, noted, parted
-from .core.conflicts import Spared, former_words, gone, spared, taken, unheard_edits
+from .core.conflicts import Spared, former_words, gone, lasting, spared, taken, unheard_edits
 from .core.errors import Disagreement, Partial, Refused, StaleRevision, StoreError
 from .core.kept import Kept, from_text, informed, to_text, unheard_of
 from .core.merge import mended, merge, protect
@@ -242,8 +242,10 @@ def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Rec
     """The call with what of it is not applied, because others were there first, and the sentences that say so."""
     dialect = desk.dialect
     asked = dialect.asked(seen, call)
-    if any(one.text and not one.id for one in asked):  # words that no item has now
-        call = call._replace(words=former_words(desk.store.history(now.id), now))
+    history: Sequence[Record] = ()
+    if any(one.verb == "omit" or (one.text and not one.id) for one in asked):  # a new list, or words that no item has
+        history = desk.store.history(now.id)
+        call = call._replace(words=former_words(history, now))
         asked = dialect.asked(seen, call)
     if not asked:
         return call, ()
@@ -254,6 +256,8 @@ def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Rec
     edits = unheard_edits([(by, before, after) for by, _, _, before, after in others], now)
     ids, final = dialect.rules.shows_ids, desk.settings.user_closed_is_final
     found: list[Spared] = [spared(asked, now, edits, agent=desk.agent, final=final, ids=ids)]
+    if history:
+        found.append(lasting(asked, now, history, agent=desk.agent))
     if dialect.rules.owns:
         found += [taken(asked, now, agent=desk.agent), gone(asked, now)]
     call = call._replace(spared=frozenset().union(*(one.asked for one in found)))

@@ -199,7 +199,11 @@ class Desk:
         for now, reader in self.tries():
             at = self.now()
             is_first = kind in _REPLACING and not now.revision  # what was done in it, was done before
-            after, changes = self._noted(now, edit(now), kind if is_first or kind == _CLEAR else by, at)
+            author = kind if is_first or kind == _CLEAR else by
+            edited = edit(now)
+            if author == USER and now.id:
+                edited = self._with_former_words(now, edited)
+            after, changes = self._noted(now, edited, author, at)
             if not changes and (now.id or kind != "import"):  # an empty list that is imported is a plan, too
                 return now
             heard_all = bool(key) and reader.seen >= now.revision
@@ -208,6 +212,22 @@ class Desk:
             except StaleRevision:
                 continue
         raise self.beaten()
+
+    def _with_former_words(self, now: Plan, after: Plan) -> Plan:
+        """What the user takes away does not come back in words that it had before it was renamed, either."""
+        try:
+            old, new = {item.id for item in now.items}, {item.id for item in after.items}
+            moved = {id for id in old ^ new if int(id) <= now.last_id}
+        except (AttributeError, TypeError, ValueError):  # something else than a plan, which is refused in words
+            return after
+        if not moved:
+            return after
+        from .core.conflicts import all_former_words
+
+        words = all_former_words(self.store.history(now.id), after)
+        removed = [text for text in after.removed if words.get(text) not in new & moved]
+        removed += [text for text, id in words.items() if id in old - new]
+        return after._replace(removed=tuple(dict.fromkeys(removed)))
 
     @staticmethod
     def _noted(now: Plan, after: Plan, by: str, at: str) -> tuple[Plan, tuple[Change, ...]]:

@@ -45,7 +45,7 @@ def play(name: str, several: Iterable[Made | Wish]) -> list[str]:
 
 def undone(heard: Plan, before: Plan, after: Plan, said: str) -> list[str]:
     """What others made of the plan that the author had heard of, and that is gone after its call. A call that names an
-    item by its new words knows of them, whoever told its author; one that begins with a new list names its own."""
+    item by its new words knows of them, whoever told its author."""
     then = {item.id: item for item in heard.items}
     now = {item.id: item for item in after.items}
     found: list[str] = []
@@ -54,9 +54,7 @@ def undone(heard: Plan, before: Plan, after: Plan, said: str) -> list[str]:
         if was is None:
             found += [f"{item.id} was added, and is gone"] if new is None and item.status not in CLOSED else []
         elif was.text != item.text and (
-            new is None
-            or new.text != item.text
-            or (_is_dropped(item, new) and item.text not in said and "'init'" not in said)
+            new is None or new.text != item.text or (_is_dropped(item, new) and item.text not in said)
         ):
             found.append(f"{item.id} was renamed")
         elif set(item.notes) - set(was.notes) and (

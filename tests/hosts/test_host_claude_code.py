@@ -644,3 +644,51 @@ def test_of_a_command_what_it_printed_is_kept() -> None:
     printed = {"stdout": "one", "stderr": "two", "interrupted": False}
     hook("PostToolUse", tool_name="Bash", tool_input={"command": "make"}, tool_response=printed)
     assert [call["text"] for call in plan().items[0].calls] == ["one\ntwo"]
+
+
+# --- a list that the user puts in the place of the agent's ------------------------------------------------------------
+
+
+def typed(*words: str, stdin: str = "") -> str:
+    done = subprocess.run([SCRIPT, *words], input=stdin, capture_output=True, encoding="utf-8", check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_an_import_in_a_live_session_is_told_behind_the_edit_before_it_and_stays() -> None:
+    old = (("Read", "in_progress"), ("Write", "pending"))
+    wrote(*old)
+    typed("rename", "2", "Write it down", "--session", SESSION)
+    typed("import", "--format", "markdown", "-", "--session", SESSION, stdin="- [ ] Measure\n- [ ] Read\n")
+    assert told(hook("UserPromptSubmit", prompt="go on")) == [
+        'the user renamed "Write" to "Write it down".',
+        'the user replaced the list; it is now: "Measure" (in_progress), "Read".',
+    ]
+    wrote(*old)
+    assert [text for text, _ in items()] == ["Measure", "Read"]
+    assert hook("UserPromptSubmit", prompt="go on") is None
+
+
+def test_an_import_that_the_agent_has_not_heard_of_is_not_undone_by_its_list() -> None:
+    old = (("Read", "in_progress"), ("Write", "pending"))
+    wrote(*old)
+    typed("done", "2", "--session", SESSION)
+    typed("import", "--format", "markdown", "-", "--session", SESSION, stdin="- [ ] Measure\n- [ ] Read\n")
+    lines = told(wrote(*old))
+    assert lines[0] == 'the user completed "Write".'
+    assert lines[1].startswith("the user replaced the list; it is now: ")
+    assert [text for text, _ in items()] == ["Measure", "Read"]
+
+
+def test_a_restore_in_a_live_session_is_told_behind_the_edit_before_it_and_stays() -> None:
+    wrote(("Read", "in_progress"))
+    old = (("Read", "in_progress"), ("Write", "pending"))
+    wrote(*old)
+    typed("add", "Test", "--session", SESSION)
+    typed("restore", "1", "--session", SESSION)
+    lines = told(wrote(*old))
+    assert lines[0] == 'the user added "Test".'
+    assert lines[1] == 'the user replaced the list; it is now: "Read" (in_progress).'
+    assert items() == [("Read", "in_progress")]
+    wrote(*old)
+    assert items() == [("Read", "in_progress")]

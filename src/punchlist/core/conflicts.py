@@ -135,6 +135,24 @@ def _who(by: str) -> str:
     return "the user" if by == USER else f"agent {inline(by)}"
 
 
+def lasting(asked: Sequence[Asked], now: Plan, records: Iterable[Record], *, agent: str) -> Spared:
+    """Return what a new list cannot leave out: open items that others added, and what the user closed."""
+    authors = {change.id: record.by for record in records for change in record.changes if change.kind == "added"}
+    kept: set[tuple[str, str]] = set()
+    said: list[str] = []
+    for one in asked:
+        item = lookup(now, one.id) if one.verb == "omit" else None
+        if item is None:
+            continue
+        by = authors.get(item.id, agent)
+        if not item.is_closed and by != agent:
+            said.append(f"{quoted(item.text)} was added by {_who(by)}; it stays.")
+        elif item.closed is None or item.closed.by != USER:
+            continue
+        kept.add((one.verb, one.id))
+    return Spared(frozenset(kept), tuple(said))
+
+
 def taken(asked: Sequence[Asked], now: Plan, *, agent: str) -> Spared:
     """Return what of a call would start an item that another agent works on, or one of an agent that is busy."""
     mine = "" if agent == MAIN else agent
@@ -171,6 +189,19 @@ def gone(asked: Sequence[Asked], now: Plan) -> Spared:
 
 def _has_left(id: str, now: Plan) -> bool:
     return id.isdigit() and 0 < int(id) <= now.last_id and lookup(now, id) is None
+
+
+def all_former_words(records: Iterable[Record], now: Plan) -> dict[str, str]:
+    """Return the ids of items, also of those that left, by the plain form of words that they had once and that no item
+    has now."""
+    texts = {plainly(item.text) for item in now.items}
+    found = {
+        plainly(change.before.text): change.id
+        for record in records
+        for change in record.changes
+        if change.kind == "changed" and plainly(change.before.text) != plainly(change.after.text)
+    }
+    return {text: id for text, id in found.items() if text not in texts}
 
 
 def former_words(records: Iterable[Record], now: Plan) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ..core import ops
 from ..core.conflicts import Asked
 from ..core.errors import Partial
-from ..core.merge import mended
+from ..core.merge import interleaved, mended
 from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Item, Plan
 from ..core.ops import grouped
 from ..core.relist import Sent, relist
@@ -97,10 +97,40 @@ def _init(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Plan
     if not all(text.strip() for _, text in sent):
         errors.append("Missing task content")
         return plan
+    sent = _in_words_of_now(plan, sent, call)
     flat = plan._replace(phases=(), items=tuple(item._replace(phase="") for item in plan.items))
     known = relist(flat, [Sent(text, PENDING) for _, text in sent], _SHOWN)
     items = [Item(old.id, text, phase=phase) for old, (phase, text) in zip(known.items, sent, strict=True)]
-    return grouped(known._replace(items=tuple(items), phases=tuple(name for name in names if name)))
+    new = grouped(known._replace(items=tuple(items), phases=tuple(name for name in names if name)))
+    return _with_lasting(plan, new, call)
+
+
+def _in_words_of_now(plan: Plan, sent: list[tuple[str, str]], call: Call) -> list[tuple[str, str]]:
+    """What was sent, with the words of now for a task that was renamed since: its old ones are no other task."""
+    if not call.words:
+        return sent
+    taken = {item.text for item in plan.items} & {text for _, text in sent}
+    found: list[tuple[str, str]] = []
+    for phase, text in sent:
+        task = None if text in taken else _find(plan, text, call)
+        if task is not None and task.text not in taken:
+            text = task.text
+            taken.add(text)
+        found.append((phase, text))
+    return found
+
+
+def _with_lasting(plan: Plan, new: Plan, call: Call) -> Plan:
+    """A new list, with the tasks in their places that it cannot leave out."""
+    there = {item.id for item in new.items}
+    lasting = [item for item in plan.items if ("omit", item.id) in call.spared and item.id not in there]
+    if not lasting:
+        return new
+    items = {item.id: item for item in [*new.items, *lasting]}
+    order = interleaved([item.id for item in new.items], [item.id for item in plan.items if item.id in items])
+    used = {*new.phases, *(item.phase for item in lasting)}
+    phases = interleaved(new.phases, [name for name in plan.phases if name in used])
+    return grouped(mended(new._replace(items=tuple(items[id] for id in order), phases=tuple(phases))))
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
@@ -205,6 +235,7 @@ _VERBS: dict[str, _Verb] = {
     "block": _block,
     "unblock": _unblock,
 }
+_SHAPING = ("init", "append", "rm")  # those after which there are other tasks
 # What each operation asks of the tasks it names.
 _ASKED = {**{name: name for name in ("start", "done", "note", "block", "unblock")}, "drop": "delete", "rm": "delete"}
 
@@ -248,21 +279,39 @@ def _find(plan: Plan, text: str, call: Call) -> Item | None:
 
 
 def _asked(plan: Plan, call: Call) -> list[Asked]:
-    """What a call asks of each task that it names, by its words, its phase or all of them."""
+    """What a call asks of each task that was there before it, by its words, its phase or all of them."""
+    known = {item.id for item in plan.items}
+    bare = Call(call.tool, {}, words=call.words)
     found: list[Asked] = []
-    made: set[str] = set()  # by the call itself
     for op in call.args["ops"]:
-        verb, text = _ASKED.get(op["op"], ""), op.get("task", "")
-        if op["op"] == "init":
-            made.update(text for group in op.get("list", ()) for text in group["items"])
-        elif op["op"] == "append":
-            made.update(op.get("items", ()))
-        elif verb and text and text not in made:
-            task = _find(plan, text, call)
-            found.append(Asked(verb, task.id, op["op"]) if task else Asked(verb, "", op["op"], text))
-        elif verb and not text:
-            found += [Asked(verb, id, op["op"]) for id in sorted(_targets(plan, op, [], Call(call.tool, {})), key=int)]
+        asked = _left_out(plan, op, bare) if op["op"] == "init" else _asked_of(plan, op, bare)
+        found += [one for one in asked if not one.id or one.id in known]
+        if op["op"] in _SHAPING:
+            plan = _VERBS[op["op"]](plan, op, [], bare)
     return found
+
+
+def _asked_of(plan: Plan, op: dict[str, Any], call: Call) -> list[Asked]:
+    verb, text = _ASKED.get(op["op"], ""), op.get("task", "")
+    if not verb:
+        return []
+    if text:
+        task = _find(plan, text, call)
+        return [Asked(verb, task.id, op["op"]) if task else Asked(verb, "", op["op"], text)]
+    return [Asked(verb, id, op["op"]) for id in sorted(_targets(plan, op, [], call), key=int)]
+
+
+def _left_out(plan: Plan, op: dict[str, Any], call: Call) -> list[Asked]:
+    """The tasks that a new list does not have, and the words in it that no task has now."""
+    if not plan.items:
+        return []
+    listed = {item.id for item in _init(plan, op, [], call).items}
+    texts = {item.text for item in plan.items}
+    left = [Asked("omit", item.id, "init") for item in plan.items if item.id not in listed]
+    if len(left) == len(plan.items) and not plan.open_items:  # it has nothing to do with the one that is finished
+        left = []
+    sent = [text for group in op.get("list") or () for text in group["items"]]
+    return [*left, *(Asked("", "", "init", text) for text in sent if text not in texts)]
 
 
 # --- the answer ----------------------------------------------------------------------------------------------------
