@@ -75,6 +75,8 @@ def _answered(desk: Desk, tool: str, args: object, interactive: bool | None, con
     has_disagreed = False
     for now, reader in desk.tries():
         known = known if known and known[0] == now.id else (now.id, reader)
+        if now.mode == "quiet" and _leaves_quiet(desk):
+            continue
         try:
             _refuse_mode(call, now)
             return _carry_out(desk, call, notes, now, reader, known[1])
@@ -149,6 +151,16 @@ def _refuse_mode(call: Call, plan: Plan) -> None:
         "quiet": "quiet for now, while a commit or a pull request is made; the list can be written again after that.",
     }
     raise Refused(when[plan.mode])
+
+
+def _leaves_quiet(desk: Desk) -> bool:
+    """Whether this call has just ended a quiet context that a hook entered for the agent: the agent calls the tool all
+    the same, so the commit is over or was refused. In a loop of our own only the agent's own tool ends it."""
+    if not desk.host:
+        return False
+    from .moments import end_quiet
+
+    return end_quiet(desk).mode != "quiet"
 
 
 def _called(desk: Desk, tool: Tool, args: Any, interactive: bool | None) -> Call:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from .core.changes import CALLS
+from .core.changes import CALLS, QUIET
 from .core.model import MAIN, Item, Pace, Plan
 from .core.ops import called, resume
 from .core.text import inline
@@ -108,9 +108,7 @@ def worked(desk: Desk, work: Work, *, deaf: bool = False, owes_list: bool = Fals
     plan = _with_call(desk, before, work)
 
     def step(pace: Pace) -> Pace:
-        if pace.revision == before.revision:  # that a call was noted is no change of the plan
-            pace = pace._replace(revision=plan.revision)
-        pace = remind.worked(plan, pace)
+        pace = remind.worked(plan, _unmoved(pace, before, plan))  # that a call was noted is no change of the plan
         if work.changes and not (work.tool or work.failed):
             pace = noticed(pace, work.digest)
         if work.interrupted:
@@ -281,14 +279,31 @@ def quiet_text(desk: Desk) -> str:
     return say("quiet", tools=", ".join(f"`{tool.name}`" for tool in desk.dialect.tools))
 
 
+def enter_quiet(desk: Desk) -> Plan:
+    """Let the agent enter a quiet context, if there is a plan. The plan as it is then."""
+    from .planning import entered
+
+    before = desk.plan
+    plan = entered(desk)
+    desk.paced(lambda pace: _unmoved(pace, before, plan)._replace(planning=1))  # what it means is told by the caller
+    return plan
+
+
 def end_quiet(desk: Desk) -> Plan:
     """End a quiet context that the agent entered; the user's own stays. The plan as it is then."""
-    plan = desk.plan
-    if plan.mode != "quiet":
-        return plan
+    before = desk.plan
+    if before.mode != "quiet":
+        return before
     from .planning import left
 
-    return left(desk)
+    plan = left(desk)
+    desk.paced(lambda pace: _unmoved(pace, before, plan))
+    return plan
+
+
+def _unmoved(pace: Pace, before: Plan, after: Plan) -> Pace:
+    """The pace where the plan has another revision, and nothing on the list has changed."""
+    return pace._replace(revision=after.revision) if pace.revision == before.revision else pace
 
 
 def _nudge(desk: Desk, plan: Plan, item: Item, pace: Pace) -> str:
@@ -314,7 +329,8 @@ def _last_change(desk: Desk, plan: Plan, pace: Pace) -> int:
     if plan.revision <= pace.asked:
         return 0
     records = desk.store.history(plan.id, pace.asked)
-    return max((one.revision for one in records if one.reader == desk.reader_key and one.kind != CALLS), default=0)
+    own = [one.revision for one in records if one.reader == desk.reader_key and one.kind not in (CALLS, QUIET)]
+    return max(own, default=0)
 
 
 def _is_owner(desk: Desk, plan: Plan) -> bool:

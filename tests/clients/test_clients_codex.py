@@ -26,12 +26,14 @@ def trust(stage: Stage) -> None:
     folder = stage.home / ".codex"
     hooks: dict[str, Any] = json.loads((folder / "hooks.json").read_text())["hooks"]
     with (folder / "config.toml").open("a", encoding="utf-8") as file:
-        for event, [group] in hooks.items():
+        for event, groups in hooks.items():
             name = "".join(f"_{char.lower()}" if char.isupper() else char for char in event).lstrip("_")
-            handler = {"async": False, **group["hooks"][0]}
-            said = {**group, "event_name": name, "hooks": [handler]}
-            digest = sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-            file.write(f'[hooks.state."{folder}/hooks.json:{name}:0:0"]\ntrusted_hash = "sha256:{digest}"\n')
+            for number, group in enumerate(groups):
+                handler = {"async": False, **group["hooks"][0]}
+                said = {**group, "event_name": name, "hooks": [handler]}
+                digest = sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+                key = f"{folder}/hooks.json:{name}:{number}:0"
+                file.write(f'[hooks.state."{key}"]\ntrusted_hash = "sha256:{digest}"\n')
 
 
 def test_hooks_run_as_soon_as_they_are_trusted_and_doctor_knows_it(stage: Stage) -> None:

@@ -436,14 +436,12 @@ def trust(folder: Path) -> None:
     lines = []
     for event, groups in hooks.items():
         label = "".join(f"_{char.lower()}" if char.isupper() else char for char in event)[1:]
-        handler = {**groups[0]["hooks"][0], "async": False}
-        said = {
-            "event_name": label,
-            "hooks": [handler],
-            **({"matcher": groups[0]["matcher"]} if "matcher" in groups[0] else {}),
-        }
-        digest = sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-        lines.append(f'[hooks.state."{folder}/hooks.json:{label}:0:0"]\ntrusted_hash = "sha256:{digest}"\n')
+        for number, group in enumerate(groups):
+            handler = {**group["hooks"][0], "async": False}
+            said = {**group, "event_name": label, "hooks": [handler]}
+            digest = sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+            key = f"{folder}/hooks.json:{label}:{number}:0"
+            lines.append(f'[hooks.state."{key}"]\ntrusted_hash = "sha256:{digest}"\n')
     with (folder / "config.toml").open("a") as file:
         file.write("\n" + "\n".join(lines))
 

@@ -13,7 +13,7 @@ from punchlist import Desk, MemoryStore, ops
 from punchlist.agent.loop import prompt_of
 from punchlist.attachments import TURN, attached
 from punchlist.hosts.claude_code import answer
-from punchlist.moments import Stop, stopped, was_prompted
+from punchlist.moments import Stop, Work, end_quiet, enter_quiet, stopped, was_prompted, worked
 from punchlist.planning import entered, left, makes_commit
 from tests.agent.sites import agent, call, turn
 
@@ -107,6 +107,30 @@ def test_a_hook_that_sees_a_commit_enters_before_it_and_leaves_after_it(tmp_path
         answer(event("PreToolUse", tool_input=COMMIT, tool_use_id="t3"), {})
         answer({"hook_event_name": "Stop", "session_id": "s1", "last_assistant_message": "Well?"}, {})
         assert desk.plan.mode == "act"
+
+
+def test_a_commit_is_neither_planned_work_nor_a_change_that_reminders_count_from() -> None:
+    desk = planned()
+    worked(desk, Work("one"))
+    was_prompted(desk, "Commit it.")
+    before = desk.pace
+    enter_quiet(desk)
+    end_quiet(desk)
+    assert stopped(desk, Stop(said="It is committed.")).reason == "no planned work since the user's last message"
+    assert (desk.pace.turns, desk.pace.reminders) == (before.turns, before.reminders)
+
+
+def test_an_attached_agent_that_calls_its_tool_after_a_commit_was_refused_is_heard() -> None:
+    """Whoever refuses a commit ends it without a further event."""
+    desk = Desk(MemoryStore(), session="s1", host="claude-code")
+    desk.call("plan", {"add": ["Read", "Write"]})
+    enter_quiet(desk)
+    desk.change(lambda plan: ops.rename(plan, "2", "Write it"))
+    said = desk.call("plan", {"done": [1]})
+    assert (said.is_error, desk.plan.mode) == (False, "act")
+    assert 'the user renamed 2 "Write" to "Write it".' in said.text
+    desk.change(lambda plan: ops.set_mode(plan, "quiet"))
+    assert desk.call("plan", {"done": [2]}).is_error, "the user's own stays"
 
 
 def test_an_agent_of_ours_calls_a_tool_for_it_and_is_told_what_it_means(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 
-from ..core.changes import CALLS, Record, describe, diff, difference
+from ..core.changes import CALLS, QUIET, Record, describe, diff, difference
 from ..core.codec import to_json
 from ..core.errors import Refused
 from ..core.model import DROPPED, USER, Item, Plan
@@ -54,7 +54,7 @@ def log(desk: Desk, args: Namespace) -> int:
 
 def _worth_reading(desk: Desk, plan: Plan) -> list[Record]:
     """History without the tool calls that were noted on an item."""
-    return [record for record in desk.history() if record.kind != CALLS] if plan.id else []
+    return [record for record in desk.history() if record.kind not in (CALLS, QUIET)] if plan.id else []
 
 
 def with_departed(desk: Desk) -> Plan:

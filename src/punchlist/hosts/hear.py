@@ -190,8 +190,7 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
         return [*_again(desk, event, host), *moments.was_prompted(desk, event.prompt, deaf=host.deaf)]
     if event.moment != AFTER:
         return []
-    if desk.plan.mode == "quiet" and _makes_commit(event):
-        moments.end_quiet(desk)
+    is_quiet = _leave_quiet(desk)
     if event.approved:
         _approved(desk, event.approved)
     news = _mirrored(desk, event, host)
@@ -200,7 +199,7 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
     calls = () if tool else _call(desk, event, host)
     work = moments.Work(_digest(event), tool, event.failed, event.interrupted, changes, calls)
     again = _again(desk, event, host)
-    return [*news, *again, *moments.worked(desk, work, deaf=host.deaf, owes_list=bool(news))]
+    return [*news, *again, *moments.worked(desk, work, deaf=host.deaf or is_quiet, owes_list=bool(news))]
 
 
 def _attached(desk: Desk, source: str) -> list[str]:
@@ -223,12 +222,15 @@ def _makes_commit(event: Event) -> bool:
 
 def _hushed(desk: Desk) -> str:
     """A commit begins: the plan is left alone until it is made. What the model is told; nothing without a plan."""
-    from ..planning import entered
-
-    if desk.plan.mode != "act" or entered(desk).mode != "quiet":
+    if desk.plan.mode != "act" or moments.enter_quiet(desk).mode != "quiet":
         return ""
-    desk.paced(lambda pace: pace._replace(planning=1))
     return moments.quiet_text(desk)
+
+
+def _leave_quiet(desk: Desk) -> bool:
+    """Whether the agent was in a quiet context of its own until now. Any tool that it used ends it: a commit that was
+    refused has no result of its own."""
+    return desk.plan.mode == "quiet" and moments.end_quiet(desk).mode != "quiet"
 
 
 def _again(desk: Desk, event: Event, host: Host) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from punchlist.hosts.install import PATHS
-from punchlist.hosts.install.parts import hook_command, line_command
+from punchlist.hosts.install.parts import commit_command, hook_command, line_command
 from punchlist.hosts.install.script import is_ours, is_passing
 
 SCRIPT = Path(sys.executable).parent / "punchlist"
@@ -122,6 +122,7 @@ def test_a_hook_is_silent_and_ends_well_once_its_environment_is_gone(
         os.unlink(script)
     for command, said in (
         (hook_command(script, host), b""),
+        (commit_command(script, host), b""),
         (line_command(script, host), b""),
         (line_command(script, host, THEIRS), b"theirs\n"),
     ):
@@ -139,10 +140,37 @@ def test_hooks_of_an_older_version_are_known_replaced_and_removed(host: str, own
     written = [one for one in own_home.rglob("*.json") if "2>/dev/null" in one.read_text()]
     (path,) = [one for one in written if "punchlist" not in one.parts]
     new = path.read_text()
-    path.write_text(new.replace(" 2>/dev/null", ""))
-    assert "it is not as this version installs it for you" in run("doctor")
+    old = new.replace(" 2>/dev/null", "") if host == "claude-code" else _older(new)
+    path.write_text(old)
+    words = "it is not as this version installs it" if host == "claude-code" else "hooks are missing"
+    assert f"{words} for you" in run("doctor")
     run("install", host)
     assert json.loads(path.read_text()) == json.loads(new)
-    path.write_text(new.replace(" 2>/dev/null", ""))
+    path.write_text(old)
     run("uninstall", host)
     assert not path.exists() or "punchlist" not in path.read_text()
+
+
+def _older(text: str) -> str:
+    """The hooks without one that is newer than the rest, and without that they swallow their own errors."""
+    said = json.loads(text)
+    for groups in said["hooks"].values():
+        groups[:] = [group for group in groups if "commit" not in group["hooks"][0]["command"]]
+    return json.dumps(said).replace(" 2>/dev/null", "")
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+def test_a_hook_for_commits_starts_punchlist_for_commits_only(shell: str, tmp_path: Path) -> None:
+    script = executable(tmp_path / "a b" / "punchlist", '#!/bin/sh\necho "$*"\ncat\n')
+    for words, is_told in {
+        "git commit -m 'It\\n works'": True,
+        "gh pr create --fill": True,
+        "glab mr create": True,
+        "hub pull-request": True,
+        "git status": False,
+        "echo $(date) `date`": False,
+    }.items():
+        event = json.dumps({"tool_input": {"command": words}})
+        command = [shell, "-c", commit_command(script, "codex")]
+        done = subprocess.run(command, input=event, capture_output=True, encoding="utf-8", check=True)
+        assert (done.stdout.strip(), done.stderr) == (f"hook codex\n{event}" if is_told else "", "")

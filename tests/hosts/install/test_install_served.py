@@ -56,11 +56,13 @@ def test_hooks_go_to_the_server_except_the_one_that_comes_before_it(own_home: Pa
     assert kinds(own_home) == {
         "SessionStart": ["command"],
         **{event: ["mcp_tool"] for event in SERVED},
-        "PreToolUse": ["mcp_tool"] * 2,
+        "PreToolUse": ["mcp_tool"] * 6,
     }
-    calls, commands = hooks(own_home)["PreToolUse"]
-    assert (calls["matcher"], commands["matcher"]) == ("mcp__punchlist__.*", "Bash")
-    assert commands["hooks"][0]["if"] == "Bash(*punchlist*)", "other commands are left alone"
+    calls, *commands = hooks(own_home)["PreToolUse"]
+    assert calls["matcher"] == "mcp__punchlist__.*"
+    words = ["punchlist", "commit", "pr create", "mr create", "pull-request"]
+    rules = [(group["matcher"], group["hooks"][0]["if"]) for group in commands]
+    assert rules == [("Bash", f"Bash(*{one}*)") for one in words], "other commands are left alone"
 
 
 def test_a_further_installation_leaves_them_there_until_another_way_is_named(own_home: Path) -> None:

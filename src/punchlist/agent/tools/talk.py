@@ -7,8 +7,8 @@ from typing import Any
 
 from ...core.ops import set_mode
 from ...core.text import block, cut
-from ...moments import end_quiet, quiet_text
-from ...planning import approved, entered, plan_file, read_plan_file
+from ...moments import end_quiet, enter_quiet, quiet_text
+from ...planning import approved, plan_file, read_plan_file
 from ...prompts import say
 from ..events import Planned, Question
 from ..site import Site
@@ -98,8 +98,7 @@ def _quiet(site: Site, args: Mapping[str, Any]) -> Answer:
     elif before.mode == "plan":
         return Answer("plan mode is on: nothing is committed yet.", True)
     else:
-        plan = entered(site.desk)
-        site.desk.paced(lambda pace: pace._replace(planning=1))
+        plan = enter_quiet(site.desk)
         words, shown = quiet_text(site.desk), "the plan and sub-agents are away until the commit is made."
     if plan.revision != before.revision:
         site.tell(Planned(site.agent, plan))

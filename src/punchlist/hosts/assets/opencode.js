@@ -4,7 +4,7 @@ import { spawn } from "node:child_process"
 
 const PUNCHLIST = "@PUNCHLIST@"
 const PATIENCE = 5000 // milliseconds
-const COMMITS = /\b(git\b.*\bcommit|(hg|svn|jj) commit|gh pr create|glab mr create|hub pull-request)\b/ // commands during which the plan is left alone
+const COMMITS = /commit|[pm]r create|pull-request/ // what a command during which the plan is left alone has in it
 
 const ask = (event) =>
   new Promise((done) => {

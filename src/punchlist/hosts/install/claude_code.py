@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core.errors import Refused
 from .. import secret
-from .parts import NAME, PROJECT, USER, Part, Where, group, handlers, hook_command, is_served, within
+from .parts import COMMITS, NAME, PROJECT, USER, Part, Where, group, handlers, hook_command, is_served, within
 
 TITLE = "Claude Code"
 PROGRAM = "claude"
@@ -25,8 +25,10 @@ _EVENTS = {
     "PostToolUseFailure": "",
     "Stop": "",
 }
-# Of all shell commands, those that are ours. A version that does not know this key runs the hook for all of them.
-_SHELL = {"matcher": "Bash", "if": f"Bash(*{NAME}*)"}
+# Of all commands in a shell, those that are ours, and those that may commit or open a pull request. A version that does
+# not know the key `if` runs the hook for all of them.
+_SHELL = "Bash"
+_COMMANDS = (NAME, *COMMITS)
 # What the running server is told of an event; it is not connected yet when a session starts.
 _MADE = "made when this is installed"
 _COMMON = ("session_id", "cwd", "agent_id", "permission_mode")
@@ -95,14 +97,15 @@ def _hooks(where: Where, settings: str) -> dict[str, Any]:
     hooks: dict[str, Any] = {event: group(command, _SECONDS, matcher) for event, matcher in _EVENTS.items()}
     if _is_by_server(where):
         hooks |= {event: _served(event, names) for event, names in _SERVED.items()}
-    hooks["PreToolUse"] = [hooks["PreToolUse"], _in_shell(hooks["PreToolUse"])]
+    calls = hooks["PreToolUse"]
+    hooks["PreToolUse"] = [calls, *[_in_shell(calls, words) for words in _COMMANDS]]
     return hooks
 
 
-def _in_shell(group: dict[str, Any]) -> dict[str, Any]:
-    """The same hook, for commands in a shell that run ours."""
+def _in_shell(group: dict[str, Any], words: str) -> dict[str, Any]:
+    """The same hook, for commands in a shell that hold these words."""
     [handler] = group["hooks"]
-    return {"matcher": _SHELL["matcher"], "hooks": [{**handler, "if": _SHELL["if"]}]}
+    return {"matcher": _SHELL, "hooks": [{**handler, "if": f"{_SHELL}(*{words}*)"}]}
 
 
 def _is_by_server(where: Where) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from .parts import NAME, PROJECT, Part, Where, group, handlers, hook_command, within
+from .parts import NAME, PROJECT, Part, Where, commit_command, group, handlers, hook_command, within
 
 TITLE = "Codex"
 PROGRAM = "codex"
@@ -24,6 +24,7 @@ _EVENTS = {
     "PostToolUse": "",
     "Stop": "",
 }
+_SHELL = "Bash"  # what hooks are told that its shell is called, whatever the model calls it
 _UNMATCHED = ("UserPromptSubmit", "Stop")  # events of which Codex does not read a matcher
 # Codex gives a server only the variables that it is told to: without these it would look for plans somewhere else.
 _VARIABLES = [
@@ -48,7 +49,10 @@ def parts(where: Where) -> tuple[Part, ...]:
         "omit_tools_from": _HIDDEN,
     }
     command = hook_command(where.script, "codex")
-    hooks = {event: group(command, _SECONDS, matcher) for event, matcher in _EVENTS.items()}
+    hooks: dict[str, Any] = {event: group(command, _SECONDS, matcher) for event, matcher in _EVENTS.items()}
+    if os.name != "nt":
+        commits = group(commit_command(where.script, "codex"), _SECONDS, _SHELL)
+        hooks["PreToolUse"] = [hooks["PreToolUse"], commits]
     return (
         Part("server", "entry", (os.path.join(folder, "config.toml"),), ("mcp_servers", NAME), server),
         Part("hooks", "hooks", (os.path.join(folder, "hooks.json"),), ("hooks",), hooks),
@@ -86,7 +90,7 @@ def untrusted(hooks: dict[str, Any], files: set[str], config: dict[str, Any]) ->
         found = [states.get(f"{file}:{_label(event)}:{number}:{place}") for file in files]
         if not any(_trusts(state, wanted) for state in found):
             missing.append(event)
-    return missing
+    return list(dict.fromkeys(missing))
 
 
 def _trusts(state: Any, wanted: str) -> bool:

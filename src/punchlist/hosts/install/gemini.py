@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from .parts import NAME, PROJECT, Part, Where, group, hook_command, within
+from .parts import NAME, PROJECT, Part, Where, commit_command, group, hook_command, within
 
 TITLE = "Gemini CLI"
 PROGRAM = "gemini"
@@ -26,6 +26,8 @@ _EVENTS = {
     "AfterAgent": "",
 }
 
+_SHELL = "run_shell_command"
+
 
 def home(where: Where) -> str:
     return os.path.join(where.folder("GEMINI_CLI_HOME", ""), ".gemini")
@@ -35,7 +37,12 @@ def parts(where: Where) -> tuple[Part, ...]:
     folder = os.path.join(where.project, ".gemini") if where.scope == PROJECT else home(where)
     settings = (os.path.join(folder, "settings.json"),)
     command = hook_command(where.script, "gemini")
-    hooks = {event: group(command, _MILLISECONDS, matcher, name=NAME) for event, matcher in _EVENTS.items()}
+    hooks: dict[str, Any] = {
+        event: group(command, _MILLISECONDS, matcher, name=NAME) for event, matcher in _EVENTS.items()
+    }
+    if os.name != "nt":
+        commits = group(commit_command(where.script, "gemini"), _MILLISECONDS, _SHELL, name=NAME)
+        hooks["BeforeTool"] = [hooks["BeforeTool"], commits]
     server = {"command": where.script, "args": ["mcp"], "trust": True}
     return (
         Part("server", "entry", settings, ("mcpServers", NAME), server),

@@ -42,12 +42,22 @@ class Part(NamedTuple):
 # --- commands --------------------------------------------------------------------------------------------------------
 
 
+# Words of commands that commit or open a pull request. Whether one does is decided by who reads the event.
+COMMITS = ("commit", "pr create", "mr create", "pull-request")
 _SILENT = " 2>/dev/null"  # the script may be there and its interpreter or package gone: an agent would show that
 
 
 def hook_command(script: str, host: str, silent: str = _SILENT) -> str:
     """Return a hook as a shell command that does nothing and says nothing once its environment is gone."""
     return _guarded(script, f"hook {host}", silent)
+
+
+def commit_command(script: str, host: str) -> str:
+    """Return a hook for every command in a shell that starts punchlist only where the event may be about a commit or a
+    pull request: anything else costs a small shell."""
+    patterns = "|".join(f'*"{words}"*' for words in COMMITS)
+    test = f'[ -x "$0" ] && e=$(cat) && case $e in {patterns}) printf %s "$e" | "$0" hook {host};; esac'
+    return f"sh -c {shlex.quote(test)} {shlex.quote(script)}{_SILENT} || :"
 
 
 def line_command(script: str, host: str, theirs: str = "", silent: str = _SILENT) -> str:
@@ -109,7 +119,7 @@ def is_hook(handler: Any, host: str) -> bool:
     """Whether a hook is ours: its whole command as we write it, or an older version did, from whatever environment."""
     command = _command(handler)
     script = script_of(command)
-    known = (hook_command(script, host), hook_command(script, host, silent=""))
+    known = (hook_command(script, host), hook_command(script, host, silent=""), commit_command(script, host))
     return is_served(handler, host) or (is_script(script) and command in known)
 
 
