@@ -146,12 +146,13 @@ def _claude_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
     if not content:
         is_wanted = not again and plan.mode == "act"  # a list can be begun
         return _todo(desk, plan, say("claude-code.empty"), context, content) if is_wanted else None
-    if not again:
+    if context == "changed":
         return _todo(desk, plan, whole_list(desk.dialect, plan), context, content)
     listed = inline(json.dumps(content, ensure_ascii=False))
     next = f"{brief.noted(plan)} {brief.closing(plan, 'Carry on with what is open.')}".lstrip()
-    text = say("claude-code.restored", list=listed, next=next)
-    return _todo(desk, plan, text, context, content)
+    if again:
+        return _todo(desk, plan, say("claude-code.restored", list=listed, next=next), context, content)
+    return _todo(desk, plan, say("claude-code.present", list=listed, next=next), context, content)
 
 
 def _gencode_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:

@@ -28,6 +28,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 RUNS = [
+    "unset FOO; env -u BAR ls",
+    "punchlist --session s1 show",
     "ls -la",
     "ls ..; cat /etc/hosts",
     "grep -rn 'def main' src | head -20",
@@ -93,6 +95,12 @@ RUNS = [
     "",
 ]
 ASKS = [
+    "unset PUNCHLIST_AGENT PUNCHLIST_BY; punchlist done 1",
+    "unset $NAMES; punchlist done 1",
+    "env -u PUNCHLIST_AGENT -u PUNCHLIST_BY punchlist done 1",
+    "env --unset=PUNCHLIST_BY punchlist done 1",
+    "env -i punchlist done 1",
+    "punchlist --session s1 mode act",
     "rm -rf ../victim",
     "rm -rf ..",
     "rm -rf /tmp/x",

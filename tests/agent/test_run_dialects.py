@@ -98,6 +98,20 @@ def test_a_sub_agent_is_not_asked_to_repeat_a_call_that_it_may_not_make(tmp_path
     assert [one["type"] for one in entries(log)].count("attachment") == 0
 
 
+def test_a_sub_agent_that_ends_with_open_items_says_how_many(tmp_path: Path) -> None:
+    helper = {"turns": [turn(todos(*LATER)), turn(text="Enough.")]}
+    task = call("task", name="helper", prompt="Go.")
+    model = script(
+        tmp_path,
+        turn(task),
+        turn(text="So.", expect=["Enough.\n(2 items of its list left open)"]),
+        workers={"helper": helper},
+    )
+    done = punchlist("run", "--dialect", "claude-code", "--model", model, "go")
+    assert done.returncode == 0
+    assert "  (2 items of its list left open)" in done.stdout
+
+
 def test_with_another_style_a_silent_tool_stays_silent_and_the_plan_has_its_line(tmp_path: Path) -> None:
     found = run(tmp_path, "claude-code", turn(todos(*BEGUN)), turn(todos(*LATER)), words=("--style", "punchlist"))
     assert found == ["▶ Fixing tests 0/3", "▶ Writing docs 1/3"]

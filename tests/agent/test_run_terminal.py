@@ -157,7 +157,7 @@ def test_a_pause_that_failed_is_ended_in_another_terminal_and_the_agent_goes_on_
     turns = (turn(call("plan", add=["Read"])), turn(pause), turn(text="I go on. Well?"))
     terminal = talk(*turns, words=("--store", f"sqlite:{store}", *words))
     terminal.enter("go")
-    terminal.wait_for("paused: its pause failed")
+    terminal.wait_for("the agent stops: its pause failed")
     session = next(one.stem for one in transcripts(tmp_path / "home"))
     resumed = punchlist("resume", "--store", f"sqlite:{store}", "--session", session)
     assert resumed.stdout == "resumed the work: the agent had asked for a pause that could not be kept.\n"

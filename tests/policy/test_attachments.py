@@ -123,6 +123,14 @@ def test_claude_code_gets_its_list_as_json(context: str) -> None:
     assert "Do not mention" in one.text
 
 
+def test_claude_code_is_told_of_a_change_only_where_the_list_changed() -> None:
+    at = desk("claude-code")
+    at.call("TodoWrite", {"todos": [{"content": "Read", "status": "pending", "activeForm": "Reading"}]})
+    (begun,), (changed,) = told(at, "start"), told(at, "changed")
+    assert "The todo list of this session reads:" in begun
+    assert "The todo list has changed." in changed
+
+
 def test_claude_code_s_list_returns_after_a_compaction() -> None:
     (one,) = attached(planned("claude-code"), "compact")
     assert (one.type, one.context, one.items) == ("todo", "post-compact", 3)

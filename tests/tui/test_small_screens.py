@@ -69,3 +69,16 @@ def test_a_collapsed_tree_shows_no_stray_notes() -> None:
     plan = ops.note(phased(), "4", "first line\nsecond line\nthird line")
     shown = plain(render(View(plan, expanded=False, busy=False), load("oh-my-pi"), 60))
     assert "line" not in shown
+
+
+def test_a_tree_that_is_shown_complete_names_no_key_that_would_change_nothing() -> None:
+    small, large = phased(), ops.extend(phased(), [{"text": f"Task {number}"} for number in range(9)])
+    for expanded in (False, True):
+        shown = plain(
+            render(View(small, expanded=expanded, busy=False, keys=True, hint="q quit"), load("oh-my-pi"), 60)
+        )
+        assert shown.splitlines()[-1] == "q quit"
+        shown = plain(
+            render(View(large, expanded=expanded, busy=False, keys=True, hint="q quit"), load("oh-my-pi"), 60)
+        )
+        assert shown.splitlines()[-1] == f"ctrl+t {'hide' if expanded else 'show'} todos · q quit"

@@ -110,7 +110,8 @@ def labour(site: Site, name: str, prompt: str, *, background: bool) -> Answer:
             site.crew.dismiss()
             talk.close()
         said = next((one.text for one in reversed(talk.messages) if isinstance(one, Assistant) and one.text), "")
-        ended = "" if rested.why == "done" else f"\n({rested.why}: {rested.text})"
+        why = "" if rested.why == "waiting" else f"{rested.why}: "
+        ended = "" if rested.why == "done" else f"\n({why}{rested.text})"
         return Answer(cut(block(said + ended), _LONG) or "(it said nothing)", rested.why in ("failed", "stopped"))
 
     site.tell(Worker(site.agent, "Running", site.desk.plan, background))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ..core.errors import StoreError
+from ..core.text import counted
 from ..desk import Desk
 from ..dialects import offered
 from ..moments import Sent, end_quiet, is_continuing, mode_text, stopped, was_prompted
@@ -129,12 +130,13 @@ def _rested(site: Site, said: Transcript, turn: Turn) -> Rested | None:
         return Rested(site.agent, "waiting", "you have said more")
     # llxprt's own system prompts an agent whenever something is open.
     standing = Standing(said=turn.text, agent=site.agent, always=site.desk.dialect_name == "llxprt")
-    sent = Sent("", "a sub-agent is not nudged") if site.depth else stopped(site.desk, standing)
+    open_items = site.desk.plan.open_items
+    left = f"{counted(len(open_items), 'item')} of its list left open"  # a sub-agent is not nudged
+    sent = Sent("", left) if site.depth else stopped(site.desk, standing)
     if not sent.text:
-        open_items = site.desk.plan.open_items
         return Rested(site.agent, "waiting" if open_items else "done", sent.reason)
     site.tell(Nudged(site.agent, site.desk.pace.nudges, sent.text))
-    said.add(Attachment("nudge", sent.text))
+    said.add(Attachment("nudge", sent.text, len(site.desk.plan.items)))
     return None
 
 

@@ -34,6 +34,7 @@ from ..tui.view import View
 from ..tui.view import Worker as Shown
 
 _SHOWN = 3  # lines of a tool's answer
+_FAILED = "its pause failed"
 _RECALLED = 6  # lines of what was said last, in a conversation that is gone on with
 _YES, _NO = ("y", "yes", "yep", "yeah", "ok", "okay", "sure"), ("n", "no", "nope")
 
@@ -256,9 +257,11 @@ class Stage:
         return []
 
     def _rested(self, event: Rested) -> list[Line]:
+        failed = event.text.startswith(_FAILED)  # why it did stands with the call
+        paused = f"the agent stops: {_FAILED}" if failed else f"paused: {event.text}"
         words = {
             "waiting": f"the agent stops: {event.text}",
-            "paused": "" if self._has_told_pause else f"paused: {event.text}",
+            "paused": "" if self._has_told_pause else paused,
             "limit": f"the agent was stopped: {event.text}",
             "stopped": "stopped. Say how to go on.",
             "failed": event.text,

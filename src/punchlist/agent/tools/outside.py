@@ -156,6 +156,12 @@ def _may_be_assigned(word: Word) -> None:
         raise _Asks(f"it sets {word.text.partition('=')[0]}")
 
 
+def _may_be_unset(word: Word) -> None:
+    """Without its variables a command would not be known as this agent's."""
+    if not word.is_plain or _FORBIDDEN.match(f"{word.text}="):
+        raise _Asks(f"it unsets {word.text}")
+
+
 def _judge_words(words: Sequence[Word], place: _Place) -> _Place:
     first, args = words[0], words[1:]
     if not first.is_plain or (first.is_pattern and first.text not in _READ):
@@ -168,6 +174,8 @@ def _judge_words(words: Sequence[Word], place: _Place) -> _Place:
     elif name in ("export", "set", "read", "local", "unset"):
         for word in args:
             _may_be_assigned(word)
+            if name == "unset":
+                _may_be_unset(word)
     elif name in _CHECKS:
         _CHECKS[name](args, place)
     elif name in _SHELLS:
@@ -426,6 +434,11 @@ def _wrapped(name: str, args: Sequence[Word], place: _Place) -> _Place:
     while rest and (rest[0].text.startswith("-") or (name == "env" and _ASSIGNED.match(rest[0].text))):
         word = rest.pop(0)
         _may_be_assigned(word)
+        if name == "env" and word.text in ("-", "-i", "--ignore-environment"):
+            raise _Asks("it drops the environment")
+        if name == "env" and word.text.startswith(("-u", "--unset")):
+            of = word.text.removeprefix("--unset=").removeprefix("-u") or (rest[0].text if rest else "")
+            _may_be_unset(word._replace(text=of))
         if word.text.startswith("-") and not _WRAPPING.fullmatch(word.text):
             raise _Asks(f"`{name} {word.text}` is not understood")
         if word.text in ("-n", "-s", "-k", "-u") and rest:
@@ -582,9 +595,13 @@ def _pip(args: Sequence[Word], place: _Place) -> None:
 
 
 def _punchlist(args: Sequence[Word], place: _Place) -> None:
-    verbs = [word.text for word in args if not word.text.startswith("-")]
-    if verbs and verbs[0] not in _OWN:
-        raise _Asks(f"`punchlist {verbs[0]}` is for the user")
+    rest = [word.text for word in args]
+    while rest and rest[0].startswith("-"):
+        option = rest.pop(0)
+        if option in ("--session", "--plan", "--agent", "--store") and rest:
+            rest.pop(0)
+    if rest and rest[0] not in _OWN:
+        raise _Asks(f"`punchlist {rest[0]}` is for the user")
 
 
 def _trap(args: Sequence[Word], place: _Place) -> None:

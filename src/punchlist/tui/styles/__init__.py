@@ -121,8 +121,11 @@ def _broken(text: str, width: int) -> list[str]:
     return rows
 
 
-def keys(view: View, canvas: Canvas, what: str, indent: str = "") -> Iterator[Row]:
-    """What the keys do."""
-    if view.keys and (view.plan.items or view.cursor is None):
-        toggle = f"ctrl+t {'hide' if view.expanded else 'show'} {what}"
-        yield row(canvas.line(canvas.dot.join((toggle, *view.hint.splitlines())), "dim", indent), NEXT, 5)
+def keys(view: View, canvas: Canvas, what: str, indent: str = "", *, toggles: bool = True) -> Iterator[Row]:
+    """What the keys do. `toggles`: whether Ctrl+T would change anything."""
+    if not view.keys or not (view.plan.items or view.cursor is None):
+        return
+    toggle = [f"ctrl+t {'hide' if view.expanded else 'show'} {what}"] if toggles else []
+    words = canvas.dot.join([*toggle, *view.hint.splitlines()])
+    if words:
+        yield row(canvas.line(words, "dim", indent), NEXT, 5)

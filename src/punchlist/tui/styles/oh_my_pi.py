@@ -47,6 +47,7 @@ _ASCII_LINES = Branches("|- ", "`- ", "|  ", "   ")
 
 def rows(view: View, canvas: Canvas) -> list[Row]:
     tree = [*_tree(view, canvas)]
+    has_more = len(tree) > _PREVIEW or any(item.notes for item in view.plan.items if item.status == ACTIVE)
     if not view.expanded and len(tree) > _PREVIEW:
         tree = chosen(tree, _PREVIEW + 1, lambda words: more(words, view, canvas), canvas.glyphs.cut)
     made = [*alerts(view, canvas)]
@@ -54,7 +55,7 @@ def rows(view: View, canvas: Canvas) -> list[Row]:
         made.insert(0, Row(lambda: _head(view, canvas), (HEAD, 0)))
     if view.busy and not view.plan.active:
         made.append(Row(lambda: _working(view, canvas), (NOW, 0)))
-    return [*made, *tree, *compact(view, canvas), *keys(view, canvas, "todos")]
+    return [*made, *tree, *compact(view, canvas), *keys(view, canvas, "todos", toggles=has_more)]
 
 
 def more(words: str, view: View, canvas: Canvas) -> Line:
