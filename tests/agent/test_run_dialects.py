@@ -240,6 +240,26 @@ def test_the_password_of_a_store_is_not_kept_and_has_to_be_named_again(tmp_path:
     assert "secret" not in again.stderr + path.read_text()
 
 
+@pytest.mark.parametrize("dialect", ["claude-code", "gencode"])
+def test_a_list_that_the_user_imports_is_told_to_the_model_and_an_old_list_does_not_replace_it(
+    tmp_path: Path, dialect: str
+) -> None:
+    model = script(
+        tmp_path,
+        turn(todos(*BEGUN)),
+        turn(text="Well?"),
+        turn(todos(*LATER), expect=["he user replaced the list", "Mine", "Yours"]),
+        turn(text="And now?"),
+    )
+    punchlist("run", "--dialect", dialect, "--model", model, "go")
+    Path("mine.md").write_text("- [ ] Mine\n- [ ] Yours\n")
+    assert "holds 2 items" in punchlist("run", "--continue", "/todo import mine.md").stdout
+    done = punchlist("run", "--continue", "go on")
+    assert (done.returncode, done.stderr) == (0, "")
+    listed = json.loads(punchlist("show", "--json").stdout)["items"]
+    assert [item["text"] for item in listed] == ["Mine", "Yours"]
+
+
 # --- a pause that fails ----------------------------------------------------------------------------------------------
 
 

@@ -169,3 +169,12 @@ def test_an_agent_in_its_shell_chooses_nothing(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("CLAUDECODE", "1")
     assert "use is for the user" in run("use", plan, code=1)
     run("use")
+
+
+def test_two_sessions_of_run_are_told_apart_where_they_are_named() -> None:
+    for session in ("20261117-025856-fws9", "20261117-025858-autj"):
+        works(session, host="")
+    shown = run("use")
+    assert "session 20261117-025856-fws9" in shown
+    assert "session 20261117-025858-autj" in shown
+    assert "(session 20261117-025858-autj)" in run()

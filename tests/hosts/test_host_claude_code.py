@@ -100,6 +100,18 @@ def test_a_finished_list_is_cleared_as_the_agent_clears_its_own() -> None:
     assert items() == []
 
 
+def test_behind_an_edit_the_list_follows_once_as_json() -> None:
+    wrote(("Read", "in_progress"))
+    edit(lambda plan: ops.add(plan, "Mine"))
+    context = hook("UserPromptSubmit", prompt="go on")["hookSpecificOutput"]["additionalContext"]
+    listed = next(line for line in context.splitlines() if line.startswith("["))
+    assert [(todo["content"], todo["status"]) for todo in json.loads(listed)] == [
+        ("Read", "in_progress"),
+        ("Mine", "pending"),
+    ]
+    assert hook("UserPromptSubmit", prompt="go on") is None
+
+
 def test_a_list_that_is_repeated_does_not_undo_the_user_s_edit() -> None:
     wrote(("Read", "pending"), ("Write", "pending"))
     edit(lambda plan: ops.add(ops.rename(ops.complete(plan, "1"), "2", "Write it well"), "Test"))

@@ -24,6 +24,7 @@ _RECENT = 20  # plans of a directory that are looked at
 _LIVE = 86_400.0  # seconds without a change after which a plan is not live
 _KEPT = 7 * 86_400.0  # seconds until what a terminal was shown is forgotten
 _LARGEST = 16_384  # bytes of a file
+_SESSION = 20  # characters of a session id: all of one that `run` gives, whose end tells it from others
 
 
 class Shown(NamedTuple):
@@ -77,7 +78,7 @@ def named(listing: Listing) -> str:
     """The program and the session that work from a plan, in words."""
     if not listing.session:
         return "no session yet"
-    session = f"session {cut(inline(listing.session), 12)}"
+    session = f"session {cut(inline(listing.session), _SESSION)}"
     return f"{cut(inline(listing.host), 20)}, {session}" if listing.host else session
 
 
