@@ -223,14 +223,19 @@ def _carry_out(
     if worked.cleared:
         changes = parted(changes, worked.cleared, desk.agent, call.at)
     news = desk.told(now, unheard, ids=dialect.rules.shows_ids) if unheard else []
+    is_told_elsewhere = bool(news) and not desk.may_tell(now, reader)
+    if is_told_elsewhere:
+        news, unheard = [], []
     if changes:
         record = Record(0, call.at, desk.agent, desk.reader_key, dialect.name, "edit", changes)
-        after = desk.save(now, after, record, reader, worked.lists, told=bool(news))
+        heard = None if is_told_elsewhere else reader
+        after = desk.save(now, after, record, heard, worked.lists, told=bool(news))
     elif must_save:
         raise StaleRevision("nothing changed")
     else:
         after = current
-        desk.remember(now, reader, told=bool(news))
+        if not is_told_elsewhere:
+            desk.remember(now, reader, told=bool(news))
         if worked.lists:
             desk.store.keep_lists(now.id, desk.reader_key, worked.lists)
         desk.note("call", tool=call.tool.name, dialect=dialect.name, revision=now.revision)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 from .core.errors import StoreError
@@ -9,6 +10,7 @@ from .core.errors import StoreError
 _waiting: list[Callable[[], object]] = []
 _closing: list[Callable[[], object]] = []
 _told: dict[tuple[str, str], int] = {}  # by plan and reader: the revision up to which the answer tells
+_claims = -1  # the open file in which this process has claimed what it is about to tell
 _held = False  # whether this process writes its answers itself, and says when it has
 
 
@@ -40,6 +42,42 @@ def told(plan: str, reader: str) -> int:
     return _told.get((plan, reader), 0)
 
 
+def claim(plan: str, reader: str) -> bool:
+    """Return whether this process is the one that tells a reader of a plan now: no other process is about to.
+
+    A claim ends when the answer was written or dropped. It is a lock, so the system ends it if the process dies. Where
+    nothing can be locked everybody may tell: twice is better than never.
+    """
+    global _claims
+    from zlib import crc32
+
+    place = crc32(f"{plan} {reader}".encode("utf-8", "surrogatepass"))
+    try:
+        import fcntl
+
+        if _claims < 0:
+            _claims = _open_claims()
+    except (ImportError, OSError):
+        return True
+    try:
+        fcntl.lockf(_claims, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+    except OSError as error:
+        from errno import EACCES, EAGAIN
+
+        return error.errno not in (EACCES, EAGAIN)
+    return True
+
+
+def _open_claims() -> int:
+    """Open the file whose bytes stand for readers. Nothing is written to it, only locked."""
+    from .private import UNBLOCKED, make_folder
+    from .settings import state_folder
+
+    folder = state_folder(os.environ)
+    make_folder(folder)
+    return os.open(os.path.join(folder, "telling.lock"), os.O_RDWR | os.O_CREAT | UNBLOCKED, 0o600)
+
+
 def at_the_end(work: Callable[[], object]) -> None:
     """Do this behind all that waits, whether the answer was written or not."""
     if _held:
@@ -57,10 +95,14 @@ def written() -> None:
 
 def dropped() -> None:
     """The answer could not be written."""
+    global _claims
     _waiting.clear()
     _told.clear()
     while _closing:
         _try(_closing.pop(0))
+    if _claims >= 0:
+        os.close(_claims)
+        _claims = -1
 
 
 def _try(work: Callable[[], object]) -> None:

@@ -341,6 +341,8 @@ class Desk:
             records = self.unheard(now, reader)
             told = self.told(now, records, ids=ids)
             try:
+                if told and not self.may_tell(now, reader):
+                    return []
                 self.remember(now, reader, told=bool(told))
                 self.owes_list = self.owes_list or any(record.by == USER for record in records)
                 return told
@@ -375,6 +377,18 @@ class Desk:
         if len(lines) > _NEWS:
             lines[_NEWS:] = [f"and {counted(len(lines) - _NEWS, 'more change')}."]
         return lines
+
+    def may_tell(self, now: Plan, reader: Reader) -> bool:
+        """Return whether no other process is telling this reader of this plan right now. Raises StaleRevision if one
+        just has. A process that does not say when its answer was written keeps at once what it tells, and needs no
+        claim."""
+        if not (delivery.is_held() and self.store.durable):
+            return True
+        if not delivery.claim(now.id, self.reader_key):
+            return False
+        if self._glance()[2] != reader:
+            raise StaleRevision("the reader has heard of it")
+        return True
 
     def remember(self, now: Plan, reader: Reader, *, told: bool = False) -> None:
         """Keep that this reader has heard of everything up to now. `told`: by an answer that is to be written yet.
