@@ -396,6 +396,15 @@ def test_what_ctrl_t_does_while_the_agent_works_holds_at_the_prompt_and_in_the_n
     assert "○ 2 Write" not in "\n".join(terminal.rows)
 
 
+def test_a_command_at_the_prompt_leaves_no_second_plan_beside_the_panel(talk: Any) -> None:
+    terminal = talk(turn(call("plan", add=["Read", "Write"])), turn(text="Which one first?"))
+    terminal.enter("make a plan")
+    terminal.wait_for("Which one first?")
+    terminal.enter("/todo append Test")
+    terminal.wait_for('added 3 "Test".\n▶ 1 Read')
+    assert "▶ Read 0/" not in terminal.text
+
+
 def test_an_edit_made_elsewhere_is_seen_at_the_prompt_without_a_key(talk: Any) -> None:
     env = {"PUNCHLIST_EXPANDED": "yes"}
     terminal = talk(turn(call("plan", add=["Read", "Write"])), turn(text="Which one first?"), env=env)

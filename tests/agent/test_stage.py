@@ -51,6 +51,18 @@ def test_nobody_is_interrupted_in_the_middle_of_a_sentence() -> None:
     assert found.endswith("[→ shell ls]")
 
 
+def test_an_answer_that_comes_after_the_block_of_a_sub_agent_has_its_call_above_it_again() -> None:
+    call = Call("1", "shell", {"command": "make"})
+    plan = ops.start(ops.add(Plan(), "Look"), "1", owner="docs")
+    found = shown(
+        Called("main", call),
+        Worker("docs", "Completed", plan),
+        Answered("main", call, Result("1", "shell", "fine")),
+    )
+    listed = "[Agent: docs][Status: Completed][Tasks (0/1)][  ▶ 1 Look]"
+    assert found == f"[→ shell make]{listed}[→ shell make][  fine]"
+
+
 def answered(*lines: str) -> str:
     call = Call("1", "shell", {"command": "make"})
     return shown(Called("main", call), Answered("main", call, Result("1", "shell", "\n".join(lines))))

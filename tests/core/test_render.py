@@ -151,6 +151,10 @@ def test_a_text_is_fitted_into_cells(text: str, width: int, wanted: str) -> None
     assert fit(text, width) == wanted
 
 
+def test_a_text_that_was_cut_before_is_not_marked_twice() -> None:
+    assert fit("the parser of dates… (0/4)", 21) == "the parser of dates…"
+
+
 @often(100)
 @given(
     wild_text | st.sampled_from(HOSTILE) | st.just("日本語" * 30), st.integers(0, 60), st.sampled_from((UNICODE, ASCII))

@@ -68,6 +68,7 @@ def test_the_server_gives_that_agent_its_tool_with_its_own_instructions_and_no_o
         words = client.greet("claude-code")["instructions"]
         assert words.startswith("# Task management")
         assert "`TodoWrite`" in words
+        assert "with `Bash`" in words
         assert [tool["name"] for tool in client.result("tools/list")["tools"]] == ["TodoWrite"]
         assert "todo list is saved" in client.say("TodoWrite", todos=[READ])
     with Raw() as client:

@@ -169,6 +169,7 @@ class Stage:
         if isinstance(event, Worker):
             if event.status == "Running" and self.on_change:  # a panel shows it
                 return []
+            self._last = ""  # an answer that comes later needs its call above it again
             return worker_lines(event, self._width(), self._glyphs, self._style)
         if isinstance(event, Rested):
             return self._rested(event) if event.agent == MAIN else []
@@ -297,9 +298,11 @@ def worker_lines(event: Worker, width: int, glyphs: Glyphs, style: Style | None 
 
 
 def _listed(event: Worker, width: int, glyphs: Glyphs, style: Style | None) -> list[Line]:
-    """The list of a sub-agent, in the signs of a style; our own has ids, too."""
+    """The list of a sub-agent, in the signs of a style; our own has ids, too. That the items are its own goes without
+    saying."""
     if style is None or style.name == "punchlist":
-        return render.lines(event.plan, width - 2, glyphs)[1:]
+        items = tuple(item._replace(owner="") if item.owner == event.agent else item for item in event.plan.items)
+        return render.lines(event.plan._replace(items=items), width - 2, glyphs)[1:]
     canvas = style.canvas(width - 2, glyphs.cut == "…")
     return [style.item(item, View(event.plan, busy=False), canvas, "") for item in event.plan.items]
 

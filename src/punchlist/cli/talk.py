@@ -208,4 +208,7 @@ def _obey(session: Session, desk: Desk, line: str) -> None:
     plan = desk.plan
     if plan.items != before.items or plan.phases != before.phases:
         session.said.note_edit(plan)
-    session.site.tell(Planned(MAIN, plan))
+    if session.stage.on_change is None and panel_of(session) is None:
+        session.site.tell(Planned(MAIN, plan))
+    else:
+        session.stage.know(plan)  # the panel shows it

@@ -127,7 +127,7 @@ def fit(text: str, width: int, glyphs: Glyphs = UNICODE) -> str:
     text = text[: room * _DENSE]
     while text and (excess := columns(text) - room) > 0:
         text = text[: -max(excess // 2, 1)]  # no character is wider than two cells
-    return (text.rstrip() + glyphs.cut)[: max(width, 0)]
+    return (text.rstrip().removesuffix(glyphs.cut) + glyphs.cut)[: max(width, 0)]
 
 
 def wrapped(text: str, width: int) -> list[str]:

@@ -29,6 +29,7 @@ _ADDITION = "wait_for_previous"
 _HOOK = "hook"  # a tool for agents, not for models: it is on no list
 _STRUCTURED = "punchlist/structured"  # asks for what an answer means as data, beside its text
 _NATIVE = "native"
+_SHELLS = {"claude-code": "Bash", "gemini": "run_shell_command", "opencode": "bash", "oh-my-pi": "bash"}  # else `shell`
 _NEVER_KEPT: Message = {"ttlMs": 0, "cacheScope": "private"}
 
 
@@ -176,7 +177,7 @@ class Server:
             return {}
         if self._dialect.name == _NATIVE or not self._dialect.system:
             return {"instructions": say("mcp")}
-        words = say(self._dialect.system, tool=tools[0].name, shell="the shell")
+        words = say(self._dialect.system, tool=tools[0].name, shell=_SHELLS.get(host_of(self._client), "shell"))
         rule = say("mcp.commit")
         return {"instructions": f"{words.rstrip()}\n\n{rule}"}
 
