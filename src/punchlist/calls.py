@@ -10,7 +10,7 @@ from .core.errors import Disagreement, Partial, Refused, StaleRevision, StoreErr
 from .core.kept import Kept, from_text, informed, to_text, unheard_of
 from .core.merge import mended, merge, protect
 from .core.model import CLOSED, NOTHING, USER, Item, Plan, Reader
-from .core.news import SHOWN, author_of_text, became_active, turns
+from .core.news import SHOWN, became_active, turns
 from .core.ops import grouped
 from .core.relist import resent
 from .core.rules import obeyed
@@ -248,11 +248,11 @@ def _in_user_words(desk: Desk, plan: Plan, changes: Sequence[Change]) -> frozens
     """The items that became active just now, in long words of the user: the model has not read those whole."""
     if not desk.dialect.rules.owns:
         return frozenset()
-    begun = [change.id for change in changes if became_active(change) and len(change.after.text) > SHOWN]
+    begun = [change for change in changes if became_active(change) and len(change.after.text) > SHOWN]
     if not begun:
         return frozenset()
-    history = desk.store.history(plan.id)
-    return frozenset(id for id in begun if author_of_text(history, id) == USER)
+    given = desk.words_of_user(plan)
+    return frozenset(change.id for change in begun if given.get(change.id) == change.after.text)
 
 
 def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Record]) -> tuple[Call, tuple[str, ...]]:

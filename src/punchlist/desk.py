@@ -70,6 +70,7 @@ class Desk:
         self._off, self._switched = False, 0.0
         self._spoken = ("", 0, _DEFAULT)  # the dialect that a plan was worked in at a revision
         self._held = ""  # why the agent is held back, where no file says so
+        self._given: tuple[str, int, dict[str, str]] = ("", 0, {})  # words of the user in a plan, up to a revision
         self._closed = False
         self.owes_list = False  # whether the reader was told of an edit of the user's, and not shown the list since
 
@@ -137,6 +138,18 @@ class Desk:
             named = [record.dialect for record in records if record.dialect]
             self._spoken = (plan.id, plan.revision, named[-1] if named else _DEFAULT)
         return self._spoken[2]
+
+    def words_of_user(self, plan: Plan) -> dict[str, str]:
+        """The words that the user gave to items of a plan, by their ids. Only what came since the last time is read."""
+        known, revision, words = self._given
+        if known != plan.id or revision > plan.revision:
+            revision, words = 0, {}
+        if revision < plan.revision:
+            from .core.news import words_given
+
+            words = words | words_given(self.store.history(plan.id, revision, by=USER))
+            self._given = (plan.id, plan.revision, words)
+        return words
 
     def history(self, after: int = 0) -> list[Record]:
         """Every change behind a revision, oldest first."""
@@ -598,6 +611,8 @@ class Desk:
         self.left = (after, heard) if heard else None
         self._cached = after
         self._latest = after.id
+        if record.by != USER and self._given[:2] == (now.id, now.revision):
+            self._given = (after.id, after.revision, self._given[2])
         if told:
             self._remember_when_written(after)
         if not now.id and self.settings.keep_history:

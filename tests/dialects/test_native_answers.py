@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from punchlist import Desk, MemoryStore, ops
+from punchlist.core.changes import Record
 from punchlist.settings import Settings, load
 
 LONG = (
@@ -23,6 +24,47 @@ def test_the_user_s_new_words_for_an_item_of_the_model_are_whole_when_they_becom
     desk.call("plan", {"add": [{"text": "Read the file"}, {"text": "Check the rows"}]})
     desk.change(lambda plan: ops.rename(plan, "2", LONG))
     assert desk.call("plan", {"done": [1]}).text.splitlines()[0] == f"now 2 {LONG} (1/2)"
+
+
+def test_long_words_of_the_user_are_whole_whenever_and_wherever_they_were_given() -> None:
+    store = MemoryStore()
+    desk, other = Desk(store, session="s"), Desk(store, session="s")
+    desk.call("plan", {"add": [{"text": LONG}, {"text": "b"}, {"text": "c"}]})
+    other.change(lambda plan: ops.rename(plan, "2", LONG + "!"))
+    assert desk.call("plan", {"done": [1]}).text.splitlines()[0] == f"now 2 {LONG}! (1/3)"
+    other.change(lambda plan: ops.rename(plan, "3", LONG + "?"))
+    assert desk.call("plan", {"done": [2]}).text.splitlines()[0] == f"now 3 {LONG}? (2/3)"
+
+
+def test_words_that_the_model_put_in_the_place_of_the_user_s_are_cut() -> None:
+    desk = Desk(MemoryStore(), session="s")
+    desk.call("plan", {"add": [{"text": "a"}]})
+    desk.change(lambda plan: ops.add(plan, LONG))
+    desk.call("plan", {"show": True})
+    desk.call("plan", {"edit": [{"id": 2, "text": f"First {LONG}"}]})
+    assert desk.call("plan", {"done": [1]}).text == f"now 2 First {LONG[:53].rstrip()}… (1/2)"
+
+
+def test_starting_an_item_with_long_words_reads_no_more_of_a_long_history() -> None:
+    store = CountingStore()
+    desk = Desk(store, session="s")
+    desk.call("plan", {"add": [{"text": LONG}, {"text": f"Then {LONG}"}]})
+    for id in [1, 2] * 20:
+        desk.call("plan", {"start": [id]})
+    store.read = 0
+    desk.call("plan", {"start": [1]})
+    assert store.read == 0
+
+
+class CountingStore(MemoryStore):
+    """A store that counts the records that are read."""
+
+    read = 0
+
+    def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
+        found = super().history(plan, after, by)
+        self.read += len(super().history(plan, after))
+        return found
 
 
 def test_the_model_s_own_words_are_cut_at_60_characters() -> None:

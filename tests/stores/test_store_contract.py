@@ -158,6 +158,8 @@ def test_history_is_told_oldest_first_and_behind_a_revision(store: Store) -> Non
     assert [record.by for record in store.history(plan.id)] == ["user", "agent 0", "agent 1", "agent 2"]
     assert [record.revision for record in store.history(plan.id, 2)] == [3, 4]
     assert store.history(plan.id, 4) == []
+    assert [record.revision for record in store.history(plan.id, by="agent 1")] == [3]
+    assert store.history(plan.id, 1, by=USER) == []
 
 
 def test_a_record_comes_back_as_it_was_written(store: Store) -> None:

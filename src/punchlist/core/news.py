@@ -36,13 +36,9 @@ def became_active(change: Change) -> bool:
     return change.before is None or change.before.status != ACTIVE
 
 
-def author_of_text(records: Sequence[Record], id: str) -> str:
-    """Return who gave an item the words it has; empty if that was trimmed."""
-    author = ""
-    for record in records:
-        if any(change.id == id and _gave_words(change) for change in record.changes):
-            author = record.by
-    return author
+def words_given(records: Sequence[Record]) -> dict[str, str]:
+    """Return the words that items were given in these records, by their ids."""
+    return {change.id: change.after.text for record in records for change in record.changes if _gave_words(change)}
 
 
 def _gave_words(change: Change) -> bool:

@@ -96,8 +96,8 @@ class Store(Protocol):
     def keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
         """Keep what a reader sent last, by tool. Tools that are not named keep theirs."""
 
-    def history(self, plan: str, after: int = 0) -> list[Record]:
-        """The records behind a revision, oldest first."""
+    def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
+        """The records behind a revision, oldest first; with `by`, only those of one author."""
 
     def find(self, home: Home) -> str:
         """The id of the plan a session's agent works from; without a session, of the plan of a main agent that was

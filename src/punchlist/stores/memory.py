@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from itertools import dropwhile
+from operator import attrgetter
 from threading import Condition
 
 from ..core.changes import Record
@@ -93,9 +95,11 @@ class MemoryStore:
         with self._changed:
             self._keep_lists(plan, reader, lists)
 
-    def history(self, plan: str, after: int = 0) -> list[Record]:
+    def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
         with self._changed:
-            return [record for record in self._history.get(plan, ()) if record.revision > after]
+            records = self._history.get(plan, [])
+            found = records[bisect_right(records, after, key=attrgetter("revision")) :]
+        return [record for record in found if record.by == by] if by else found
 
     def find(self, home: Home) -> str:
         with self._changed:

@@ -108,12 +108,13 @@ class Rows:
         items = tuple([item_from_json(json.loads(data)) for (data,) in rows])
         return Plan(plan, title, row[0], mode, paused_from_json(paused), tuple(phases), items, last_id, tuple(removed))
 
-    def history(self, plan: str, after: int) -> list[Record]:
-        rows = self._execute(
-            "SELECT revision, at, by, reader, dialect, kind, changes FROM history "
-            "WHERE plan = ? AND revision > ? ORDER BY revision",
-            (text(plan), after),
-        ).fetchall()
+    def history(self, plan: str, after: int, by: str) -> list[Record]:
+        asked = "SELECT revision, at, by, reader, dialect, kind, changes FROM history WHERE plan = ? AND revision > ?"
+        values: tuple[Any, ...] = (text(plan), after)
+        if by:
+            asked += " AND by = ?"
+            values = (*values, spelled(by))
+        rows = self._execute(f"{asked} ORDER BY revision", values).fetchall()
         return [
             Record(revision, at, untext(by), untext(reader), dialect, kind, _changes(changes))
             for revision, at, by, reader, dialect, kind, changes in rows

@@ -152,8 +152,8 @@ class SqliteStore:
     def keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
         self._at_once("BEGIN IMMEDIATE", lambda: self._rows.keep_lists(plan, reader, lists, now()))
 
-    def history(self, plan: str, after: int = 0) -> list[Record]:
-        return self._read(lambda: self._rows.history(plan, after))
+    def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
+        return self._read(lambda: self._rows.history(plan, after, by))
 
     def find(self, home: Home) -> str:
         return self._read(lambda: self._rows.find(home))

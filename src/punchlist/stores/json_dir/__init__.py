@@ -111,10 +111,11 @@ class JsonStore:
     def keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
         self._alone(lambda: self._keep_lists(plan, reader, lists))
 
-    def history(self, plan: str, after: int = 0) -> list[Record]:
+    def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
         pair = self._look(plan)
         lines = pair.lines if pair else []
-        return [record_of(line) for line in lines if line["revision"] > after and "changes" in line]
+        found = [line for line in lines if line["revision"] > after and "changes" in line]
+        return [record_of(line) for line in found if not by or line["by"] == by]
 
     def find(self, home: Home) -> str:
         if home.session:
