@@ -30,17 +30,19 @@ class Fault(NamedTuple):
         """The fault in words; `whole` is what the value is called that was checked."""
         return f"{dotted(self.path) or whole} {self.message}"
 
+    def below(self, *path: str | int) -> Fault:
+        """The same fault, seen from farther out."""
+        return Fault((*path, *self.path), self.rule, self.message)
+
 
 def check(value: object, schema: Schema) -> list[Fault]:
     """Every fault of a value; nothing if it has the right form."""
-    return check_at(value, schema, ())
+    return list(_faults(value, schema))
 
 
 def check_at(value: object, schema: Schema, path: Path) -> list[Fault]:
     """The faults of a value that stands at a path."""
-    found: list[Fault] = []
-    _check(value, schema, path, found)
-    return found
+    return [fault.below(*path) for fault in _faults(value, schema)]
 
 
 class Lenience(NamedTuple):
@@ -99,6 +101,7 @@ _TYPES: dict[str, Callable[[object], bool]] = {
     "array": lambda value: isinstance(value, list),
     "null": lambda value: value is None,
 }
+_EXACTLY: dict[str, type] = {"string": str, "integer": int, "object": dict, "array": list}  # as JSON is read
 _NAMES = {
     "string": "a string",
     "integer": "a whole number",
@@ -110,30 +113,27 @@ _NAMES = {
 }
 
 
-def _check(value: Any, schema: Schema, path: Path, found: list[Fault]) -> None:
+def _faults(value: Any, schema: Schema) -> Sequence[Fault]:
+    """The faults of a value, with paths that begin at it. Most values have none, and a call can hold thousands."""
     kinds = schema.get("type")
     if kinds is None:
-        return
+        return ()
     kind = kinds if isinstance(kinds, str) else _kind(value, kinds)
-    if not _TYPES[kind](value):
+    if type(value) is not _EXACTLY.get(kind) and not _TYPES[kind](value):
         names = " or ".join(_NAMES[name] for name in ([kinds] if isinstance(kinds, str) else kinds))
-        found.append(Fault(path, "type", f"must be {names}, not {shown(value)}."))
-        return
+        return [Fault((), "type", f"must be {names}, not {shown(value)}.")]
     choices = schema.get("enum")
     if choices is not None and value not in choices:
-        found.append(Fault(path, "enum", f"must be one of {', '.join(map(repr, choices))}, not {shown(value)}."))
-    if kind in ("integer", "number") and value < schema.get("minimum", value):
-        found.append(Fault(path, "minimum", f"must be {schema['minimum']} or more, not {shown(value)}."))
+        return [Fault((), "enum", f"must be one of {', '.join(map(repr, choices))}, not {shown(value)}.")]
     if kind == "string":
-        _check_size(len(value), "Length", "character", schema, path, found)
-    elif kind == "array":
-        _check_size(len(value), "Items", "item", schema, path, found)
-        inner = schema.get("items")
-        if inner is not None:
-            for index, entry in enumerate(value):
-                _check(entry, inner, (*path, index), found)
-    elif kind == "object":
-        _check_object(value, schema, path, found)
+        return _size_faults(len(value), schema.get("minLength", 0), schema.get("maxLength"), "Length", "character")
+    if kind == "object":
+        return _object_faults(value, schema)
+    if kind == "array":
+        return _array_faults(value, schema)
+    if kind in ("integer", "number") and value < schema.get("minimum", value):
+        return [Fault((), "minimum", f"must be {schema['minimum']} or more, not {shown(value)}.")]
+    return ()
 
 
 def _kind(value: object, kinds: Sequence[str]) -> str:
@@ -141,36 +141,50 @@ def _kind(value: object, kinds: Sequence[str]) -> str:
     return next((kind for kind in kinds if _TYPES[kind](value)), kinds[-1])
 
 
-def _check_object(value: dict[str, Any], schema: Schema, path: Path, found: list[Fault]) -> None:
+def _array_faults(value: list[Any], schema: Schema) -> list[Fault]:
+    found = [*_size_faults(len(value), schema.get("minItems", 0), schema.get("maxItems"), "Items", "item")]
+    inner = schema.get("items")
+    if inner is None:
+        return found
+    for index, entry in enumerate(value):
+        for fault in _faults(entry, inner):
+            found.append(fault.below(index))
+    return found
+
+
+def _object_faults(value: dict[str, Any], schema: Schema) -> list[Fault]:
     known: Mapping[str, Schema] = schema.get("properties", NOTHING)
+    found: list[Fault] = []
     if not known:
-        _check_free(value, path, found)
-    missing = [name for name in schema.get("required", ()) if name not in value]
-    found += [Fault((*path, name), "required", "is missing.") for name in missing]
+        found += _free_faults(value)
+    for name in schema.get("required", ()):
+        if name not in value:
+            found.append(Fault((name,), "required", "is missing."))
     further = schema.get("additionalProperties", True)
     for name, entry in value.items():
         inner = known.get(name)
-        if inner is not None:
-            _check(entry, inner, (*path, name), found)
-        elif further is False:
+        if inner is None and further is False:
             right = f"the {'only key is' if len(known) == 1 else 'keys are'} {', '.join(map(repr, known)) or 'none'}."
-            found.append(Fault((*path, name), "additionalProperties", f"is not a key; {right}"))
-        elif isinstance(further, Mapping):
-            _check(entry, further, (*path, name), found)
+            found.append(Fault((name,), "additionalProperties", f"is not a key; {right}"))
+        elif inner is None and further is True:
+            continue
+        else:
+            for fault in _faults(entry, further if inner is None else inner):
+                found.append(fault.below(name))
+    return found
 
 
-def _check_free(value: Any, path: Path, found: list[Fault]) -> None:
+def _free_faults(value: Any) -> list[Fault]:
     """What no schema describes must still be something that can be written down."""
     layer = [value]
     for _ in range(_DEEPEST + 1):
         if any(isinstance(entry, int) and is_huge(entry) for entry in layer):
-            found.append(Fault(path, "number", "holds a very large number."))
-            return
+            return [Fault((), "number", "holds a very large number.")]
         nested = [entry for entry in layer if isinstance(entry, dict | list)]
         layer = [inner for entry in nested for inner in (entry.values() if isinstance(entry, dict) else entry)]
         if not layer:
-            return
-    found.append(Fault(path, "depth", f"must not be nested more than {_DEEPEST} deep."))
+            return []
+    return [Fault((), "depth", f"must not be nested more than {_DEEPEST} deep.")]
 
 
 def is_huge(number: int) -> bool:
@@ -178,15 +192,14 @@ def is_huge(number: int) -> bool:
     return number.bit_length() > 100
 
 
-def _check_size(size: int, what: str, noun: str, schema: Schema, path: Path, found: list[Fault]) -> None:
-    least, most = schema.get("min" + what), schema.get("max" + what)
-    if least is not None and size < least:
-        if least == 1:
-            found.append(Fault(path, "min" + what, "must not be empty."))
-        else:
-            found.append(Fault(path, "min" + what, f"must have at least {counted(least, noun)}, not {size}."))
+def _size_faults(size: int, least: int, most: int | None, what: str, noun: str) -> Sequence[Fault]:
+    if size < least == 1:
+        return [Fault((), "min" + what, "must not be empty.")]
+    if size < least:
+        return [Fault((), "min" + what, f"must have at least {counted(least, noun)}, not {size}.")]
     if most is not None and size > most:
-        found.append(Fault(path, "max" + what, f"must have at most {counted(most, noun)}, not {size}."))
+        return [Fault((), "max" + what, f"must have at most {counted(most, noun)}, not {size}.")]
+    return ()
 
 
 # --- mending -------------------------------------------------------------------------------------------------------
