@@ -74,9 +74,9 @@ class MemoryStore:
             self._history.setdefault(after.id, []).append(record)
             self._touched[after.id] = record.at
             if reader is not None:
-                self._readers[after.id, record.reader] = reader._replace(seen=after.revision)
-                self._readers_at[after.id, record.reader] = now()
-            self._keep_lists(after.id, record.reader, lists)
+                self._readers[after.id, record.reader] = Reader(after.revision)
+                self._readers_at[after.id, record.reader] = record.at
+            self._keep_lists(after.id, record.reader, lists, record.at)
             self._changed.notify_all()
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
@@ -93,7 +93,7 @@ class MemoryStore:
 
     def keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
         with self._changed:
-            self._keep_lists(plan, reader, lists)
+            self._keep_lists(plan, reader, lists, now())
 
     def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
         with self._changed:
@@ -165,10 +165,10 @@ class MemoryStore:
         with self._changed:
             self._changed.notify_all()
 
-    def _keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
+    def _keep_lists(self, plan: str, reader: str, lists: Mapping[str, str], at: str) -> None:
         if lists:
             self._lists.setdefault((plan, reader), {}).update(lists)
-            self._lists_at[plan, reader] = now()
+            self._lists_at[plan, reader] = at
 
     def _is_in(self, id: str, plan: str, place: str) -> bool:
         return id == plan if plan else not place or self._homes.get(id, Home()).place == place

@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from json.encoder import encode_basestring_ascii as quoted
+from operator import attrgetter
 
 from ..core.changes import Change, Record
 from ..core.codec import (
@@ -25,6 +27,7 @@ from . import Home, Listing, current
 
 _LONG = 300  # characters of a name that stands as it is
 _REMEMBERED = 5_000  # items kept as text
+_head = attrgetter("title", "mode", "paused", "phases", "last_id", "removed")  # what a plan is beside its items
 _PLAIN = Item("", "")[3:]  # what an item has beside id, text and status if nothing was said
 
 _GLANCE = """
@@ -304,20 +307,17 @@ class Rows:
         return row[0] if row else ""
 
     def _write_items(self, after: Plan, record: Record) -> None:
-        by_kind: dict[str, list[Change]] = {}
-        for change in record.changes:
-            if change.kind in by_kind:
-                by_kind[change.kind].append(change)
-            else:
-                by_kind[change.kind] = [change]
-        if "removed" in by_kind:
-            gone = [(after.id, change.id) for change in by_kind["removed"]]
-            self._executemany("DELETE FROM items WHERE plan = ? AND id = ?", gone)
-        if "changed" in by_kind:
-            rows = [(self._item_text(change.after), after.id, change.id) for change in by_kind["changed"]]
-            self._executemany("UPDATE items SET data = ? WHERE plan = ? AND id = ?", rows)
-        if by_kind.keys() & {"added", "moved"}:
-            self._place_items(after, by_kind.get("added", []), "moved" in by_kind)
+        plan, changes = after.id, record.changes
+        removed = [(plan, change.id) for change in changes if change.kind == "removed"]
+        if removed:
+            self._executemany("DELETE FROM items WHERE plan = ? AND id = ?", removed)
+        changed = [(self._item_text(change.after), plan, change.id) for change in changes if change.kind == "changed"]
+        if changed:
+            self._executemany("UPDATE items SET data = ? WHERE plan = ? AND id = ?", changed)
+        added = [change for change in changes if change.kind == "added"]
+        moved = any(change.kind == "moved" for change in changes)
+        if added or moved:
+            self._place_items(after, added, moved)
 
     def _place_items(self, after: Plan, added: list[Change], moved: bool) -> None:
         if added:
@@ -383,11 +383,6 @@ def _seat(home: Home) -> tuple[str, str]:
     return text(home.session), text(home.agent)
 
 
-def _head(plan: Plan) -> tuple[Any, ...]:
-    """What a plan is beside its items."""
-    return (plan.title, plan.mode, plan.paused, plan.phases, plan.last_id, plan.removed)
-
-
 def head_text(plan: Plan) -> str:
     title, mode, paused, phases, last_id, removed = _head(plan)
     return json.dumps((title, mode, paused_to_json(paused), phases, last_id, removed))
@@ -395,7 +390,7 @@ def head_text(plan: Plan) -> str:
 
 def _plain_text(item: Item) -> str:
     """The JSON of an item with nothing to it but an id, a text and a status, as most are; in a third of the time."""
-    return f'{{"id": {json.dumps(item.id)}, "text": {json.dumps(item.text)}, "status": {json.dumps(item.status)}}}'
+    return f'{{"id": {quoted(item.id)}, "text": {quoted(item.text)}, "status": {quoted(item.status)}}}'
 
 
 def _brief(data: dict[str, Any]) -> Item:
