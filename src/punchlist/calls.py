@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .core.changes import Change, Record, noted, parted
-from .core.conflicts import Spared, former_words, gone, lasting, spared, taken, unheard_edits
+from .core.conflicts import Edits, former_words, gone, is_undisputed, lasting, spared, taken, unheard_edits
 from .core.errors import Disagreement, Partial, Refused, StaleRevision, StoreError
 from .core.kept import Kept, from_text, informed, to_text, unheard_of
 from .core.merge import mended, merge, protect
@@ -227,7 +227,7 @@ def _carry_out(
     if is_told_elsewhere:
         news, unheard = [], []
     if changes:
-        record = Record(0, call.at, desk.agent, desk.reader_key, dialect.name, "edit", changes)
+        record = Record(now.revision + 1, call.at, desk.agent, desk.reader_key, dialect.name, "edit", changes)
         heard = None if is_told_elsewhere else reader
         after = desk.save(now, after, record, heard, worked.lists, told=bool(news))
     elif must_save:
@@ -264,21 +264,27 @@ def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Rec
         history = desk.store.history(now.id)
         call = call._replace(words=former_words(history, now))
         asked = dialect.asked(seen, call)
-    if not asked:
+    if not asked or (not unknown and not history and is_undisputed(asked, now, desk.agent)):
         return call, ()
-    try:
-        others = [turn for turn in turns(now, unknown) if turn[1] != desk.reader_key] if unknown else []
-    except Disagreement:  # the history was lost and begun again: nothing tells what was edited
-        others = []
-    edits = unheard_edits([(by, before, after) for by, _, _, before, after in others], now)
+    edits = _edits_of_others(desk, now, unknown) if unknown else NOTHING
     ids, final = dialect.rules.shows_ids, desk.settings.user_closed_is_final
-    found: list[Spared] = [spared(asked, now, edits, agent=desk.agent, final=final, ids=ids)]
+    found = [spared(asked, now, edits, agent=desk.agent, final=final, ids=ids)]
     if history:
         found.append(lasting(asked, now, history, agent=desk.agent))
     if dialect.rules.owns:
         found += [taken(asked, now, agent=desk.agent), gone(asked, now)]
-    call = call._replace(spared=frozenset().union(*(one.asked for one in found)))
-    return call, tuple(line for one in found for line in one.said)
+    found = [one for one in found if one.asked]
+    if found:
+        call = call._replace(spared=frozenset().union(*(one.asked for one in found)))
+    return call, tuple([line for one in found for line in one.said])
+
+
+def _edits_of_others(desk: Desk, now: Plan, unknown: Sequence[Record]) -> Edits:
+    try:
+        others = [turn for turn in turns(now, unknown) if turn[1] != desk.reader_key]
+    except Disagreement:  # the history was lost and begun again: nothing tells what was edited
+        return NOTHING
+    return unheard_edits([(by, before, after) for by, _, _, before, after in others], now)
 
 
 def _relisted(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> Worked | None:
@@ -304,7 +310,10 @@ def _relisted(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> W
         plan, new, cleared = plan._replace(items=(), removed=()), Kept(), plan.items
     if plan != now:
         new = new._replace(at=now.revision + 1)
-    lists = {call.tool.name: to_text(new)} if new != before else NOTHING
+    lists: Mapping[str, str] = NOTHING
+    if new != before:
+        text = to_text(new)
+        lists, desk.sent = {call.tool.name: text}, (text, new)
     return Worked(plan, (), found.said, cleared, lists)
 
 
@@ -312,7 +321,8 @@ def _kept_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> 
     """The list that this agent sent last with this tool, with what others changed since noted in it; and without."""
     if not now.id:
         return Kept(), Kept()
-    kept = from_text(desk.store.lists(now.id, desk.reader_key).get(call.tool.name, ""))
+    text = desk.store.lists(now.id, desk.reader_key).get(call.tool.name, "")
+    kept = desk.sent[1] if desk.sent and desk.sent[0] == text else from_text(text)
     if kept.at >= now.revision:
         return kept, kept
     records = unknown if unknown and unknown[0].revision <= kept.at + 1 else desk.store.history(now.id, kept.at)

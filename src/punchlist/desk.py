@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from . import delivery
 from . import settings as settings_of
 from .core.changes import Change, Record, apply, diff, noted, tell, undo
+from .core.codec import refuse_unsound
 from .core.errors import Refused, StaleRevision, StoreError
 from .core.model import MAIN, NOTHING, USER, Pace, Pause, Plan, Reader
 from .core.text import counted, cut, inline
@@ -18,6 +19,7 @@ from .settings import Settings
 from .stores import Home, Store, open_store
 
 if TYPE_CHECKING:  # what only a tool call needs is imported by the call: most hooks make none
+    from .core.kept import Kept
     from .dialects import Dialect, Reply
 
 _LONGEST = 1.0  # seconds to wait for a change before looking by ourselves
@@ -65,6 +67,7 @@ class Desk:
         self._latest = ""  # the plan that was found without a session
         self._cached = Plan()
         self.left: tuple[Plan, Reader] | None = None  # the plan as this reader left it; it may have changed since
+        self.sent: tuple[str, Kept] | None = None  # the list that was last kept for this reader: its text, and itself
         self._listeners: list[Callable[[Pause], object]] = []
         self._events: list[dict[str, Any]] = []  # of a store that keeps nothing
         self._off, self._switched = False, 0.0
@@ -220,8 +223,9 @@ class Desk:
             if not changes and (now.id or kind != "import"):  # an empty list that is imported is a plan, too
                 return now
             heard_all = bool(key) and reader.seen >= now.revision
+            record = Record(now.revision + 1, at, by, key, "", kind, changes)
             try:
-                return self.save(now, after, Record(0, at, by, key, "", kind, changes), reader if heard_all else None)
+                return self.save(now, after, record, reader if heard_all else None)
             except StaleRevision:
                 continue
         raise self.beaten()
@@ -597,16 +601,13 @@ class Desk:
         """Write what `now` has become, and have it told where a pause was asked for. `told`: the answer tells the
         reader of what others did; it has heard of that when the answer was written. Raises StaleRevision, and Refused
         if the plan could not be read again."""
-        from .core.codec import refuse_unsound
-
         refuse_unsound(now, after, record.changes)
         home = self._home() if self._parent or not now.id else self._seat if self.session and not self._named else None
-        after = after._replace(id=now.id or _new_id(), revision=now.revision + 1)
-        record = record._replace(revision=after.revision)
+        after = after._replace(id=now.id or _new_id(), revision=record.revision)
         told = delivery.is_held() and (told or bool(delivery.told(now.id, self.reader_key)))
         if told:
             reader = None
-        heard = None if reader is None else reader._replace(seen=after.revision)
+        heard = None if reader is None else Reader(after.revision)
         self.store.save(now if now.id else None, after, record, reader, home, lists)
         self.left = (after, heard) if heard else None
         self._cached = after

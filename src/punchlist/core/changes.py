@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, count
-from operator import is_not
+from operator import attrgetter, is_not
 
 from .errors import Disagreement
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, USER, Closing, Item, Plan
@@ -13,6 +13,7 @@ from .typed import Any, NamedTuple
 
 # What a plan consists of beside its items. The revision and the last id only ever grow: they are not undone.
 _HEAD = ("title", "mode", "paused", "phases", "removed")
+_head_of = attrgetter(*_HEAD)
 QUIET = "quiet"  # the kind of a record with which an agent entered or left a quiet context
 CALLS = "calls"  # the kind of a record that only notes tool calls
 FINAL = "; do not bring it back."  # how the news of a removal end
@@ -87,14 +88,19 @@ def noted(before: Plan, after: Plan, by: str, at: str) -> tuple[Plan, tuple[Chan
     if places is None:
         after = _stamped(before, after, by, at)
         return after, diff(before, after)
-    items = list(after.items)
+    stamped: dict[int, Item] = {}
     found = []
     for place in places:
-        old = before.items[place]
-        items[place] = new = _stamp(items[place], old, by, at)
+        old, item = before.items[place], after.items[place]
+        new = _stamp(item, old, by, at)
+        if new is not item:
+            stamped[place] = new
         if new != old:
             found.append(Change("changed", old.id, old, new))
-    if places:
+    if stamped:
+        items = list(after.items)
+        for place, item in stamped.items():
+            items[place] = item
         after = after._replace(items=tuple(items))
     return after, (*found, *_head(before, after))
 
@@ -269,11 +275,9 @@ def _items(plan: Plan, other_plan: Plan) -> Iterator[Change]:
         yield Change("moved", "", tuple(before), tuple(after))
 
 
-def _head(before: Plan, after: Plan) -> Iterator[Change]:
-    for name in _HEAD:
-        old, new = getattr(before, name), getattr(after, name)
-        if old is not new and old != new:
-            yield Change("plan", name, old, new)
+def _head(before: Plan, after: Plan) -> list[Change]:
+    values = zip(_HEAD, _head_of(before), _head_of(after), strict=True)
+    return [Change("plan", name, old, new) for name, old, new in values if old is not new and old != new]
 
 
 def _woven(kept: list[Item], added: dict[int, Item]) -> list[Item]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import compress, count
+from operator import attrgetter, is_not
 
 from .changes import Change
 from .errors import BadShape
@@ -174,7 +176,7 @@ def _frozen(value: Any) -> Any:
 
 # --- what may be saved ---------------------------------------------------------------------------------------------
 
-_STRUCTURE = ("id", "phase", "parent", "needs")
+_STRUCTURE = attrgetter("id", "phase", "parent", "needs")
 _BLANK_ITEM = (None, None, *Item._field_defaults.values())  # an item that has nothing yet
 _JSON = "JSON: strings, finite numbers, booleans, null, lists, and objects with string keys"
 
@@ -210,8 +212,10 @@ def _item_problems(before: Item | None, after: Item) -> list[str]:
     """What is wrong with the fields of an item that are not as they were."""
     old: tuple[Any, ...] = before or _BLANK_ITEM
     found = []
-    for name, was, value in zip(Item._fields, old, after, strict=True):
-        if value is not was and (problem := _field_problem(name, value, was)):
+    for place in compress(count(), map(is_not, old, after)):
+        name, value = Item._fields[place], after[place]
+        problem = _field_problem(name, value, old[place])
+        if problem:
             found.append(f"item {_named(after.id)}: {name} must be {problem}, not {_named(value)}")
     return found
 
@@ -290,7 +294,7 @@ def _is_json(value: Any) -> bool:
 
 def _changes_structure(change: Change) -> bool:
     if change.kind == "changed":
-        return any(getattr(change.before, name) != getattr(change.after, name) for name in _STRUCTURE)
+        return bool(_STRUCTURE(change.before) != _STRUCTURE(change.after))
     return change.kind != "plan" or change.id == "phases"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from .changes import Record
-from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, PENDING, USER, Item, Plan
+from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, NOTHING, PENDING, USER, Item, Plan
 from .ops import lookup
 from .text import inline, plainly, quoted
 from .typed import NamedTuple
@@ -38,6 +38,8 @@ class Spared(NamedTuple):
     asked: frozenset[tuple[str, str]] = frozenset()  # verb and id
     said: tuple[str, ...] = ()
 
+
+_ALL = Spared()  # all of it is applied
 
 # By the id of an item: what was done to it, and who did it.
 Edits = Mapping[str, Mapping[str, str]]
@@ -77,6 +79,19 @@ def _kinds(old: Item, new: Item, now: Item) -> list[str]:
     return found
 
 
+def is_undisputed(asked: Sequence[Asked], now: Plan, agent: str) -> bool:
+    """Return whether all items that a call names are there, open, and this agent's or nobody's, as most are. Then
+    only edits that it has not heard of can conflict with it."""
+    mine = "" if agent == MAIN else agent
+    for one in asked:
+        if not one.id:
+            continue
+        item = lookup(now, one.id)
+        if item is None or item.closed is not None or item.owner != mine:
+            return False
+    return not now.removed
+
+
 def spared(asked: Sequence[Asked], now: Plan, edits: Edits, *, agent: str, final: bool, ids: bool) -> Spared:
     """Return what of a call is not applied. `final`: what the user closed stays closed, also once it was told."""
     kept: set[tuple[str, str]] = set()
@@ -85,27 +100,28 @@ def spared(asked: Sequence[Asked], now: Plan, edits: Edits, *, agent: str, final
         item = lookup(now, one.id)
         if item is None:
             continue
-        reason = _reason(one, item, now, edits.get(item.id, {}), agent, final, ids)
+        reason = _reason(one, item, now, edits.get(item.id, NOTHING), agent, final, ids)
         if reason:
             kept.add((one.verb, one.id))
             said.append(reason)
-    return Spared(frozenset(kept), tuple(dict.fromkeys(said)))
+    return Spared(frozenset(kept), tuple(dict.fromkeys(said))) if kept else _ALL
 
 
 def _reason(one: Asked, item: Item, now: Plan, edits: Mapping[str, str], agent: str, final: bool, ids: bool) -> str:
     """Why this is not applied; empty if it is."""
-    name = f"{item.id} {quoted(item.text)}" if ids else quoted(item.text)
     if one.verb == "start" and _is_closed_by_another(item, agent, final):
-        return _stays(item, name)
+        return _stays(item, ids)
     if final and _closes_otherwise(one, item):
-        return _stays(item, name)
+        return _stays(item, ids)
     if one.verb == "edit" and plainly(one.text) in now.removed and plainly(one.text) != plainly(item.text):
-        return f"{quoted(one.text)} was removed by the user; {name} keeps its words."
+        return f"{quoted(one.text)} was removed by the user; {_name(item, ids)} keeps its words."
+    if not edits:
+        return ""
     for kind in _CONFLICTS.get(one.verb, ()):
         if kind not in edits or (one.verb == "done" and item.status == DONE):
             continue
         if kind == "closed":
-            return _stays(item, name)
+            return _stays(item, ids)
         target = item.id if ids else quoted(item.text)
         edit = f"{_who(edits[kind])} {kind}{' on' if kind == 'noted' else ''} it"
         return f"{one.word or one.verb} {target} was not applied: {edit}; {AGAIN}"
@@ -126,9 +142,13 @@ def _closes_otherwise(one: Asked, item: Item) -> bool:
     return (one.verb == "done" and item.status == DROPPED) or (one.word == "drop" and item.status == DONE)
 
 
-def _stays(item: Item, name: str) -> str:
+def _name(item: Item, ids: bool) -> str:
+    return f"{item.id} {quoted(item.text)}" if ids else quoted(item.text)
+
+
+def _stays(item: Item, ids: bool) -> str:
     who = _who(item.closed.by) if item.closed else "another"
-    return f"{name} was closed by {who}; it stays {item.status}."
+    return f"{_name(item, ids)} was closed by {who}; it stays {item.status}."
 
 
 def _who(by: str) -> str:
@@ -157,14 +177,13 @@ def taken(asked: Sequence[Asked], now: Plan, *, agent: str) -> Spared:
     """Return what of a call would start an item that another agent works on, or one of an agent that is busy."""
     mine = "" if agent == MAIN else agent
     wanted = [lookup(now, one.id) for one in asked if one.verb == "start"]
-    if not wanted:
-        return Spared()
+    foreign = [item for item in wanted if item is not None and item.owner != mine]
+    if not foreign:
+        return _ALL
     busy = {item.owner: item for item in now.busy}
     kept: set[tuple[str, str]] = set()
     said: list[str] = []
-    for item in wanted:
-        if item is None or item.owner == mine:
-            continue
+    for item in foreign:
         other = busy.get(item.owner)
         owner = f"agent {inline(item.owner or MAIN)}"
         name = f"{item.id} {quoted(item.text)}"
@@ -181,8 +200,8 @@ def taken(asked: Sequence[Asked], now: Plan, *, agent: str) -> Spared:
 def gone(asked: Sequence[Asked], now: Plan) -> Spared:
     """Return what names items that have left the list. A call that asks for nothing else is not spared: it is wrong."""
     missing = [one for one in asked if _has_left(one.id, now)]
-    if len(missing) == len(asked):
-        return Spared()
+    if not missing or len(missing) == len(asked):
+        return _ALL
     said = [f"{one.word or one.verb} {one.id} was not applied: {one.id} is no longer on the list." for one in missing]
     return Spared(frozenset((one.verb, one.id) for one in missing), tuple(dict.fromkeys(said)))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 from .changes import Record
 from .model import CLOSED, NOTHING, USER, Item, Plan
@@ -50,6 +49,7 @@ class Unheard(NamedTuple):
         return id in self.fields or id in self.added
 
 
+_USUAL = (True, True)  # what is not said of an entry: its sender made the item, and knows it
 NOTHING_UNHEARD = Unheard()
 
 
@@ -125,15 +125,16 @@ def lost(kept: Kept, restored: Sequence[str]) -> Kept:
 
 def without_gone(kept: Kept, plan: Plan) -> Kept:
     """Forget what was noted of items that are not there any more."""
-    ids = {item.id for item in plan.items}
+    if len(kept.gone) > _GONE:
+        kept = kept._replace(gone=kept.gone[-_GONE:])
     if not kept.past and not kept.former and not kept.theirs and not kept.reopened:
-        return kept._replace(gone=kept.gone[-_GONE:])
+        return kept
+    ids = {item.id for item in plan.items}
     return kept._replace(
         past={id: words for id, words in kept.past.items() if id in ids},
         former={id: words[-_PAST:] for id, words in kept.former.items() if id in ids},
         theirs=tuple([id for id in kept.theirs if id in ids]),
         reopened=tuple([id for id in kept.reopened if id in ids]),
-        gone=kept.gone[-_GONE:],
     )
 
 
@@ -141,7 +142,7 @@ def to_text(kept: Kept) -> str:
     """The list as a store keeps it. What has its default is left out."""
     found: dict[str, Any] = {
         "at": kept.at,
-        "entries": [_entry_to_json(held) for held in kept.entries],
+        "entries": [held[:3] if held[3:] == _USUAL else held for held in kept.entries],
         "past": dict(kept.past),
         "former": dict(kept.former),
         "orders": kept.orders,
@@ -152,7 +153,6 @@ def to_text(kept: Kept) -> str:
     return json.dumps({name: value for name, value in found.items() if value})
 
 
-@lru_cache(64)
 def from_text(text: str) -> Kept:
     """A list as it was kept; an empty one if that makes no sense: it is worth less than a plan."""
     try:
@@ -169,11 +169,6 @@ def from_text(text: str) -> Kept:
         )
     except (ValueError, TypeError, AttributeError, LookupError):
         return Kept()
-
-
-def _entry_to_json(held: Held) -> list[Any]:
-    id, text, status, own, known = held
-    return [id, text, status] if own and known else [id, text, status, own, known]
 
 
 def _entry_from_json(entry: Sequence[Any]) -> Held:

@@ -19,11 +19,16 @@ Id = str | int  # ids are strings of digits; a number means the same
 
 def find(plan: Plan, id: Id) -> Item:
     """The item with this id."""
+    return plan.items[_found_at(plan, id)]
+
+
+def _found_at(plan: Plan, id: Id) -> int:
+    """Where the item with this id stands."""
     id = as_id(id)
     place = _place_of(plan.items, id)
     if place < 0:
         raise NoSuchItem(_missing(plan, [id]))
-    return plan.items[place]
+    return place
 
 
 def lookup(plan: Plan, id: str) -> Item | None:
@@ -197,8 +202,8 @@ def put(plan: Plan, item: Item) -> Plan:
 
 def start(plan: Plan, id: Id, *, owner: str = "") -> Plan:
     """Begin work on an item; what its owner was busy with goes back to pending."""
-    id = as_id(id)
-    item = find(plan, id)
+    here = _found_at(plan, id)
+    item = plan.items[here]
     waiting = open_needs(plan, item)
     if waiting:
         raise Refused(f"item {id} needs {', '.join(waiting)} first.")
@@ -207,7 +212,7 @@ def start(plan: Plan, id: Id, *, owner: str = "") -> Plan:
     for place in places(plan.statuses, ACTIVE):
         if items[place].owner == owner:
             items[place] = items[place]._replace(status=PENDING)
-    items[_place_of(items, id)] = item._replace(status=ACTIVE, owner=owner, reason="", closed=None)
+    items[here] = item._replace(status=ACTIVE, owner=owner, reason="", closed=None)
     return plan._replace(items=tuple(items))
 
 

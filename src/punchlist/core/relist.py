@@ -4,6 +4,7 @@ the list that its sender sent before."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import is_
 
 from .kept import NOTHING_UNHEARD, Held, Kept, Unheard, in_order, without_gone
 from .match import Entry, is_beginning, match
@@ -126,9 +127,12 @@ class _Listing:
     # --- one level of the list -------------------------------------------------------------------------------------
 
     def place(self, old: Sequence[Item], sent: Sequence[Sent], parent: Item | None) -> None:
-        self.seen.update(item.id for item in old)
-        self.keys.update(entry.key for entry in sent)
-        found = self._found(old, sent, top=parent is None)
+        self.seen.update([item.id for item in old])
+        self.keys.update([entry.key for entry in sent])
+        if self._repeats_words(old, sent):
+            found: list[Item | None] = [*old]
+        else:
+            found = self._found(old, sent, top=parent is None)
         taken = {item.id for item in found if item}
         if not taken and self._is_over(old):
             self.anew = self.anew or (parent is None and bool(old))
@@ -139,7 +143,7 @@ class _Listing:
             if made is None:
                 continue
             self.made.append(made)
-            if self.style.nested and parent is None:
+            if self.style.nested and parent is None and (entry.parts or made.id in self.parts):
                 self._place_parts(entry, made, item)
 
     def _is_over(self, old: Sequence[Item]) -> bool:
@@ -148,6 +152,17 @@ class _Listing:
             return False
         known = [self.held[item.id] for item in old if item.id in self.held]
         return self.forgiving or all(held.status in CLOSED for held in known)
+
+    def _repeats_words(self, old: Sequence[Item], sent: Sequence[Sent]) -> bool:
+        """Whether the list has the words of the plan and of the list before, entry by entry, as most have."""
+        if not len(old) == len(sent) == len(self.base.entries):
+            return False
+        for item, entry, held in zip(old, sent, self.base.entries, strict=True):
+            if not item.text == entry.text == held.text or item.id != held.id or item.status not in self.shown:
+                return False
+            if entry.key and entry.key != _key(item):
+                return False
+        return True
 
     def _found(self, old: Sequence[Item], sent: Sequence[Sent], *, top: bool) -> list[Item | None]:
         """For each entry the item it means: one that its sender listed before, in the words it used then, or another
@@ -238,7 +253,7 @@ class _Listing:
             and entry.active in (None, item.active)
             and entry.priority in (None, item.priority)
             and entry.calls is None
-            and not entry.key
+            and (not entry.key or entry.key == _key(item))
             and item.id not in self.base.reopened
         )
 
@@ -374,7 +389,7 @@ class _Listing:
                     wholes.append(part.id)
         order = self._order()
         listed = tuple([items[id] for id in order if id in items])
-        if len(listed) == len(self.plan.items) and all(map(_same, listed, self.plan.items)):
+        if len(listed) == len(self.plan.items) and all(map(is_, listed, self.plan.items)):
             listed = self.plan.items
         plan = grouped(mended(self.plan._replace(items=listed, last_id=self.last_id)))
         if self.anew and not self.forgiving and self.plan.removed:
@@ -387,6 +402,8 @@ class _Listing:
         """The order of the plan, unless the list asks for another: one that it has not had before, if nobody moved
         anything unheard."""
         mine, now = [item.id for item in self.made], [item.id for item in self.plan.items]
+        if mine == now:
+            return now
         if self.forgiving:
             return interleaved(mine, now)
         listed = [id for id in mine if id in self.held]
@@ -400,12 +417,15 @@ class _Listing:
         """What the user added and the list does not have, and what the user reopened and was not begun again."""
         stayed = [self.stayed[id] for id in self.base.theirs if id in self.stayed and id not in self.unheard.added]
         stayed = [item for item in stayed if not item.is_closed and item.status in self.shown]
-        over = bool(sent) and all(entry.status in CLOSED for entry in sent)
         for item in stayed[:_SAID]:
+            over = bool(sent) and all(entry.status in CLOSED for entry in sent)
             words = "is open: the user added it, and it stays" if over else "was added by the user; it stays"
             self.said.append(f"{quoted(item.text)} {words}.")
-        open = {item.id: item for item in plan.items if not item.is_closed}
-        for id in [id for id in self.base.reopened if id in open and id not in self.begun][:_SAID]:
+        waiting = {id for id in self.base.reopened if id not in self.begun}
+        if not waiting:
+            return
+        open = {item.id: item for item in plan.items if item.id in waiting and not item.is_closed}
+        for id in [id for id in self.base.reopened if id in open][:_SAID]:
             self.said.append(
                 f"{quoted(open[id].text)} was reopened by the user; set it in_progress before you complete it."
             )
@@ -440,8 +460,9 @@ def _not_brought_back(entry: Sent) -> str:
     return f"{quoted(entry.text)} was removed by the user; it was not brought back."
 
 
-def _same(a: Item, b: Item) -> bool:
-    return a is b
+def _key(item: Item) -> str:
+    """The id that a sender with ids of its own knows an item by."""
+    return str(item.extra.get("id") or item.id)
 
 
 def _follows(part: Sent, whole: Item, old: Sequence[Item]) -> Sent:
@@ -467,6 +488,6 @@ def _updated(item: Item, entry: Sent, shown: Mapping[str, str]) -> Item:
         new["priority"] = entry.priority
     if entry.calls is not None and entry.calls != item.calls:
         new["calls"] = entry.calls
-    if entry.key and entry.key != (item.extra.get("id") or item.id):
+    if entry.key and entry.key != _key(item):
         new["extra"] = {**item.extra, "id": entry.key}
     return item._replace(**new) if new else item

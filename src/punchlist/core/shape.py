@@ -147,8 +147,9 @@ def _array_faults(value: list[Any], schema: Schema) -> list[Fault]:
     if inner is None:
         return found
     for index, entry in enumerate(value):
-        for fault in _faults(entry, inner):
-            found.append(fault.below(index))
+        faults = _faults(entry, inner)
+        if faults:
+            found += [fault.below(index) for fault in faults]
     return found
 
 
@@ -169,8 +170,9 @@ def _object_faults(value: dict[str, Any], schema: Schema) -> list[Fault]:
         elif inner is None and further is True:
             continue
         else:
-            for fault in _faults(entry, further if inner is None else inner):
-                found.append(fault.below(name))
+            faults = _faults(entry, further if inner is None else inner)
+            if faults:
+                found += [fault.below(name) for fault in faults]
     return found
 
 

@@ -223,7 +223,7 @@ def _todo(item: Item, parts: list[Item]) -> dict[str, Any]:
 
 def _status(item: Item, parts: list[Item]) -> str:
     """A todo is being worked on when one of its subtasks is."""
-    if not item.is_closed and any(part.status == ACTIVE for part in parts):
+    if parts and not item.is_closed and any(part.status == ACTIVE for part in parts):
         return ACTIVE
     return _SHOWN[item.status]
 

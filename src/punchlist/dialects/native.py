@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 from ..core import ops
 from ..core.changes import Change
@@ -58,6 +59,8 @@ PLAN = Tool(
     ),
     title="Plan",
 )
+_TOLD = ("text", "status", "reason", "phase", "owner")  # what is told of an item that changed
+_told_of = attrgetter(*_TOLD)
 _WHOLE = 500  # characters of the user's words that are shown the first time they become current
 _BY_ID = ("unblock", "start", "done", "block", "drop")
 _CLOSING = ("done", "block", "drop")
@@ -67,7 +70,7 @@ _ADVANCING = {"add", "unblock", *_CLOSING}  # verbs after which the next item is
 def _read(call: Call) -> Call:
     """The call in the form that is shown. Bare strings in `add`, and maps from ids to texts in `edit` and `note`, are
     understood without a word."""
-    if not isinstance(call.args, dict):
+    if not isinstance(call.args, dict) or call.args.keys().isdisjoint(("add", "edit", "note")):
         return call
     args: dict[str, Any] = dict(call.args)
     for verb in ("add", "edit", "note"):
@@ -116,8 +119,9 @@ def _asked(plan: Plan, call: Call) -> list[Asked]:
         if "note" in entry:
             found.append(Asked("note", str(entry["id"])))
     for verb in _BY_ID:
-        asked = "delete" if verb == "drop" else verb
-        found += [Asked(asked, str(id), verb) for id in args.get(verb, ())]
+        if verb in args:
+            asked = "delete" if verb == "drop" else verb
+            found += [Asked(asked, str(id), verb) for id in args[verb]]
     return found
 
 
@@ -145,8 +149,10 @@ def _named(call: Call) -> dict[str, list[str]]:
     """The ids of each verb, without those that the call may not touch now."""
     found: dict[str, list[str]] = {}
     for verb in _BY_ID:
+        if verb not in call.args:
+            continue
         asked = "delete" if verb == "drop" else verb
-        ids = [str(id) for id in call.args.get(verb, ())]
+        ids = [str(id) for id in call.args[verb]]
         ids = [id for id in ids if (asked, id) not in call.spared]
         if ids:
             found[verb] = ids
@@ -156,6 +162,9 @@ def _named(call: Call) -> dict[str, list[str]]:
 def _edited(plan: Plan, call: Call, named: list[str]) -> Plan:
     """Give items other words, then notes. Every id of the call must be there before anything is done."""
     entries: list[dict[str, Any]] = call.args.get("edit", [])
+    if not entries:
+        ops.require(plan, named)
+        return plan
     texts = [(str(entry["id"]), entry["text"]) for entry in entries if "text" in entry]
     notes = [(str(entry["id"]), entry["note"]) for entry in entries if "note" in entry]
     texts = [(id, text) for id, text in texts if ("edit", id) not in call.spared]
@@ -180,7 +189,9 @@ def _judge(call: Call) -> str:
                 faults += _entry_faults((verb, index), entry, known)
     for verb in _BY_ID:
         given = args.get(verb)
-        for index, id in enumerate(given if isinstance(given, list) else ()):
+        if not isinstance(given, list):
+            continue
+        for index, id in enumerate(given):
             if isinstance(id, int) and is_huge(id):
                 faults.append(Fault((verb, index), "number", "is not an item's id."))
     if isinstance(args.get("why"), str):
@@ -205,13 +216,15 @@ def _entry_faults(path: Path, entry: dict[str, Any], known: dict[str, Schema]) -
 
 
 def _unknown(path: Path, given: dict[str, Any], known: Mapping[str, Schema]) -> list[Fault]:
+    found = [key for key in given if key not in known]
+    if not found:
+        return []
     keys = ", ".join(map(repr, known))
-    message = f"is not a key; the keys are {keys}."
-    return [Fault((*path, key), "additionalProperties", message) for key in given if key not in known]
+    return [Fault((*path, key), "additionalProperties", f"is not a key; the keys are {keys}.") for key in found]
 
 
 def _refuse_meaningless(args: dict[str, Any], *, strict_pause: bool) -> None:
-    if not any(key != "why" for key in args):
+    if args.keys() <= {"why"}:
         raise Refused(f"say what to do: {', '.join(name for name in PLAN.schema['properties'] if name != 'why')}.")
     for verb in ("drop", "block"):
         if args.get(verb) and not args.get("why", "").strip():
@@ -368,9 +381,9 @@ def _told(change: Change) -> dict[str, Any]:
     told: dict[str, Any] = {"kind": change.kind, "id": change.id}
     if change.kind == "changed":
         old, new = change.before, change.after
-        for name in ("text", "status", "reason", "phase", "owner"):
-            if getattr(old, name) != getattr(new, name):
-                told[name] = [getattr(old, name), getattr(new, name)]
+        for name, was, value in zip(_TOLD, _told_of(old), _told_of(new), strict=True):
+            if was != value:
+                told[name] = [was, value]
     elif change.kind in ("added", "removed"):
         item: Item = change.after or change.before
         told |= {"text": item.text, "status": item.status}
