@@ -28,8 +28,23 @@ def test_an_id_that_is_sent_means_its_item_whatever_the_words() -> None:
     assert meant(old("a thing", "another"), Entry("wholly different", PENDING, "2")) == ["2"]
 
 
-def test_an_id_means_more_than_a_text() -> None:
-    assert meant(old("a", "b"), Entry("a", PENDING, "2"), Entry("b", PENDING, "1")) == ["2", "1"]
+def test_the_words_of_another_item_mean_more_than_an_id() -> None:
+    assert meant(old("a", "b"), Entry("a", PENDING, "2"), Entry("b", PENDING, "1")) == ["1", "2"]
+
+
+def test_a_list_that_is_numbered_again_means_the_items_whose_words_it_has() -> None:
+    sent = (Entry("new first", PENDING, "1"), Entry("a", PENDING, "2"), Entry("b", PENDING, "3"))
+    assert meant(old("a", "b", "c"), *sent) == [None, "1", "2"]
+    assert meant(old("a", "b", "c"), Entry("b", PENDING, "1"), Entry("c", PENDING, "2")) == ["2", "3"]
+
+
+def test_of_items_with_equal_words_the_id_decides() -> None:
+    assert meant(old("a", "a"), Entry("a", PENDING, "2"), Entry("a", PENDING, "1")) == ["2", "1"]
+
+
+def test_an_id_that_two_items_have_means_the_one_that_it_fits() -> None:
+    items = [Item("1", "Ship it", DONE), Item("2", "Write the notes", extra={"id": "1"})]
+    assert meant(items, Entry("Something else", PENDING, "1")) == ["2"]
 
 
 def test_an_id_that_the_sender_brought_is_the_one_it_knows_the_item_by() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from punchlist import MemoryStore
+from punchlist import Desk, MemoryStore, ops
 from tests.dialects import lists
 
 
@@ -16,3 +16,18 @@ from tests.dialects import lists
 )
 def test_a_resent_list_changes_only_what_differs_from_the_last(dialect: str, case: dict[str, Any]) -> None:
     lists.run(MemoryStore(), dialect, case)
+
+
+def test_a_list_whose_ids_are_numbered_again_loses_nothing_and_mixes_nothing_up() -> None:
+    desk = Desk(MemoryStore(), session="s", dialect="llxprt")
+
+    def send(*texts: str) -> None:
+        todos = [{"id": str(place), "content": text, "status": "pending"} for place, text in enumerate(texts, 1)]
+        assert not desk.call("todo_write", {"todos": todos}).is_error
+
+    send("Read the code", "Fix the bug", "Run the tests")
+    desk.change(lambda plan: ops.rename(plan, "2", "Fix the crash"))
+    desk.change(lambda plan: ops.note(plan, "2", "in Safari only"))
+    send("Fix the bug", "Run the tests")  # the first is left out, and the others are 1 and 2 now
+    found = [(item.id, item.text, item.notes) for item in desk.plan.items]
+    assert found == [("2", "Fix the crash", ("in Safari only",)), ("3", "Run the tests", ())]

@@ -2,10 +2,11 @@
 
 The written rule, in this order, each old item taken at most once:
 
-1. the entry brings the id that its sender knows the item by, unless it would put other words, still to do, in the
-   place of a closed item: then an old id was used again for a new thing;
+1. the entry brings the id that its sender knows the item by, and words that the item is known by;
 2. the same text; of several equal texts the first entry means the first item, the second the second;
-3. the same text but for case, spacing and end punctuation;
+3. the same text but for case, spacing and end punctuation; then the id alone, unless it would put other words, still to
+   do, in the place of a closed item: then an old id was used again for a new thing. Words come before ids because
+   models number their lists again when they leave something out;
 4. other words that the item is known by: those that others gave it, those it had before;
 5. the beginning of one of its texts, as far as it was shown;
 6. reworded: texts that are alike. A closed item is never found this way by an open entry (that is a new thing to do),
@@ -47,25 +48,25 @@ def match(
     ids. `strangers`: items that the sender did not list before. They come last, and are not found by likeness."""
     found: list[Item | None] = [None] * len(sent)
     free = dict.fromkeys(range(len(old)))  # indexes of old items not taken yet, in order
-    if any(entry.key for entry in sent):
-        _by_key(old, sent, found, free)
-    _by_words(old, sent, found, free, aliases)
+    has_keys = any(entry.key for entry in sent)
+    if has_keys:
+        _by_key(old, sent, found, free, lambda item, entry: _is_known_by(item, entry.text, aliases))
+    _by_text(old, sent, found, free)
+    if has_keys:
+        _by_key(old, sent, found, free, _is_not_used_again)
+    _by_other_words(old, sent, found, free, aliases)
     if strangers and None in found:
         others = dict.fromkeys(range(len(strangers)))
-        _by_key(strangers, sent, found, others)
-        _by_words(strangers, sent, found, others, aliases)
+        _by_key(strangers, sent, found, others, lambda item, entry: _is_known_by(item, entry.text, aliases))
+        _by_text(strangers, sent, found, others)
+        _by_key(strangers, sent, found, others, _is_not_used_again)
+        _by_other_words(strangers, sent, found, others, aliases)
     if free and None in found:
         _reworded(old, sent, found, free, aliases)
     return found
 
 
-def _by_words(
-    old: Sequence[Item],
-    sent: Sequence[Entry],
-    found: list[Item | None],
-    free: dict[int, None],
-    aliases: Mapping[str, Sequence[str]],
-) -> None:
+def _by_text(old: Sequence[Item], sent: Sequence[Entry], found: list[Item | None], free: dict[int, None]) -> None:
     def take(old_key: Callable[[Item], Hashable], sent_key: Callable[[Entry], Hashable]) -> None:
         places: dict[Hashable, deque[int]] = defaultdict(deque)
         for index in free:
@@ -83,6 +84,15 @@ def _by_words(
     take(lambda item: item.text, lambda entry: entry.text)
     if free and None in found:
         take(lambda item: plainly(item.text), lambda entry: plainly(entry.text))
+
+
+def _by_other_words(
+    old: Sequence[Item],
+    sent: Sequence[Entry],
+    found: list[Item | None],
+    free: dict[int, None],
+    aliases: Mapping[str, Sequence[str]],
+) -> None:
     if free and None in found and aliases:
         _by_alias(old, sent, found, free, aliases)
     if free and None in found:
@@ -132,17 +142,31 @@ def _by_beginning(
                 break
 
 
-def _by_key(old: Sequence[Item], sent: Sequence[Entry], found: list[Item | None], free: dict[int, None]) -> None:
-    keys = {str(old[index].extra.get("id") or old[index].id): index for index in reversed(free)}
+def _by_key(
+    old: Sequence[Item],
+    sent: Sequence[Entry],
+    found: list[Item | None],
+    free: dict[int, None],
+    fits: Callable[[Item, Entry], bool],
+) -> None:
+    places: dict[str, list[int]] = {}  # a list that was numbered again gives one id to several items
+    for index in free:
+        places.setdefault(str(old[index].extra.get("id") or old[index].id), []).append(index)
     for position, entry in enumerate(sent):
-        index = keys.get(entry.key, -1)
-        if index in free and not _used_again(old[index], entry):
+        waiting = places.get(entry.key, ()) if entry.key and found[position] is None else ()
+        index = next((index for index in waiting if index in free and fits(old[index], entry)), -1)
+        if index >= 0:
             found[position] = old[index]
             del free[index]
 
 
-def _used_again(item: Item, entry: Entry) -> bool:
-    return item.status in CLOSED and entry.status not in CLOSED and plainly(item.text) != plainly(entry.text)
+def _is_known_by(item: Item, text: str, aliases: Mapping[str, Sequence[str]]) -> bool:
+    return plainly(text) in map(plainly, (item.text, *aliases.get(item.id, ())))
+
+
+def _is_not_used_again(item: Item, entry: Entry) -> bool:
+    """Whether an id means the same thing as before. For a closed item, other words that are still to do do not."""
+    return item.status not in CLOSED or entry.status in CLOSED or plainly(item.text) == plainly(entry.text)
 
 
 def _reworded(

@@ -9,7 +9,7 @@ from operator import is_
 from .kept import NOTHING_UNHEARD, Held, Kept, Unheard, in_order, without_gone
 from .match import Entry, is_beginning, match
 from .merge import interleaved, mended, stays
-from .model import ACTIVE, CLOSED, DONE, DROPPED, PENDING, SUBTASK, USER, Item, Plan
+from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, SUBTASK, USER, Item, Plan
 from .ops import grouped
 from .text import inline, plainly, quoted
 from .typed import Any, NamedTuple
@@ -168,26 +168,56 @@ class _Listing:
         """For each entry the item it means: one that its sender listed before, in the words it used then, or another
         one of the plan. An item that others removed is found, too, as it was listed."""
         visible = {item.id: item for item in old if item.status in self.shown}
+        entries = [Entry(entry.text, entry.status, entry.key) for entry in sent]
+        found = self._read(visible, entries, top=top)
+        if self._has_two_readings(visible):
+            other = self._read(visible, entries, top=top, as_now=True)
+            if self._fit(other, entries, as_now=True) >= self._fit(found, entries, as_now=False):
+                found = other
+        found = [item and visible.get(item.id, item) for item in found]
+        self._take_up_again(found, sent, [item for item in old if item.status not in self.shown])
+        return found
+
+    def _read(
+        self, visible: Mapping[str, Item], entries: Sequence[Entry], *, top: bool, as_now: bool = False
+    ) -> list[Item | None]:
+        """For each entry the item it means: by the words that its sender used before, or by those of now."""
         before: list[Item] = []
         aliases: dict[str, tuple[str, ...]] = {}
         for held in self.base.entries:
             item = visible.get(held.id)
             if item is not None:
-                before.append(item if item.text == held.text else item._replace(text=held.text))
-                words = self.base.past.get(held.id, ())
-                if words or item.text != held.text:
-                    aliases[held.id] = (item.text, *words)
+                words, other = (item.text, held.text) if as_now else (held.text, item.text)
+                before.append(item if item.text == words else item._replace(text=words))
+                past = self.base.past.get(held.id, ())
+                if past or words != other:
+                    aliases[held.id] = (other, *past)
             elif top and held.id not in self.there:
                 before.append(Item(held.id, held.text, held.status))
         strangers = [item for item in visible.values() if item.id not in self.held]
         for item in strangers:
             if item.id in self.base.past:
                 aliases[item.id] = self.base.past[item.id]
-        entries = [Entry(entry.text, entry.status, entry.key) for entry in sent]
-        found = match(before, entries, aliases, strangers)
-        found = [item and visible.get(item.id, item) for item in found]
-        self._take_up_again(found, sent, [item for item in old if item.status not in self.shown])
-        return found
+        return match(before, entries, aliases, strangers)
+
+    def _has_two_readings(self, visible: Mapping[str, Item]) -> bool:
+        """Whether somebody gave an item words that its sender used for another one, or the other way round, and its
+        sender knows: then the same list means other items before and after the renaming."""
+        renamed = [held for held in self.base.entries if held.id in visible and visible[held.id].text != held.text]
+        if not renamed or any("text" in self.unheard.fields.get(held.id, ()) for held in renamed):
+            return False
+        owners: dict[str, set[str]] = {}
+        for item in visible.values():
+            owners.setdefault(plainly(item.text), set()).add(item.id)
+        for held in self.base.entries:
+            owners.setdefault(plainly(held.text), set()).add(held.id)
+        return any(len(owners[plainly(text)]) > 1 for held in renamed for text in (held.text, visible[held.id].text))
+
+    def _fit(self, found: Sequence[Item | None], entries: Sequence[Entry], *, as_now: bool) -> tuple[int, bool]:
+        """How well a reading fits: in how many words, and whether the list is then in order."""
+        same = [entry.text == item.text for entry, item in zip(entries, found, strict=True) if item]
+        order = [item.id for item in self.plan.items] if as_now else [held.id for held in self.base.entries]
+        return sum(same), in_order([item.id for item in found if item], order)
 
     def _take_up_again(self, found: list[Item | None], sent: Sequence[Sent], hidden: Sequence[Item]) -> None:
         """An item out of the sender's sight that it sends in the same words is meant, not a second one like it."""
@@ -218,7 +248,8 @@ class _Listing:
             return True
         if not held.own or _is_closed_by_user(item):
             return False
-        if not held.known or self.unheard.has(item.id) or item.id in self.base.reopened:
+        is_kept = item.status == BLOCKED or item.id in self.base.reopened
+        if not held.known or self.unheard.has(item.id) or is_kept:
             self.waiting.append(held)
             return False
         return True
