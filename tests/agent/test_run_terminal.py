@@ -14,6 +14,9 @@ import pytest
 import punchlist as package
 from punchlist import planning
 from punchlist.cli import slash
+from punchlist.events import latest
+from punchlist.tui.follow import Follower, Seen, heard
+from punchlist.tui.watch import shown
 from tests.agent.commands import SCRIPT, entries, punchlist, script, transcripts, until
 from tests.agent.sites import call, turn
 from tests.agent.terminal import Terminal
@@ -260,6 +263,20 @@ def test_the_agent_hears_what_an_interrupted_command_had_printed(talk: Any) -> N
     assert "begun" in terminal.text
     terminal.enter("go on")
     terminal.wait_for("I see.")
+
+
+def test_an_agent_that_was_stopped_or_failed_is_not_shown_at_work(talk: Any) -> None:
+    terminal = talk(turn(call("plan", add=["Read"]), call("shell", command="echo begun; sleep 300")))
+    terminal.enter("go")
+    terminal.wait_for("→ shell")
+    terminal.interrupt(until="stopped. Say how to go on.")
+    with package.open() as desk:
+        follower = Follower(lambda: desk, lambda: None)
+        assert latest(desk.plan.id, ("stop",))["reason"] == "the user stopped it"
+        terminal.enter("again")
+        terminal.wait_for("another was asked for")
+        assert "another was asked for" in latest(desk.plan.id, ("stop",))["reason"]
+        assert not shown(follower._around(Seen(desk.plan, heard=heard(desk, desk.plan)))).busy
 
 
 def test_ctrl_c_right_after_the_one_that_stopped_the_agent_leaves(talk: Any) -> None:

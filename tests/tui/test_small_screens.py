@@ -82,3 +82,12 @@ def test_a_tree_that_is_shown_complete_names_no_key_that_would_change_nothing() 
             render(View(large, expanded=expanded, busy=False, keys=True, hint="q quit"), load("oh-my-pi"), 60)
         )
         assert shown.splitlines()[-1] == f"ctrl+t {'hide' if expanded else 'show'} todos · q quit"
+
+
+@pytest.mark.parametrize("height", range(5, 12))
+@pytest.mark.parametrize("width", [20, 24, 40])
+def test_every_row_of_the_box_ends_at_its_side(width: int, height: int) -> None:
+    plan = ops.drop(ops.complete(phased(), "1"), "2", why="not needed")
+    lines = plain(render(View(plan, expanded=True, busy=False), load("gencode"), width, height)).splitlines()
+    assert {line[-1] for line in lines} <= {"┐", "│", "┘"}, lines
+    assert len({len(line) for line in lines}) == 1, lines

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ..core.errors import StoreError
-from ..core.text import counted
+from ..core.text import counted, inline
 from ..desk import Desk
 from ..dialects import offered
 from ..moments import Sent, end_quiet, is_continuing, mode_text, stopped, was_prompted
@@ -41,8 +41,17 @@ def work(site: Site, said: Transcript, prompt: str = "") -> Rested:
         rested = Rested(site.agent, "failed", str(error))
     with suppress(StoreError):  # a quiet context of the agent's own never outlives its turn
         end_quiet(site.desk)
+        _note_stop(site.desk, rested)
     site.tell(rested)
     return rested
+
+
+def _note_stop(desk: Desk, rested: Rested) -> None:
+    """Write down that the agent stopped where no rule decided it, so that nobody takes it for being at work."""
+    reasons = {"stopped": "the user stopped it", "failed": rested.text, "limit": rested.text}
+    plan = desk.plan
+    if plan.id and rested.why in reasons:
+        desk.note("stop", reason=inline(reasons[rested.why]), open=len(plan.open_items))
 
 
 def _until_rest(site: Site, said: Transcript, prompt: str) -> Rested:

@@ -29,7 +29,8 @@ def rows(view: View, canvas: Canvas) -> list[Row]:
 
 
 def more(words: str, view: View, canvas: Canvas) -> Line:
-    return _between(lambda: canvas.line(words, "dim"), canvas, _width(view, canvas))()
+    wide = _width(view, canvas)
+    return _between(lambda: canvas._replace(width=wide - 4).line(words, "dim"), canvas, wide)()
 
 
 # --- inside the box --------------------------------------------------------------------------------------------------
