@@ -13,7 +13,7 @@ import pytest
 import punchlist
 
 ROOT = Path(punchlist.__file__).parent
-_DOOR = "desk calls settings moments attachments planning events faults lineage delivery recorder switch ties"
+_DOOR = "desk calls settings moments attachments planning events faults lineage delivery recorder sharing switch ties"
 TOGETHER = set(_DOOR.split())  # the one door and what stands beside it
 LEVELS = {
     **dict.fromkeys(("core", "prompts", "private"), 0),

@@ -264,7 +264,7 @@ def _gencode_reminder(desk: Desk, plan: Plan, heard: Tally) -> tuple[str, Any]:
 
 
 def _our_reminder(desk: Desk, plan: Plan, heard: Tally) -> tuple[str, Any]:
-    item = next_item(plan, desk.agent)
+    item = next_item(plan, desk.name)
     if item is None:
         return "", None
     tool = desk.dialect.writer or desk.dialect.tools[0].name

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .core.changes import Change, Record, noted, parted
-from .core.conflicts import Edits, former_words, gone, is_undisputed, lasting, spared, taken, unheard_edits
+from .core.conflicts import Edits, former_words, gone, is_undisputed, lasting, rivals, spared, taken, unheard_edits
 from .core.errors import Disagreement, Partial, Refused, StaleRevision, StoreError
 from .core.kept import Kept, from_text, informed, to_text, unheard_of
 from .core.merge import mended, merge, protect
-from .core.model import CLOSED, NOTHING, USER, Item, Plan, Reader
+from .core.model import CLOSED, MAIN, NOTHING, USER, Item, Plan, Reader
 from .core.news import SHOWN, became_active, turns
-from .core.ops import grouped
+from .core.ops import grouped, owned
 from .core.relist import resent
 from .core.rules import obeyed
 from .core.shape import Lenience, mend
@@ -207,6 +207,7 @@ def _carry_out(
     desk: Desk, call: Call, notes: list[str], now: Plan, reader: Reader, known: Reader, *, must_save: bool = False
 ) -> Reply:
     dialect = desk.dialect
+    call = call._replace(agent=desk.name)
     unheard = desk.unheard(now, reader)
     unknown = unheard if known == reader else desk.unheard(now, known)
     seen = desk.rewound(now, unknown) if unknown and dialect.rules.speaks_of == "seen" else now
@@ -219,15 +220,19 @@ def _carry_out(
     if listed is None:
         call, said = _spared(desk, call, seen, now, unknown)
     worked = listed or _worked(desk, call, seen, current)
-    after, changes = noted(now, _with_attempts(desk, now, worked.plan), desk.agent, call.at)
+    plan = _with_attempts(desk, now, worked.plan)
+    if desk.name != desk.agent:
+        plan = owned(now, plan, desk.name)
+    after, changes = noted(now, plan, desk.name, call.at)
     if worked.cleared:
-        changes = parted(changes, worked.cleared, desk.agent, call.at)
-    news = desk.told(now, unheard, ids=dialect.rules.shows_ids) if unheard else []
+        changes = parted(changes, worked.cleared, desk.name, call.at)
+    is_new = not reader.seen
+    news = desk.told(now, unheard, ids=dialect.rules.shows_ids, is_new=is_new) if unheard else []
     is_told_elsewhere = bool(news) and not desk.may_tell(now, reader)
     if is_told_elsewhere:
         news, unheard = [], []
     if changes:
-        record = Record(now.revision + 1, call.at, desk.agent, desk.reader_key, dialect.name, "edit", changes)
+        record = Record(now.revision + 1, call.at, desk.name, desk.reader_key, dialect.name, "edit", changes)
         heard = None if is_told_elsewhere else reader
         after = desk.save(now, after, record, heard, worked.lists, told=bool(news))
     elif must_save:
@@ -264,16 +269,18 @@ def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Rec
         history = desk.store.history(now.id)
         call = call._replace(words=former_words(history, now))
         asked = dialect.asked(seen, call)
-    if not asked or (not unknown and not history and is_undisputed(asked, now, desk.agent)):
+    if not asked or (not unknown and not history and is_undisputed(asked, now, desk.name)):
         return call, ()
     edits = _edits_of_others(desk, now, unknown) if unknown else NOTHING
     ids, final = dialect.rules.shows_ids, desk.settings.user_closed_is_final
-    found = [spared(asked, now, edits, agent=desk.agent, final=final, ids=ids)]
+    found = [spared(asked, now, edits, agent=desk.name, final=final, ids=ids)]
     if history:
-        found.append(lasting(asked, now, history, agent=desk.agent))
+        found.append(lasting(asked, now, history, agent=desk.name))
     if dialect.rules.owns:
-        found += [taken(asked, now, agent=desk.agent), gone(asked, now)]
-    found = [one for one in found if one.asked]
+        ended = ended_among(desk, now, rivals(asked, now, agent=desk.name))
+        found += [taken(asked, now, agent=desk.name, ended=ended), gone(asked, now)]
+        call = call._replace(ended=ended) if ended else call
+    found = [one for one in found if one.asked or one.said]
     if found:
         call = call._replace(spared=frozenset().union(*(one.asked for one in found)))
     return call, tuple([line for one in found for line in one.said])
@@ -285,6 +292,15 @@ def _edits_of_others(desk: Desk, now: Plan, unknown: Sequence[Record]) -> Edits:
     except Disagreement:  # the history was lost and begun again: nothing tells what was edited
         return NOTHING
     return unheard_edits([(by, before, after) for by, _, _, before, after in others], now)
+
+
+def ended_among(desk: Desk, now: Plan, owners: frozenset[str]) -> frozenset[str]:
+    """Return those of the owners of items whose sessions are not at work: what they began can be taken over."""
+    if not owners:
+        return owners
+    from .sharing import is_at_work
+
+    return frozenset(owner for owner in owners if not is_at_work(desk, now.id, owner or MAIN))
 
 
 def _relisted(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> Worked | None:

@@ -75,6 +75,7 @@ class Desk:
         self._held = ""  # why the agent is held back, where no file says so
         self._given: tuple[str, int, dict[str, str]] = ("", 0, {})  # words of the user in a plan, up to a revision
         self._closed = False
+        self._called = ("", agent, False)  # a plan, what this agent is called there, whether others work from it
         self.owes_list = False  # whether the reader was told of an edit of the user's, and not shown the list since
 
     @property
@@ -89,6 +90,42 @@ class Desk:
     @property
     def dialect_name(self) -> str:
         return self._dialect if isinstance(self._dialect, str) else self._dialect.name
+
+    @property
+    def name(self) -> str:
+        """What this agent is called on its plan: as it was given, unless another session has that name there."""
+        return self._seated()[1]
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether another session or agent works from the same plan, or did."""
+        return self._seated()[2]
+
+    @property
+    def is_new(self) -> bool:
+        """Whether this reader has not heard of anything in its plan yet."""
+        return not self._look()[1].seen
+
+    def take_name(self) -> None:
+        """A session starts: if another one has taken its name on the plan meanwhile, it gets another."""
+        plan = self.plan.id
+        if plan and self.session:
+            self._called = self._named_on(plan, again=True)
+
+    def _seated(self) -> tuple[str, str, bool]:
+        plan = self._cached.id or self._glance()[0]
+        if not plan or not self.session:
+            return ("", self.agent, False)
+        if self._called[0] != plan:
+            self._called = self._named_on(plan)
+        return self._called
+
+    def _named_on(self, plan: str, *, again: bool = False) -> tuple[str, str, bool]:
+        if self.store.sessions(plan) in ([], [(self.session, self.agent)]):
+            return (plan, self.agent, False)
+        from .sharing import claim
+
+        return (plan, claim(self, plan, again=again), True)
 
     @property
     def place(self) -> str:
@@ -211,9 +248,11 @@ class Desk:
 
     def change(self, edit: Callable[[Plan], Plan], *, by: str = USER, kind: str = "edit") -> Plan:
         """Apply a pure edit to the plan as it is now, and save it. What this desk's own agent does is no news to it."""
-        key = self.reader_key if by == self.agent != USER else ""
+        is_own = by == self.agent != USER
+        key = self.reader_key if is_own else ""
         for now, reader in self.tries():
             at = self.now()
+            by = self.name if is_own else by
             is_first = kind in _REPLACING and not now.revision  # what was done in it, was done before
             author = kind if is_first or kind == _CLEAR else by
             edited = edit(now)
@@ -356,7 +395,7 @@ class Desk:
         """The news for a reader, who has heard them now. Of several who would tell them at once, one does."""
         for _ in range(_TRIES):
             records = self.unheard(now, reader)
-            told = self.told(now, records, ids=ids)
+            told = self.told(now, records, ids=ids, is_new=not reader.seen)
             try:
                 if told and not self.may_tell(now, reader):
                     return []
@@ -379,10 +418,16 @@ class Desk:
         last = max((index for index, record in enumerate(records) if record.kind in _REPLACING), default=-1)
         return records[last + 1 :]
 
-    def told(self, now: Plan, records: Sequence[Record], *, ids: bool) -> list[str]:
-        """What records say to this reader: what each author in turn made of the plan, a sentence for each thing."""
+    def told(self, now: Plan, records: Sequence[Record], *, ids: bool, is_new: bool = False) -> list[str]:
+        """What records say to this reader: what each author in turn made of the plan, a sentence for each thing. A
+        session that is new to a plan of others is told the plan."""
         if not records:
             return []
+        if is_new and self.is_shared:
+            from .policy.brief import restored
+
+            text = restored(now, ids=ids, going_on=False, agent=self.name)
+            return [text] if text else []
         from .core.news import replaced, turns, worth_telling
 
         lines: list[str] = []

@@ -66,6 +66,10 @@ def hand_over(desk: Desk, session: str) -> None:
     _, known = store.glance(plan.id, old)
     store.remember(plan.id, new, known if known.seen else Reader(plan.revision))
     store.keep_lists(plan.id, new, store.lists(plan.id, old))
+    if before:
+        from .sharing import hand_on
+
+        hand_on(desk, plan.id, old, new)
 
 
 def _own_ids(desk: Desk, now: Plan, new: Plan) -> set[str]:

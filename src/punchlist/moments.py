@@ -74,7 +74,10 @@ def started(desk: Desk, source: str) -> list[str]:
         return pace if source == "compact" else prompted(pace, plan.revision)
 
     pace = desk.paced(step)
-    text = brief.restored(plan, ids=_knows_ids(desk, pace), going_on=source == "compact")
+    agent = desk.name if desk.is_shared else ""
+    text = brief.restored(plan, ids=_knows_ids(desk, pace), going_on=source == "compact", agent=agent)
+    if text and desk.is_new:
+        desk.news()  # all of it is in the list
     if source in _LOST:
         desk.lose_lists(brief.listed_ids(plan))
     return [*([text] if text else []), *_updates(desk, pace)]
@@ -153,10 +156,19 @@ def _updates(desk: Desk, pace: Pace) -> list[str]:
 
 
 def _with_call(desk: Desk, plan: Plan, work: Work) -> Plan:
-    active = next(iter(plan.at_work), None)
+    active = _own_work(desk, plan)
     if not work.calls or active is None or plan.paused:
         return plan
     return desk.change(lambda plan: called(plan, active.id, work.calls), by=desk.agent, kind=CALLS)
+
+
+def _own_work(desk: Desk, plan: Plan) -> Item | None:
+    """The item that a tool was used for: where several sessions share a plan, none of another's."""
+    busy = plan.at_work
+    if not busy or not desk.is_shared:
+        return next(iter(busy), None)
+    mine = "" if desk.name == MAIN else desk.name
+    return next((item for item in busy if item.owner == mine), None)
 
 
 def stopped(desk: Desk, stop: Stop) -> Sent:
@@ -169,6 +181,8 @@ def stopped(desk: Desk, stop: Stop) -> Sent:
     if held:
         desk.note("stop", reason=held, open=len(plan.open_items))
         return Sent("", held)
+    if stop.agent == desk.agent:
+        stop = stop._replace(agent=desk.name)
     limits = limits_of(desk.settings)
     at = int(time.time())
     verdict = [go_on(plan, desk.pace, stop, limits)]
@@ -217,7 +231,7 @@ def _reminded(desk: Desk, plan: Plan, pace: Pace) -> list[str]:
     limits = limits_of(desk.settings)
     if not remind.is_due(remind.heard_from(pace), limits) or remind.silence(plan, limits):
         return []
-    item = next_item(plan, desk.agent)
+    item = next_item(plan, desk.name)
     if item is None:
         return []
     text = brief.reminder(plan, item, pace.turns, pace.tool or _OWN_TOOL, ids=_knows_ids(desk, pace))
@@ -334,7 +348,10 @@ def _last_change(desk: Desk, plan: Plan, pace: Pace) -> int:
 
 
 def _is_owner(desk: Desk, plan: Plan) -> bool:
-    """Whether this session is the one that works from the plan: of several, the one that was bound last."""
+    """Whether this session is the one that works from the plan: of several, the one that was bound last, or one that
+    has an item of its own in work."""
+    if desk.name != MAIN and any(item.owner == desk.name for item in plan.busy):
+        return True
     bound = desk.store.sessions(plan.id)
     mains = [session for session, agent in bound if agent in (MAIN, desk.agent)]
     return not mains or mains[-1] == desk.session

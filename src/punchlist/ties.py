@@ -23,6 +23,8 @@ _LARGEST = 16_384  # characters of a tie
 _PLAIN = 60  # bytes of a key that is a file's name as it is, in hexadecimal
 _HIGHEST = 64  # ancestors of a process that are looked at
 _PS = "/bin/ps"
+_PROCESS = "process:"  # how the key of a process begins
+GONE, IDLE, BUSY = "gone", "idle", "busy"  # states of a session
 
 # Names of processes that stand between an agent and what it starts, or above all agents.
 _SHELLS = frozenset(["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "pwsh"])
@@ -131,6 +133,36 @@ def unmark_idle() -> None:
 def is_idle(process: Process) -> bool:
     """Return whether the turn of the agent that is this process is over."""
     return tied(_of_idle(key_of(process))) is not None
+
+
+def state_of(session: str) -> str:
+    """Return what is known of a session on this machine: its program is gone, idle or busy; empty if nothing is."""
+    found = GONE if session.startswith(_PROCESS) else ""
+    for key in _tied_to(session):
+        pid = key.removeprefix(_PROCESS).partition(":")[0]
+        if not pid.isdigit() or of_process(int(pid)) != key:
+            found = found or GONE
+        elif tied(_of_idle(key)) is None:
+            return BUSY
+        else:
+            found = IDLE
+    return found
+
+
+def _tied_to(session: str) -> Iterator[str]:
+    """Yield the keys of the processes that a session runs in. An agent that names no session is its process."""
+    if session.startswith(_PROCESS):
+        yield session
+    prefix, folder = _PROCESS.encode().hex(), home()
+    try:
+        names = [name for name in os.listdir(folder) if name.startswith(prefix) and "." not in name]
+    except OSError:
+        return
+    for name in names:
+        key = bytes.fromhex(name).decode("utf-8", "replace")
+        who = tied(key, folder)
+        if who and who.session == session:
+            yield key
 
 
 def drop(key: str) -> None:
@@ -242,7 +274,7 @@ def _collect(folder: str, before: float) -> None:
 
 def key_of(process: Process) -> str:
     """The key of a process."""
-    return f"process:{process.pid}:{process.started}"
+    return f"{_PROCESS}{process.pid}:{process.started}"
 
 
 def _reader() -> Callable[[int], Process | None]:

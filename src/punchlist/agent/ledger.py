@@ -21,7 +21,7 @@ def write_down(desk: Desk, calls: Sequence[tuple[Call, Result]]) -> None:
     before = desk.plan
     if not calls or not before.id:
         return
-    item = _busy_with(before, desk.agent)
+    item = _busy_with(before, desk.name)
     redact = desk.settings.redact_calls
     kept = tuple(
         recorded(call.id, call.tool, call.args, "failed" if result.is_error else "ok", result.text, redact=redact)

@@ -280,28 +280,41 @@ def _add(plan: Plan, args: Namespace) -> Plan:
     return plan
 
 
-def _start(plan: Plan, args: Namespace) -> Plan:
+def _start(args: Namespace) -> int:
+    with _own_desk(args) as desk:
+        return _apply(desk, args, lambda plan: _started(desk, plan, args))
+
+
+def _started(desk: Desk, plan: Plan, args: Namespace) -> Plan:
     ids = _ids(plan, args)
     owners = [ops.find(plan, id).owner for id in ids]
     if len(set(owners)) < len(owners):
         raise Refused(f"start one item at a time, not {', '.join(ids)}; several only if they have different owners.")
-    who = caller()
-    if who.is_agent:
-        _refuse_others(plan, ids, who.by)
+    owner = ""
+    if caller().is_agent:
+        owner = desk.name
+        plan = _without_others(desk, plan, ids)
     for id in ids:
-        plan = ops.start(plan, id, owner=who.by if who.is_agent else "")
+        plan = ops.start(plan, id, owner=owner)
     return plan
 
 
-def _refuse_others(plan: Plan, ids: list[str], agent: str) -> None:
-    """An agent starts nothing that the user or another agent closed, or that another agent works on."""
-    from ..core.conflicts import Asked, spared, taken
+def _without_others(desk: Desk, plan: Plan, ids: list[str]) -> Plan:
+    """An agent starts nothing that the user or another agent closed, or that another agent works on. What an agent had
+    begun that is not at work any more, is free."""
+    from ..calls import ended_among
+    from ..core.conflicts import Asked, rivals, spared, taken
 
     asked = [Asked("start", id) for id in ids]
-    kept = (spared(asked, plan, {}, agent=agent, final=True, ids=True), taken(asked, plan, agent=agent))
-    said = [line for one in kept for line in one.said]
+    ended = ended_among(desk, plan, rivals(asked, plan, agent=desk.name))
+    kept = (
+        spared(asked, plan, {}, agent=desk.name, final=True, ids=True),
+        taken(asked, plan, agent=desk.name, ended=ended),
+    )
+    said = [line for one in kept if one.asked for line in one.said]
     if said:
         raise Refused("\n".join(said))
+    return ops.released(plan, ids, ended)
 
 
 def _move(plan: Plan, args: Namespace) -> Plan:
@@ -506,7 +519,7 @@ _HANDLERS: dict[str, Handler] = {
     "line": _line,
     "watch": _watch,
     "add": _editing(_add),
-    "start": _editing(_start),
+    "start": _start,
     "done": _editing(lambda plan, args: ops.complete(plan, *_ids(plan, args))),
     "drop": _editing(lambda plan, args: ops.drop(plan, *_ids(plan, args), why=args.why)),
     "block": _editing(lambda plan, args: ops.block(plan, *_ids(plan, args), why=args.why)),

@@ -173,8 +173,20 @@ def lasting(asked: Sequence[Asked], now: Plan, records: Iterable[Record], *, age
     return Spared(frozenset(kept), tuple(said))
 
 
-def taken(asked: Sequence[Asked], now: Plan, *, agent: str) -> Spared:
-    """Return what of a call would start an item that another agent works on, or one of an agent that is busy."""
+def rivals(asked: Sequence[Asked], now: Plan, *, agent: str) -> frozenset[str]:
+    """Return the owners of items that a call would start, and that others are taken to work on."""
+    mine = "" if agent == MAIN else agent
+    wanted = [lookup(now, one.id) for one in asked if one.verb == "start"]
+    return frozenset(item.owner for item in wanted if item is not None and _is_others(item, mine))
+
+
+def _is_others(item: Item, mine: str) -> bool:
+    return item.owner != mine and (item.status == ACTIVE or (item.status == PENDING and item.owner != ""))
+
+
+def taken(asked: Sequence[Asked], now: Plan, *, agent: str, ended: frozenset[str] = frozenset()) -> Spared:
+    """Return what of a call would start an item that another agent works on, or one of an agent that is busy. What an
+    agent in `ended` had begun is taken over."""
     mine = "" if agent == MAIN else agent
     wanted = [lookup(now, one.id) for one in asked if one.verb == "start"]
     foreign = [item for item in wanted if item is not None and item.owner != mine]
@@ -187,6 +199,10 @@ def taken(asked: Sequence[Asked], now: Plan, *, agent: str) -> Spared:
         other = busy.get(item.owner)
         owner = f"agent {inline(item.owner or MAIN)}"
         name = f"{item.id} {quoted(item.text)}"
+        if item.owner in ended:
+            if _is_others(item, mine):
+                said.append(f"{name} is yours now; {owner} is not at work.")
+            continue
         if item.status == ACTIVE:
             said.append(f"{name} is being worked on by {owner}.")
         elif item.status == PENDING and item.owner and other is not None:

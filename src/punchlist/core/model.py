@@ -169,3 +169,4 @@ class Pace(NamedTuple):
     stopped: bool = False  # no more nudges in this session
     cleared: bool = False  # whether the user was told how to leave the plan behind after a `/clear`
     log: int = 0  # how much of its agent's log was looked at, in bytes
+    names: Mapping[str, str] = NOTHING  # of a plan: what the readers that share it are called

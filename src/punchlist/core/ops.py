@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from operator import itemgetter
 
 from .errors import NoSuchItem, Refused
@@ -214,6 +214,22 @@ def start(plan: Plan, id: Id, *, owner: str = "") -> Plan:
             items[place] = items[place]._replace(status=PENDING)
     items[here] = item._replace(status=ACTIVE, owner=owner, reason="", closed=None)
     return plan._replace(items=tuple(items))
+
+
+def released(plan: Plan, ids: Iterable[Id], owners: Container[str]) -> Plan:
+    """The plan with those of the items that these owners had begun as nobody's, and waiting."""
+    for id in ids:
+        item = find(plan, id)
+        if item.owner in owners and item.status in (ACTIVE, PENDING):
+            plan = put(plan, item._replace(owner="", status=PENDING))
+    return plan
+
+
+def owned(before: Plan, plan: Plan, owner: str) -> Plan:
+    """The plan with what became active and is nobody's as this owner's."""
+    busy = {item.id for item in before.busy}
+    begun = [item.id for item in plan.busy if item.id not in busy and not item.owner]
+    return _each(plan, begun, lambda item: item._replace(owner=owner)) if begun else plan
 
 
 def complete(plan: Plan, *ids: Id) -> Plan:

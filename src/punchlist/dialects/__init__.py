@@ -101,6 +101,7 @@ class Call(NamedTuple):
     clock: str = ""  # now, as the user's own clock shows it
     spared: frozenset[tuple[str, str]] = frozenset()  # what of it is not applied: a verb, and the id of an item
     words: Mapping[str, str] = NOTHING  # ids of items by the words they had before they were renamed
+    ended: frozenset[str] = frozenset()  # owners of items who are not at work: what they began can be taken over
 
 
 class Reply(NamedTuple):

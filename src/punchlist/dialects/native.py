@@ -135,7 +135,7 @@ def _apply(plan: Plan, call: Call) -> Plan:
     if "unblock" in ids:
         plan = ops.unblock(plan, *ids["unblock"])
     if "start" in ids:
-        plan = _started(plan, ids["start"], _owner(call.agent))
+        plan = _started(ops.released(plan, ids["start"], call.ended), ids["start"], _owner(call.agent))
     if args.get("add") or not _ADVANCING.isdisjoint(ids):
         active = _at_hand(plan, call.agent)
         plan = _closed(plan, ids, args.get("why", ""))
@@ -344,7 +344,7 @@ def _waits(plan: Plan, item: Item) -> str:
     if item.status == BLOCKED:
         return f"{item.id} blocked"
     if item.status == ACTIVE or item.owner:
-        return f"{item.id} @{inline(item.owner)}"
+        return f"{item.id} @{inline(item.owner or MAIN)}"
     needs = ops.open_needs(plan, item)
     return f"{item.id} needs {' '.join(needs)}" if needs else f"{item.id} has open parts"
 

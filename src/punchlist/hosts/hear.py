@@ -181,6 +181,8 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
         elif event.source == "fork" and not desk.plan.id:
             _forked(desk, event, before)
         source = _adopted(desk, event, host)
+        if event.agent == MAIN and source != "compact":
+            desk.take_name()
         if host.deaf:
             return []
         if desk.settings.origins.get("dialect") == ATTACHED:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..core.model import ACTIVE, BLOCKED, Item, Plan
+from ..core.model import ACTIVE, BLOCKED, MAIN, PENDING, Item, Plan
 from ..core.text import WHOLE, counted, cut, inline, quoted
 from ..core.typed import Any
 from ..prompts import say
@@ -26,11 +26,16 @@ def wrapped(text: str, dialect: str) -> str:
     return f"<{tag}>\n{text.rstrip()}\n</{tag}>"
 
 
-def listed(plan: Plan, *, ids: bool) -> str:
-    """What is open, a line each, with the notes of what is being worked on."""
+def listed(plan: Plan, *, ids: bool, agent: str = "") -> str:
+    """What is open, a line each, with the notes of what is being worked on. `agent`: who reads it on a plan that
+    several work from; what others work on is not its own."""
     items = plan.open_items
     lines: list[str] = []
     for item in items[:_SHOWN]:
+        owner = item.owner or MAIN
+        if agent and item.status == ACTIVE and owner != agent:
+            lines.append(f"{_line(item._replace(status=PENDING), ids)} (agent {inline(owner)} works on it)")
+            continue
         lines.append(_line(item, ids))
         if item.status == ACTIVE:
             lines += [f"  note: {quoted(note)}" for note in item.notes[-_NOTES:]]
@@ -56,15 +61,15 @@ def numbered(entries: Sequence[Any]) -> str:
     return "\n".join(f"{n}. [{entry['status']}] {inline(entry['content'])}" for n, entry in enumerate(entries, 1))
 
 
-def restored(plan: Plan, *, ids: bool, going_on: bool = True) -> str:
+def restored(plan: Plan, *, ids: bool, going_on: bool = True, agent: str = "") -> str:
     """The plan for someone who has lost it; nothing if nothing is open. `going_on`: in the middle of the work, so that
-    it can be continued before the user speaks."""
+    it can be continued before the user speaks. `agent`: as in `listed`."""
     if not plan.open_items:
         return ""
     done = plan.progress
     progress = f" ({done.completed}/{done.total} done)" if done.completed else ""
     words = "Carry on from there." if going_on else "Continue it when the user asks for it."
-    return say("plan.list", progress=progress, list=listed(plan, ids=ids), next=closing(plan, words))
+    return say("plan.list", progress=progress, list=listed(plan, ids=ids, agent=agent), next=closing(plan, words))
 
 
 def noted(plan: Plan) -> str:

@@ -1,0 +1,342 @@
+"""Several sessions on one plan: each is an agent of its own, and told apart from the others."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import punchlist
+from punchlist import Desk, MemoryStore, ops, ties
+from punchlist.core.changes import Record, diff
+from punchlist.stores import Home, Store, open_store
+
+SCRIPT = str(Path(sys.executable).parent / "punchlist")
+OLD = "2020-01-01T00:00:00.000Z"
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "work" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "work")
+
+
+@pytest.fixture(params=["memory", "sqlite", "json"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    urls = {"memory": "memory:", "sqlite": f"sqlite:{tmp_path}/plans.db", "json": f"json:{tmp_path}/plans"}
+    found = open_store(urls[request.param])
+    yield found
+    found.close()
+
+
+def seat(store: Store, session: str, host: str = "claude-code", agent: str = "main") -> Desk:
+    return Desk(store, session=session, agent=agent, host=host)
+
+
+def bound(store: Store, session: str, host: str, plan: str, agent: str = "main") -> Desk:
+    """The desk of a session that works from somebody else's plan."""
+    store.bind(Home(session=session, agent=agent, host=host), plan)
+    return seat(store, session, host, agent)
+
+
+def begun(store: Store) -> Desk:
+    """The first session, which works on item 1 of three."""
+    first = seat(store, "a")
+    first.call("plan", {"add": ["Read", "Write", "Ship"]})
+    return first
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_second_session_is_called_like_its_program(store: Store) -> None:
+    first = begun(store)
+    second = bound(store, "b", "codex", first.plan.id)
+    third = bound(store, "c", "codex", first.plan.id)
+    fourth = bound(store, "d", "", first.plan.id)
+    assert [one.name for one in (first, second, third, fourth)] == ["main", "codex", "codex-2", "agent"]
+    assert seat(store, "b", "codex").name == "codex", "a session that is resumed stays who it was"
+
+
+def test_whoever_is_alone_on_a_plan_is_main(store: Store) -> None:
+    first = begun(store)
+    assert (first.name, first.is_shared) == ("main", False)
+    assert store.recall(f"names/{first.plan.id}").names == {}
+
+
+def test_it_is_main_again_on_a_plan_of_its_own(store: Store) -> None:
+    first = begun(store)
+    second = bound(store, "b", "codex", first.plan.id)
+    assert second.name == "codex"
+    other = seat(store, "x")
+    other.call("plan", {"add": ["Rest"]})
+    own = bound(store, "b", "codex", other.plan.id)
+    assert own.name == "codex", "that one is shared, too"
+    store.bind(Home(session="b", agent="main", host="codex"), first.plan.id)
+    assert own.plan.id == first.plan.id
+    assert own.name == "codex"
+
+
+def test_sub_agents_of_two_sessions_with_one_name_are_told_apart(store: Store) -> None:
+    first = begun(store)
+    one = bound(store, "a", "claude-code", first.plan.id, "helper")
+    two = bound(store, "b", "codex", first.plan.id, "helper")
+    assert (first.name, one.name, two.name) == ("main", "helper", "helper-2")
+
+
+def test_a_session_that_was_cleared_goes_on_under_its_name(store: Store) -> None:
+    first = begun(store)
+    second = bound(store, "b", "codex", first.plan.id)
+    second.call("plan", {"start": [2]})
+    second.hand_over("b2")
+    assert seat(store, "b2", "codex").name == "codex"
+    seat(store, "b2", "codex").take_name()
+    assert seat(store, "b2", "codex").name == "codex"
+    assert first.name == "main"
+
+
+def test_sessions_that_begin_at_once_all_get_other_names(tmp_path: Path) -> None:
+    url = f"sqlite:{tmp_path}/plans.db"
+    with Desk(open_store(url), session="a", host="claude-code") as first:
+        first.call("plan", {"add": ["Read", "Write"]})
+        plan = first.plan.id
+        names = [f"s{number}" for number in range(6)]
+        for name in names:
+            first.store.bind(Home(session=name, agent="main", host="codex"), plan)
+
+    def name_of(session: str) -> str:
+        words = (
+            "import sys; from punchlist import Desk; from punchlist.stores import open_store;"
+            "print(Desk(open_store(sys.argv[1]), session=sys.argv[2], host='codex').name)"
+        )
+        done = subprocess.run([sys.executable, "-c", words, url, session], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(name_of, names))
+    assert sorted(found) == ["codex", *(f"codex-{number}" for number in range(2, 7))]
+
+
+# --- what holds for different agents ---------------------------------------------------------------------------------
+
+
+def test_start_never_puts_the_other_sessions_item_back(store: Store) -> None:
+    first = begun(store)
+    second = bound(store, "b", "codex", first.plan.id)
+    assert second.call("plan", {"start": [2]}).text.startswith("now 2 Write")
+    assert [(item.id, item.owner) for item in first.plan.busy] == [("1", ""), ("2", "codex")]
+    first.call("plan", {"start": [3]})
+    assert [(item.id, item.owner) for item in first.plan.busy] == [("2", "codex"), ("3", "")]
+
+
+def test_what_the_other_session_closed_stays_closed_and_the_updates_name_it(store: Store) -> None:
+    first = begun(store)
+    second = bound(store, "b", "codex", first.plan.id)
+    second.call("plan", {"start": [2]})
+    assert second.call("plan", {"done": [2]}).text == "now 3 Ship (1/3)"
+    said = first.call("plan", {"start": [2]}).text
+    assert "agent codex completed 2" in said
+    assert "was closed by agent codex; it stays completed." in said
+    assert [record.by for record in first.history()] == ["main", "codex", "codex"]
+
+
+def test_a_session_that_is_new_to_a_plan_is_told_the_list_once(store: Store) -> None:
+    first = begun(store)
+    second = bound(store, "b", "codex", first.plan.id)
+    said = second.news()
+    assert len(said) == 1
+    assert "what is open:\n- 1 Read (agent main works on it)\n- 2 Write\n- 3 Ship" in said[0]
+    assert second.news() == []
+    first.change(lambda plan: ops.add(plan, "Celebrate"))
+    assert second.news() == ['the user added 4 "Celebrate".']
+
+
+def test_the_mirrored_list_of_a_second_session_is_its_own(store: Store) -> None:
+    first = begun(store)
+    store.bind(Home(session="b", agent="main", host="codex"), first.plan.id)
+    second = Desk(store, session="b", host="codex", dialect="claude-code")
+    second.news()
+    todos = [
+        {"content": text, "status": status, "activeForm": text}
+        for text, status in (("Read", "in_progress"), ("Write", "in_progress"), ("Ship", "pending"))
+    ]
+    second.call("TodoWrite", {"todos": todos[1:]})
+    assert [(item.id, item.owner) for item in first.plan.busy] == [("1", ""), ("2", "codex")]
+    first.call("plan", {"start": [3]})
+    assert [(item.id, item.owner) for item in first.plan.busy] == [("2", "codex"), ("3", "")]
+
+
+# --- taking over -----------------------------------------------------------------------------------------------------
+
+
+def test_an_item_that_another_session_works_on_is_not_taken(store: Store) -> None:
+    first = begun(store)
+    second = bound(store, "b", "codex", first.plan.id)
+    assert '1 "Read" is being worked on by agent main.' in second.call("plan", {"start": [1]}).text
+    assert [(item.id, item.owner) for item in first.plan.busy] == [("1", "")]
+
+
+def test_an_item_of_a_session_that_was_silent_for_an_hour_is_taken_by_naming_it(store: Store) -> None:
+    plan = punchlist.Plan("p1", revision=1, items=ops.start(ops.add(punchlist.Plan(), "Read"), "1").items, last_id=1)
+    first, second = seat(store, "a"), seat(store, "b", "codex")
+    made = Record(1, OLD, "main", first.reader_key, "native", "edit", diff(punchlist.Plan("p1"), plan))
+    store.save(None, plan, made, None, Home(session="a", agent="main", host="claude-code"))
+    second.store.bind(Home(session="b", agent="main", host="codex"), "p1")
+    third = bound(store, "c", "gemini", "p1")
+    assert (second.name, third.name) == ("main", "gemini"), "who is gone has no name any more"
+    second.call("plan", {"add": ["Write"]})
+    assert '1 "Read" is being worked on by agent main.' in third.call("plan", {"start": [1]}).text
+    store.bind(Home(session="b", agent="main", host="codex"), "p2")  # it left, and who was before it is silent
+    assert '1 "Read" is yours now; agent main is not at work.' in third.call("plan", {"start": [1]}).text
+    assert [(item.id, item.owner) for item in third.plan.busy] == [("1", "gemini")]
+
+
+class Agent:
+    """A program of another process, which runs hooks as an agent does: as its children."""
+
+    def __init__(self, host: str, session: str) -> None:
+        loop = (
+            "import subprocess, sys\n"
+            "for line in sys.stdin:\n"
+            "    words = line.rstrip('\\n').partition(' ')\n"
+            "    said = subprocess.check_output([sys.argv[1], 'hook', words[0]], input=words[2], text=True)\n"
+            "    print(repr(said), flush=True)\n"
+        )
+        self.host, self.session = host, session
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", loop, SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def hook(self, event: str, **values: Any) -> str:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        given = {"hook_event_name": event, "session_id": self.session, "cwd": os.getcwd(), **values}
+        self._process.stdin.write(f"{self.host} {json.dumps(given)}\n")
+        self._process.stdin.flush()
+        return self._process.stdout.readline()
+
+    def end(self) -> None:
+        self._process.communicate()
+
+
+@pytest.fixture
+def agents() -> Iterator[list[Agent]]:
+    made: list[Agent] = []
+    yield made
+    for agent in made:
+        agent.end()
+
+
+def started(agents: list[Agent], host: str, session: str, source: str = "startup") -> Agent:
+    agent = Agent(host, session)
+    agents.append(agent)
+    agent.hook("SessionStart", source=source)
+    agent.hook("UserPromptSubmit", prompt="Go.")
+    return agent
+
+
+def call(session: str, host: str, **args: Any) -> str:
+    with punchlist.open(session=session) as desk:
+        desk.host = host
+        return desk.call("plan", args).text
+
+
+def name_of(session: str) -> str:
+    with punchlist.open(session=session) as desk:
+        return desk.name
+
+
+def bind(session: str) -> None:
+    plan = json.loads(subprocess.check_output([SCRIPT, "--session", "a", "show", "--json"]))["id"]
+    subprocess.run([SCRIPT, "bind", "--session", session, "--plan", plan], check=True, capture_output=True)
+
+
+def test_a_session_whose_turn_is_over_gives_its_item_to_whoever_starts_it(agents: list[Agent]) -> None:
+    first = started(agents, "claude-code", "a")
+    call("a", "claude-code", add=["Read", "Write"])
+    bind("b")
+    started(agents, "codex", "b", "resume")
+    assert name_of("b") == "codex"
+    assert "is being worked on by agent main" in call("b", "codex", start=[1])
+    first.hook("Stop", last_assistant_message="Which one do you mean?")
+    assert '1 "Read" is yours now; agent main is not at work.' in call("b", "codex", start=[1])
+    with punchlist.open(session="a") as desk:
+        assert [(item.id, item.owner) for item in desk.plan.busy] == [("1", "codex")]
+
+
+def test_a_session_goes_on_as_main_once_the_program_before_it_has_ended(agents: list[Agent]) -> None:
+    first = started(agents, "claude-code", "a")
+    call("a", "claude-code", add=["Read", "Write"])
+    first.end()
+    bind("b")
+    told = Agent("codex", "b")
+    agents.append(told)
+    assert "- now 1 Read" in told.hook("SessionStart", source="resume")
+    assert name_of("b") == "main"
+    assert call("b", "codex", done=[1]) == "now 2 Write (1/2)"
+    started(agents, "claude-code", "a", "resume")
+    assert (name_of("a"), name_of("b")) == ("claude-code", "main"), "whoever comes back gets a name that is free"
+
+
+def test_a_bound_session_is_told_the_list_and_not_every_item_again(agents: list[Agent]) -> None:
+    started(agents, "claude-code", "a")
+    call("a", "claude-code", add=["Read", "Write", "Ship"])
+    bind("b")
+    second = Agent("claude-code", "b")
+    agents.append(second)
+    told = second.hook("SessionStart", source="resume")
+    assert told.count("Ship") == 1
+    assert "added" not in told
+    assert second.hook("UserPromptSubmit", prompt="Go.") == "''\n"
+
+
+def test_in_its_shell_a_second_session_acts_under_its_name(agents: list[Agent]) -> None:
+    started(agents, "claude-code", "a")
+    call("a", "claude-code", add=["Read", "Write", "Ship"])
+    bind("b")
+    started(agents, "codex", "b", "resume")
+    env = {**os.environ, "CODEX_THREAD_ID": "b", "CODEX_SESSION_ID": "b"}
+    refused = subprocess.run([SCRIPT, "start", "1"], env=env, capture_output=True, text=True, check=False)
+    assert (refused.returncode, "is being worked on by agent main" in refused.stderr) == (1, True)
+    subprocess.run([SCRIPT, "start", "2"], env=env, capture_output=True, check=True)
+    with punchlist.open(session="a") as desk:
+        assert [(item.id, item.owner) for item in desk.plan.busy] == [("1", ""), ("2", "codex")]
+        assert desk.history()[-1].by == "codex"
+
+
+def test_what_a_session_uses_tools_for_is_kept_with_its_own_item(agents: list[Agent]) -> None:
+    first = started(agents, "claude-code", "a")
+    call("a", "claude-code", add=["Read", "Write", "Ship"])
+    bind("b")
+    second = started(agents, "codex", "b", "resume")
+    call("b", "codex", start=[2])
+    used = {"tool_name": "Bash", "tool_response": "ok", "tool_use_id": "u1"}
+    second.hook("PostToolUse", tool_input={"command": "make b"}, **used)
+    first.hook("PostToolUse", tool_input={"command": "make a"}, **used)
+    with punchlist.open(session="a") as desk:
+        commands = [[one["parameters"]["command"] for one in item.calls] for item in desk.plan.items]
+    assert commands == [["make a"], ["make b"], []]
+
+
+def test_the_state_of_a_session_is_that_of_its_program(agents: list[Agent]) -> None:
+    assert ties.state_of("a") == ""
+    first = started(agents, "claude-code", "a")
+    assert ties.state_of("a") == ties.BUSY
+    first.hook("Stop", last_assistant_message="Done.")
+    assert ties.state_of("a") == ties.IDLE
+    first.end()
+    assert ties.state_of("a") == ties.GONE
+    assert ties.state_of(ties.of_process(os.getpid())) == ties.BUSY
+
+
+def test_a_store_of_nobody_else_needs_no_names() -> None:
+    desk = Desk(MemoryStore())
+    desk.call("plan", {"add": ["Read"]})
+    assert desk.name == "main"
