@@ -19,10 +19,12 @@ from .settings import state_folder
 _KEPT = 86_400.0  # seconds until a tie is collected; every prompt ties the agent's process anew
 _SELDOM = 64  # seconds, of which one is for collecting
 _TYPED = 3_600.0  # seconds for which a command in a shell may run
+_AT_ONCE = 60.0  # seconds in which a hook that an agent types in its shell begins
 _LARGEST = 16_384  # characters of a tie
 _PLAIN = 60  # bytes of a key that is a file's name as it is, in hexadecimal
 _HIGHEST = 64  # ancestors of a process that are looked at
 _PS = "/bin/ps"
+_TYPED_FLAG = "typed"  # a file that is touched when an agent types a hook: without it nothing needs to be looked up
 _PROCESS = "process:"  # how the key of a process begins
 GONE, IDLE, BUSY = "gone", "idle", "busy"  # states of a session
 
@@ -116,6 +118,32 @@ def seen_in_shell(process: Process) -> Iterator[Who]:
             yield who
 
 
+def mark_typed(use: str, who: Who) -> None:
+    """Note that an agent is about to type a hook of ours in its shell."""
+    agent = of_agent()
+    if agent and tie(_of_typed(agent), who._replace(agent=use or who.agent)):
+        _write(home(), _TYPED_FLAG, b"")
+
+
+def is_typed(use: str, who: Who) -> bool:
+    """Return whether a hook may be one that an agent types in its shell just now. The event of the very tool use that
+    types it is the agent program's: with that one, the command is over. One look at the disk, as a rule."""
+    folder = home()
+    try:
+        if time.time() - os.stat(os.path.join(folder, _TYPED_FLAG)).st_mtime > _AT_ONCE:
+            return False
+    except OSError:
+        return False
+    key = _of_typed(of_agent())
+    found = tied(key, folder)
+    if found is None or time.time() - os.stat(os.path.join(folder, _name(key))).st_mtime > _AT_ONCE:
+        return False
+    if found.session == who.session and found.agent == (use or who.agent):
+        drop(key)
+        return False
+    return True
+
+
 def mark_idle(who: Who) -> None:
     """Note that an agent's turn is over: what is typed in its program now, the user types."""
     agent = of_agent()
@@ -178,6 +206,10 @@ def _of_shell(agent: str, use: str = "") -> str:
     from zlib import crc32
 
     return f"shell:{agent}:" + (f"{crc32(use.encode('utf-8', 'replace')):08x}" if use else "")
+
+
+def _of_typed(agent: str) -> str:
+    return f"typed:{agent}"
 
 
 def _of_idle(agent: str) -> str:

@@ -52,7 +52,7 @@ def heard(fields: Any, client: str) -> str | None:
         if not word:
             raise PermissionError("an event without the secret of this user; run `punchlist install claude-code` again")
         host = _host(name)
-        said = host.answer(host.unpacked(given), {})
+        said = host.answer(host.unpacked(given), {"served": "yes"})
         return json.dumps(said) if said else ""
     except Exception as error:
         _log(name, error)
@@ -76,6 +76,7 @@ def _read(argv: list[str]) -> tuple[str, dict[str, str]]:
 def _answer(host: str, flags: dict[str, str], event: bytes) -> str:
     import json
 
+    flags.pop("served", None)  # nobody can say that by an option
     said = _host(host).answer(_event(event), flags)
     return json.dumps(said) if said else ""
 

@@ -69,10 +69,13 @@ class Host(NamedTuple):
 
 def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
     """Answer an event."""
+    told = event.session
+    event = event._replace(session=named("session") or told)
+    if "served" not in flags and _is_typed(event, host, told):
+        raise PermissionError("an event that was typed in the shell of an agent, and does not come from its hooks")
     if not event.moment:
         _note_turn(event, host)
         return Answer()
-    event = event._replace(session=named("session") or event.session)
     before = _tied(event, host)
     _note_shell(event, host)
     _note_turn(event, host)
@@ -127,7 +130,28 @@ def needed(event: Mapping[str, Any], key: str) -> str:
 _PARTLY = ("todo_write",)  # oh-my-pi's: what was right in a call that failed is done all the same
 
 
+# What tells a hook from a command in the agent's own shell. The first is set in the shell, the second for hooks only.
+_IN_SHELL = {"claude-code": ("CLAUDECODE", "CLAUDE_PROJECT_DIR"), "gemini": ("GEMINI_CLI", "GEMINI_SESSION_ID")}
+_SESSION_IN_SHELL = {"codex": "CODEX_SESSION_ID", "goose": "AGENT_SESSION_ID"}  # set in the shell only
+
+
 # --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _is_typed(event: Event, host: Host, told: str) -> bool:
+    """Whether this was typed in the shell of an agent: its environment is that of a shell, or a hook has just seen such
+    a command. `told` is the session as the event names it. It keeps an agent from posing as the user, and is no wall:
+    whoever runs programs as you can do what you can."""
+    sign, own = _IN_SHELL.get(host.name, ("", ""))
+    if sign and os.environ.get(sign) and not os.environ.get(own):
+        return True
+    session = os.environ.get(_SESSION_IN_SHELL.get(host.name, ""), "")
+    if session and session == told:
+        return True
+    from .. import ties
+
+    use = event.use if event.moment == AFTER else "-"
+    return ties.is_typed(use, ties.Who(event.session, event.agent, host.name))
 
 
 def _tied(event: Event, host: Host) -> str:
@@ -156,8 +180,11 @@ def _note_shell(event: Event, host: Host) -> None:
         return
     from .. import ties
 
+    who = ties.Who(event.session, event.agent, host.name)
     note = ties.mark_shell if event.moment == BEFORE else ties.unmark_shell
-    note(event.use, ties.Who(event.session, event.agent, host.name))
+    note(event.use, who)
+    if event.moment == BEFORE and "hook" in str(command):
+        ties.mark_typed(event.use, who)
 
 
 def _note_turn(event: Event, host: Host, *, is_over: bool = False) -> None:
