@@ -431,8 +431,8 @@ class Desk:
         from .core.news import replaced, turns, worth_telling
 
         lines: list[str] = []
-        for by, reader, is_new, before, after in turns(now, records):
-            if reader != self.reader_key and is_new:
+        for by, reader, replaces, before, after in turns(now, records):
+            if reader != self.reader_key and replaces:
                 lines += replaced(after, ids=ids)
             elif reader != self.reader_key:
                 lines += tell(worth_telling(diff(before, after), by), by, now, ids=ids)

@@ -144,7 +144,7 @@ def other() -> str:
 
 def test_bind_next_gives_a_plan_to_the_next_session_and_to_no_other(other: str) -> None:
     assert run("bind", "--next", "--plan", other).endswith(f"works from plan {other}.\n")
-    assert "- now 1 Read\n- 2 Write" in start("s1")
+    assert "- 1 Read (agent main works on it)\n- 2 Write" in start("s1")
     assert plan_of("s1") == other
     assert start("s2") == ""
 
