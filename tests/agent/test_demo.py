@@ -71,7 +71,7 @@ def test_it_says_in_plain_lines_what_goes_on() -> None:
         "you, in another terminal: punchlist add 'Refuse to split among nobody' --after 3",
         'you added 6 "Refuse to split among nobody"',
         "the conversation was summed up, from about 42,",
-        "the agent stopped early and was nudged: The plan is not finished",
+        "the agent stopped early and was nudged: now 4 ",
         "✓ 6/6",
     ):
         assert words in printed

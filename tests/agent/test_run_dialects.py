@@ -278,6 +278,27 @@ def test_the_message_of_a_pause_is_shown_complete_in_local_time(tmp_path: Path) 
     assert told[2] == f"Time: {at + timedelta(hours=14):%H:%M:%S}"
 
 
+def test_a_reason_that_is_refused_does_not_stop_the_agent(tmp_path: Path) -> None:
+    begin = call("todo_write", todos=[{"id": "1", "content": "Read", "status": "in_progress"}])
+    refused = turn(call("todo_pause", reason="I am stuck"))
+    goes_on = turn(call("shell", command="echo further"), expect=["Invalid pause reason: "])
+    found = run(tmp_path, "llxprt", turn(begin), turn(text="So far."), refused, goes_on)
+    assert "→ shell echo further" in found
+    assert json.loads(punchlist("show", "--json").stdout).get("paused") is None
+
+
+def test_a_session_of_before_that_has_no_todos_and_names_no_dialect_goes_on(tmp_path: Path) -> None:
+    model = script(tmp_path, turn(text="Hello."), turn(todos(*BEGUN), expect=["and now?"]), turn(text="Which one?"))
+    punchlist("run", "--model", model, "--session", "old", "hi")
+    (path,) = transcripts(tmp_path / "home")
+    head, *rest = path.read_text().splitlines()
+    kept = {key: value for key, value in json.loads(head).items() if key in ("type", "id", "agent", "place", "at")}
+    path.write_text("\n".join([json.dumps(kept), *rest, ""]))
+    done = punchlist("run", "--resume", "old", "--dialect", "gencode", "--model", model, "and now?")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "📋 Todo list updated:" in done.stdout
+
+
 def test_the_reason_of_a_pause_is_told_once_and_wrapped_on_a_small_screen(tmp_path: Path) -> None:
     reason = "The configuration file is missing from the folder and only the user can provide it to me"
     begin = call("todo_write", todos=[{"id": "1", "content": "Read", "status": "in_progress"}])

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 import pytest
 
 from punchlist import ops
-from punchlist.agent.events import Answered, Called, Event, Planned, Question, Rested, Said, Spent, Worker
+from punchlist.agent.events import Answered, Called, Event, Nudged, Planned, Question, Rested, Said, Spent, Worker
 from punchlist.agent.messages import Assistant, Call, Message, Result, Usage, User
 from punchlist.cli.stage import Stage, question_lines, recalled, understood
 from punchlist.core.model import Plan
 from punchlist.core.render import UNICODE, Line, plain
+from punchlist.prompts import say
 
 
 class Page:
@@ -61,6 +62,18 @@ def test_an_answer_that_comes_after_the_block_of_a_sub_agent_has_its_call_above_
     )
     listed = "[Agent: docs][Status: Completed][Tasks (0/1)][  ▶ 1 Look]"
     assert found == f"[→ shell make]{listed}[→ shell make][  fine]"
+
+
+@pytest.mark.parametrize(("tool", "args"), [("ask", {"question": "Why?"}), ("enter_plan_mode", {"why": "it is big"})])
+def test_what_is_asked_next_is_not_said_with_the_call_already(tool: str, args: dict[str, str]) -> None:
+    assert shown(Called("main", Call("1", tool, args))) == f"[→ {tool}]"
+
+
+def test_of_a_nudge_the_user_sees_the_item_it_is_about() -> None:
+    text = say("plan.nudge.list", now='now "Fix it: all" (1/2)')
+    assert shown(Nudged("main", 1, text)) == '[· the agent stopped early and was nudged: now "Fix it: all" (1/2)]'
+    text = say("llxprt.continue", item='now "Fix it" (1/2)')
+    assert shown(Nudged("main", 1, text)) == '[· the agent stopped early and was nudged: now "Fix it" (1/2)]'
 
 
 def answered(*lines: str) -> str:

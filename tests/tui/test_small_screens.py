@@ -91,3 +91,8 @@ def test_every_row_of_the_box_ends_at_its_side(width: int, height: int) -> None:
     lines = plain(render(View(plan, expanded=True, busy=False), load("gencode"), width, height)).splitlines()
     assert {line[-1] for line in lines} <= {"┐", "│", "┘"}, lines
     assert len({len(line) for line in lines}) == 1, lines
+
+
+@pytest.mark.parametrize("expanded", [True, False])
+def test_there_is_no_box_without_todos(expanded: bool) -> None:
+    assert render(View(Plan(), expanded=expanded, busy=False), load("gencode"), 60) == []

@@ -35,6 +35,7 @@ from ..tui.view import Worker as Shown
 
 _SHOWN = 3  # lines of a tool's answer
 _FAILED = "its pause failed"
+_ASKING = ("ask", "enter_plan_mode")  # tools whose question follows, with all that they were called with
 _RECALLED = 6  # lines of what was said last, in a conversation that is gone on with
 _YES, _NO = ("y", "yes", "yep", "yeah", "ok", "okay", "sure"), ("n", "no", "nope")
 
@@ -183,7 +184,7 @@ class Stage:
             return []
         self._last = event.call.id
         lead = "→" if self._glyphs.cut == "…" else ">"
-        about = "" if event.is_plan else _argument(event.call.args)
+        about = "" if event.is_plan or event.call.tool in _ASKING else _argument(event.call.args)
         return [(Span(self._fit(f"{lead} {self._glyphs.said(event.call.tool)} {about}".rstrip()), "dim"),)]
 
     def _answered(self, event: Answered) -> list[Line]:
@@ -245,7 +246,7 @@ class Stage:
         if isinstance(event, Attached) and event.told and event.agent == MAIN:
             return self._aside(f"the agent was told: {' '.join(map(_to_user, event.told))}", "dim")
         if isinstance(event, Nudged):
-            return self._aside(f"{_who(event.agent)} stopped early and was nudged: {_inside(event.text)}", "now")
+            return self._aside(f"{_who(event.agent)} stopped early and was nudged: {_nudged_for(event.text)}", "now")
         if isinstance(event, Compacted):
             words = (
                 f"the conversation was summed up, from about {event.before:,} tokens to {event.after:,}; the plan stays"
@@ -380,6 +381,12 @@ def _to_user(line: str) -> str:
     for head in ("the user ", "The user "):
         line = f"you {line.removeprefix(head)}" if line.startswith(head) else line
     return cut(line, 300)
+
+
+def _nudged_for(text: str) -> str:
+    """The item that a nudge is about, and how far the plan is. The rest of it is for the model."""
+    first = _inside(text).partition(". The user's last message")[0]
+    return first.partition(": ")[2] or first
 
 
 def _inside(text: str) -> str:

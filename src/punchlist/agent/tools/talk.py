@@ -71,7 +71,7 @@ def _enter(site: Site, args: Mapping[str, Any]) -> Answer:
     site.desk.paced(lambda pace: pace._replace(planning=1))  # the answer tells it
     site.tell(Planned(site.agent, plan))
     file = plan_file(plan)
-    return Answer(say("plan-mode", file=file), display=f"plan mode is on; the plan goes to {file}")
+    return Answer(say("plan-mode", file=file), display=f"the plan goes to {file}")
 
 
 def _exit(site: Site, args: Mapping[str, Any]) -> Answer:
