@@ -33,6 +33,7 @@ _DEFAULT = "native"  # a dialect that clears nothing need not be loaded to know 
 _LATELY = 50  # revisions in which the last call of a tool is looked for
 _UNNAMED = "default"  # the session of an agent that names none
 _LONG = 300  # characters of a name that stands as it is
+_LIVE = "7d"  # for how long an agent may have said nothing and still go on with its work
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
@@ -358,6 +359,11 @@ class Desk:
 
         hand_over(self, session)
 
+    def trim(self, before: str, *, plan: str = "", place: str = "") -> dict[str, int]:
+        """Forget history from before a time: of all plans, of one, or of those that were made in a place. What an
+        agent that was at work in the last days has not heard of stays. Returns how much each plan has lost."""
+        return self.store.trim(before, plan, place, live=settings_of.ago(_LIVE))
+
     def carry(self, source: str, target: str) -> Plan:
         """Give a session a copy of the plan of another session's main agent, with its lineage."""
         from .core.replace import replaced
@@ -470,10 +476,15 @@ class Desk:
         plan_id = self._glance()[0]
         lists = self.store.lists(plan_id, self.reader_key) if plan_id else {}
         if lists:
-            from .core.kept import from_text, lost, to_text
+            from .core.kept import from_text, informed, lost, to_text
 
-            left = {tool: to_text(lost(from_text(text), restored)) for tool, text in lists.items()}
-            self.store.keep_lists(plan_id, self.reader_key, left)
+            revision = self.plan.revision
+            kept = {tool: from_text(text) for tool, text in lists.items()}
+            records = self.store.history(plan_id, min(one.at for one in kept.values()))
+            known = {tool: informed(one, records, self.reader_key, revision) for tool, one in kept.items()}
+            self.store.keep_lists(
+                plan_id, self.reader_key, {tool: to_text(lost(one, restored)) for tool, one in known.items()}
+            )
 
     # --- how the work goes -------------------------------------------------------------------------------------------
 
@@ -677,7 +688,7 @@ class Desk:
         if not place:
             return
         try:
-            self.store.trim(settings_of.ago(self.settings.keep_history), place=place)
+            self.trim(settings_of.ago(self.settings.keep_history), place=place)
         except StoreError as error:
             from . import faults
 

@@ -76,6 +76,17 @@ def test_trim_without_a_plan_forgets_the_history_of_all_and_names_them() -> None
     assert set(said.splitlines()[1:]) == {f"{plan('A')}: 2 changes", f"{plan('B')}: 2 changes"}
 
 
+def test_trim_says_what_stays_because_an_agent_has_not_been_told() -> None:
+    call = [SCRIPT, "call", "plan", "--session", "B"]
+    subprocess.run(call, input=b'{"add": ["Ship it"]}', stdout=subprocess.DEVNULL, check=True)
+    do("done", "2", "--session", "B")
+    said = do("trim", "--older-than", "0d", "--session", "B")
+    stays = "1 change since an agent at work last sent or heard the plan: kept."
+    assert said == f"3 changes forgotten; every plan is as it was.\n{plan('B')}: 3 changes\n{stays}\n"
+    told = subprocess.run(call, input=b'{"show": true}', capture_output=True, check=True).stdout.decode()
+    assert "the user completed 2" in told
+
+
 def test_trim_of_a_session_without_a_plan_is_refused() -> None:
     done = subprocess.run([SCRIPT, "trim", "--older-than", "0d", "--session", "C"], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (1, b"punchlist: there is no plan to trim.\n")

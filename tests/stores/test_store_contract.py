@@ -679,6 +679,60 @@ def test_what_is_remembered_of_readers_is_trimmed_with_history(store: Store) -> 
     assert (seen(store, plan, "r"), store.recall("r").nudges) == (0, 0)
 
 
+def test_trimming_leaves_what_a_reader_at_work_has_not_heard_of(store: Store) -> None:
+    agent = desk_of(store)
+    agent.call("TodoWrite", todos(Alpha="pending"))
+    agent.change(lambda plan: ops.add(plan, "Ask Ann"))
+    agent.change(lambda plan: ops.complete(plan, "1"))
+    agent.trim("9999")
+    assert desk_of(store).news(ids=False) == ['the user completed "Alpha".', 'the user added "Ask Ann".']
+    assert desk_of(store).news() == []
+
+
+def test_trimming_leaves_the_list_of_a_reader_at_work(store: Store) -> None:
+    agent = desk_of(store)
+    sent = todos(Alpha="pending", Beta="pending")
+    agent.call("TodoWrite", sent)
+    agent.change(lambda plan: ops.rename(plan, "1", "Alpha, but better"))
+    assert agent.news()
+    agent.trim("9999")
+    desk_of(store).call("TodoWrite", sent)
+    assert [item.text for item in agent.plan.items] == ["Alpha, but better", "Beta"]
+    agent.clear()
+    agent.trim("9999")
+    desk_of(store).call("TodoWrite", sent)
+    assert agent.plan.items == ()
+
+
+def test_trimming_keeps_what_was_renamed_before_a_conversation_was_lost(store: Store) -> None:
+    agent = desk_of(store)
+    agent.call("TodoWrite", todos(Alpha="pending"))
+    agent.change(lambda plan: ops.rename(plan, "1", "Alpha, but better"))
+    assert agent.news()
+    agent.lose_lists(["1"])
+    agent.trim("9999")
+    desk_of(store).call("TodoWrite", todos(Alpha="pending"))
+    assert [item.text for item in agent.plan.items] == ["Alpha, but better"]
+
+
+def test_a_reader_that_was_told_of_everything_holds_no_history(store: Store) -> None:
+    agent = desk_of(store, "native")
+    agent.call("plan", {"add": ["Alpha"]})
+    agent.change(lambda plan: ops.complete(plan, "1"))
+    agent.call("plan", {"add": ["Beta"]})
+    assert sum(agent.trim("9999").values()) == 3
+    assert agent.history() == []
+
+
+def test_a_reader_of_long_ago_holds_no_history(store: Store) -> None:
+    agent = desk_of(store)
+    agent.call("TodoWrite", todos(Alpha="pending"))
+    agent.change(lambda plan: ops.complete(plan, "1"))
+    assert sum(store.trim("9999", live="9998").values()) == 2
+    assert store.lists(agent.plan.id, agent.reader_key) == {}
+    assert agent.history() == []
+
+
 # --- races ---------------------------------------------------------------------------------------------------------
 
 

@@ -140,8 +140,15 @@ def trim(desk: Desk, args: Namespace) -> int:
     whose = f"plan {_called(plan.id, plan.title)}" if is_named else "every plan in the store"
     if not args.yes and not screen.agrees(f"Forget the history of {whose} from before {inline(before)}?"):
         return screen.answer(args, {"trimmed": 0, "plans": {}}, "nothing was forgotten.")
-    gone = desk.store.trim(before, plan=plan.id)
-    return screen.answer(args, {"trimmed": sum(gone.values()), "plans": gone}, *_trimmed(desk, gone))
+    gone = desk.trim(before, plan=plan.id)
+    stays = _untold(desk, before, [plan.id] if plan.id else [one.id for one in desk.store.plans(_NAMED)])
+    return screen.answer(args, {"trimmed": sum(gone.values()), "plans": gone}, *_trimmed(desk, gone), *stays)
+
+
+def _untold(desk: Desk, before: str, plans: list[str]) -> list[str]:
+    """What was not forgotten though it is old enough."""
+    left = sum(record.at < before for plan in plans for record in desk.store.history(plan))
+    return [f"{counted(left, 'change')} since an agent at work last sent or heard the plan: kept."] if left else []
 
 
 def _trimmed(desk: Desk, gone: dict[str, int]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from time import gmtime, strftime
+from time import gmtime, strftime, time
 
 from ..core.changes import Record
 from ..core.errors import StoreError
@@ -118,9 +118,11 @@ class Store(Protocol):
     def plans(self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = "") -> list[Listing]:
         """The plans there are, the last touched first: all, or those of a session, of an agent, of a place, or one."""
 
-    def trim(self, before: str, plan: str = "", place: str = "") -> dict[str, int]:
+    def trim(self, before: str, plan: str = "", place: str = "", live: str = "") -> dict[str, int]:
         """Forget the history, and what is remembered of readers, from before a time: of all plans, of one, or of those
-        that were made in a place. Returns how many records each plan has lost."""
+        that were made in a place. Returns how many records each plan has lost.
+        `live`: readers of whom something was kept since that time are still at work. What they have not heard of stays,
+        and their lists, with what happened since those were sent."""
 
     def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
         """Return when it is over, or when the time is. Whether it is over, is asked whenever this plan may have
@@ -148,8 +150,14 @@ def current(items: Iterable[Item]) -> str:
 
 
 def now() -> str:
-    """The time at which something is kept, in ISO 8601."""
-    return strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())
+    """The time at which something is kept, in ISO 8601, as precise as the times of records."""
+    seconds = time()
+    return strftime("%Y-%m-%dT%H:%M:%S", gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03d}Z"
+
+
+def oldest(before: str, live: str) -> str:
+    """Return from before which time a reader is forgotten, if one that is heard of since `live` is still at work."""
+    return min(before, live) if live else before
 
 
 def masked(text: str, url: str = "") -> str:

@@ -11,7 +11,7 @@ from threading import Condition
 from ..core.changes import Record
 from ..core.errors import StaleRevision
 from ..core.model import MAIN, NOTHING, Pace, Plan, Reader
-from . import Home, Listing, current, is_wanted, now
+from . import Home, Listing, current, is_wanted, now, oldest
 
 _NEW = Reader()
 _FRESH = Pace()
@@ -139,22 +139,31 @@ class MemoryStore:
             listed = map(self._listing, reversed(self._plans.values()))
             return [listing for listing in listed if is_wanted(listing, session, agent, plan, place)][:most]
 
-    def trim(self, before: str, plan: str = "", place: str = "") -> dict[str, int]:
+    def trim(self, before: str, plan: str = "", place: str = "", live: str = "") -> dict[str, int]:
         with self._changed:
             chosen = {id for id in self._plans if self._is_in(id, plan, place)}
-            for who in [who for who, at in self._readers_at.items() if at < before and who[0] in chosen]:
+            old = oldest(before, live)
+            for who in [who for who, at in self._readers_at.items() if at < old and who[0] in chosen]:
                 del self._readers[who], self._readers_at[who]
-            for who in [who for who, at in self._lists_at.items() if at < before and who[0] in chosen]:
+            for who in [who for who, at in self._lists_at.items() if at < old and who[0] in chosen]:
                 del self._lists[who], self._lists_at[who]
             if not plan and not place:
-                for key in [key for key, at in self._paces_at.items() if at < before]:
+                for key in [key for key, at in self._paces_at.items() if at < old]:
                     del self._paces[key], self._paces_at[key]
-            gone = {}
-            for id in chosen:
-                records = self._history.get(id, [])
-                self._history[id] = list(dropwhile(lambda record: record.at < before, records))
-                gone[id] = len(records) - len(self._history[id])
+            gone = {id: self._forget(id, before, live) for id in chosen}
             return {id: count for id, count in gone.items() if count}
+
+    def _forget(self, plan: str, before: str, live: str) -> int:
+        """Forget the history of one plan, up to the first record that is to stay; how much of it that was."""
+        seen, since = self._plans[plan].revision, before
+        if live:
+            heard = [self._readers[who].seen for who, at in self._readers_at.items() if who[0] == plan and at >= live]
+            sent = [at for who, at in self._lists_at.items() if who[0] == plan and at >= live]
+            seen, since = min([seen, *heard]), min([since, *sent])
+        records = self._history.get(plan, [])
+        kept = list(dropwhile(lambda record: record.at < since and record.revision <= seen, records))
+        self._history[plan] = kept
+        return len(records) - len(kept)
 
     def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
         with self._changed:

@@ -23,9 +23,10 @@ from ..core.codec import (
 from ..core.errors import StaleRevision
 from ..core.model import DONE, DROPPED, MAIN, NOTHING, Item, Pace, Plan, Reader
 from ..core.typed import Any, Protocol
-from . import Home, Listing, current
+from . import Home, Listing, current, oldest
 
 _LONG = 300  # characters of a name that stands as it is
+_LAST = 2_147_483_647  # a revision behind all others
 _REMEMBERED = 5_000  # items kept as text
 _head = attrgetter("title", "mode", "paused", "phases", "last_id", "removed")  # what a plan is beside its items
 _PLAIN = Item("", "")[3:]  # what an item has beside id, text and status if nothing was said
@@ -52,8 +53,11 @@ _PLACE = """
 INSERT INTO places SELECT place, id FROM plans WHERE id = ? AND agent = ?
 ON CONFLICT (place) DO UPDATE SET plan = excluded.plan WHERE places.plan <> excluded.plan
 """
-_OLD = """FROM history WHERE at < ? AND revision < coalesce(
-    (SELECT min(revision) FROM history AS kept WHERE kept.plan = history.plan AND kept.at >= ?), 2147483647)"""
+_SINCE = "SELECT min(revision) FROM history WHERE plan = ? AND at >= ?"
+_LIVE_LIST = "SELECT min(at) FROM lists WHERE plan = ? AND at >= ?"
+_LIVE_READER = """
+SELECT min(seen) FROM readers WHERE plan = ? AND at >= ? AND key <> (SELECT author FROM plans WHERE id = readers.plan)
+"""
 _OF_SESSION = "id IN (SELECT plan FROM bindings WHERE session = ?)"
 # Whoever is bound last comes last, even within one tick of the clock, or if it went back.
 _BIND = """
@@ -224,7 +228,8 @@ class Rows:
             raise StaleRevision(f"somebody works from plan {plan} already")
         self._execute(_BIND, (text(home.session), text(home.agent), plan, text(home.host), at, at, plan))
 
-    def trim(self, before: str, plan: str, place: str) -> dict[str, int]:
+    def trim(self, before: str, plan: str, place: str, live: str) -> dict[str, int]:
+        old = oldest(before, live)
         scope = ""
         names: tuple[str, ...] = ()
         if plan:
@@ -232,14 +237,27 @@ class Rows:
         elif place:
             scope, names = " AND plan IN (SELECT id FROM plans WHERE place = ?)", (text(place),)
         else:
-            self._execute("DELETE FROM paces WHERE at < ?", (before,))
-        self._execute(f"DELETE FROM readers WHERE at < ?{scope}", (before, *names))
-        self._execute(f"DELETE FROM lists WHERE at < ?{scope}", (before, *names))
-        old = f"{_OLD}{scope}"
-        gone = self._execute(f"SELECT plan, count(*) {old} GROUP BY plan", (before, before, *names)).fetchall()
-        if gone:
-            self._execute(f"DELETE {old}", (before, before, *names))
-        return dict(gone)
+            self._execute("DELETE FROM paces WHERE at < ?", (old,))
+        self._execute(f"DELETE FROM readers WHERE at < ?{scope}", (old, *names))
+        self._execute(f"DELETE FROM lists WHERE at < ?{scope}", (old, *names))
+        asked = f"SELECT DISTINCT plan FROM history WHERE at < ?{scope}"
+        plans = self._execute(asked, (before, *names)).fetchall()
+        gone = {id: self._forget(id, before, live) for (id,) in plans}
+        return {id: count for id, count in gone.items() if count}
+
+    def _forget(self, plan: str, before: str, live: str) -> int:
+        """Forget the history of one plan, up to the first record that is to stay; how much of it that was."""
+        firsts = [self._first(_SINCE, plan, before)]
+        if live:
+            seen, sent = self._first(_LIVE_READER, plan, live), self._first(_LIVE_LIST, plan, live)
+            firsts.append(None if seen is None else seen + 1)
+            firsts.append(None if sent is None else self._first(_SINCE, plan, sent))
+        kept = [first for first in firsts if first is not None]
+        upto = min(kept) if kept else _LAST
+        return self._execute("DELETE FROM history WHERE plan = ? AND revision < ?", (plan, upto)).rowcount
+
+    def _first(self, asked: str, plan: str, since: str) -> Any:
+        return self._execute(asked, (plan, since)).fetchone()[0]
 
     def small(
         self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: Home | None

@@ -173,8 +173,8 @@ class SqliteStore:
     def plans(self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = "") -> list[Listing]:
         return self._at_once("BEGIN", lambda: self._rows.plans(most, session, agent, plan, place))
 
-    def trim(self, before: str, plan: str = "", place: str = "") -> dict[str, int]:
-        return self._at_once("BEGIN IMMEDIATE", lambda: self._rows.trim(before, plan, place))
+    def trim(self, before: str, plan: str = "", place: str = "", live: str = "") -> dict[str, int]:
+        return self._at_once("BEGIN IMMEDIATE", lambda: self._rows.trim(before, plan, place, live))
 
     def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
         end = monotonic() + seconds

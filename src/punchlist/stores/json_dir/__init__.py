@@ -23,7 +23,7 @@ from ...core.codec import pace_from_json, pace_to_json
 from ...core.errors import StaleRevision, StoreError
 from ...core.model import MAIN, NOTHING, Pace, Plan, Reader
 from ...core.typed import Any, TypeVar
-from .. import Home, Listing, current, is_wanted
+from .. import Home, Listing, current, is_wanted, oldest
 from . import files, form
 from .files import NOWHERE
 from .form import digest_of, foreign_stem, home_of, identity, lines_of, part, record_of, session_of, stem_of
@@ -161,12 +161,13 @@ class JsonStore:
         found = [listing for listing in found if is_wanted(listing, session, agent, plan, place)]
         return nlargest(most, found, key=lambda listing: listing.touched)
 
-    def trim(self, before: str, plan: str = "", place: str = "") -> dict[str, int]:
+    def trim(self, before: str, plan: str = "", place: str = "", live: str = "") -> dict[str, int]:
         def work() -> dict[str, int]:
             if not plan and not place:
-                self._forget_old(before)
+                self._forget_old(oldest(before, live))
             pairs = [pair for id in ([plan] if plan else self._ids()) if (pair := self._look(id))]
-            gone = {pair.id: pair.trim(before) for pair in pairs if not place or pair.home.place == place}
+            chosen = [pair for pair in pairs if not place or pair.home.place == place]
+            gone = {pair.id: pair.trim(self._since(pair, before, live), before, live) for pair in chosen}
             return {id: count for id, count in gone.items() if count}
 
         return self._alone(work)
@@ -326,6 +327,12 @@ class JsonStore:
         if lists:
             files.make_folder(os.path.join(self._inner, "lists"))
             self._point("lists", digest_of(plan, reader), {**self.lists(plan, reader), **lists})
+
+    def _since(self, pair: Pair, before: str, live: str) -> str:
+        """From when on the history of a plan is to stay: also since a reader that is still at work sent its list."""
+        names = [digest_of(pair.id, reader) for reader in pair.readers] if live else []
+        sent = [files.written_at(os.path.join(self._inner, "lists", name)) for name in names]
+        return min([before, *(at for at in sent if at >= live)])
 
     def _forget_old(self, before: str) -> None:
         for folder in [os.path.join(self._inner, kind) for kind in _FORGETTABLE]:

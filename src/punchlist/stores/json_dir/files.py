@@ -157,8 +157,17 @@ def newest(folder: str, ending: str) -> list[str]:
 def forget(path: str, before: str) -> None:
     """Remove a file that was last written before a time."""
     with _Naming(path):
-        if strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(os.lstat(path).st_mtime)) < before:
+        if written_at(path) < before:
             os.unlink(path)
+
+
+def written_at(path: str) -> str:
+    """When a file was last written, in ISO 8601; empty if it is not there."""
+    try:
+        moment = os.lstat(path).st_mtime
+    except FileNotFoundError:
+        return ""
+    return strftime("%Y-%m-%dT%H:%M:%S", gmtime(moment)) + f".{int(moment * 1000) % 1000:03d}Z"
 
 
 def stamp(path: str) -> Stamp:

@@ -10,7 +10,7 @@ from ...core.changes import Record, noted
 from ...core.errors import StaleRevision, StoreError
 from ...core.model import USER, Plan, Reader
 from ...core.typed import NoReturn
-from .. import Home
+from .. import Home, oldest
 from . import files, form
 from .files import NOWHERE, Stamp
 from .form import VERSION, Line, digest
@@ -223,18 +223,24 @@ class Pair:
         story = files.append(self.history_path, self._end, form.text_of([line]), sync=sync)
         self._take([line], self.plan, story, self._stamps[1], story[0])
 
-    def trim(self, before: str) -> int:
-        """Let the history begin at a time; how many records less it has."""
+    def trim(self, since: str, before: str, live: str) -> int:
+        """Let the history begin at a time; how many records less it has. Readers are forgotten from before another
+        time, but those of whom something was kept since `live` stay, with what they have not heard of."""
         lines = readable(self.history_path, form.lines_of(files.read(self.history_path)[0])[0])
         run = form.last_run(lines)
-        old = list(takewhile(lambda line: line["at"] < before, run))  # across a hole, nothing could be undone
+        at_work = _at_work(lines, live) if live else {}
+        seen = min([self.plan.revision, *(self.readers[key].seen for key in at_work)])
+        old = list(  # across a hole, nothing could be undone
+            takewhile(lambda line: line["at"] < since and line["revision"] <= seen, run)
+        )
         count = sum("changes" in line for line in old)
         if count:
             run = run[len(old) :]
             plan = form.with_head(form.rewound(self.plan, run), old[-1])
             run.insert(0, form.beginning(plan, old[-1]["at"], old[-1]["digest"]))
-        heard = [line for line in lines if not ("seen" in line and line["at"] < before)]
+        heard = [line for line in lines if not ("seen" in line and line["at"] < oldest(before, live))]
         if count or len(heard) < len(lines):
+            heard += [{"reader": key, "seen": self.readers[key].seen, "at": at} for key, at in at_work.items()]
             self._write_history(form.rewritten(heard, run, form.identity(self.id, self.home)))
         return count
 
@@ -242,6 +248,12 @@ class Pair:
         story = files.replace(self.history_path, form.text_of(lines), self._draft)
         self._forget()
         return story
+
+
+def _at_work(lines: Iterable[Line], live: str) -> dict[str, str]:
+    """The readers of whom something was kept since a time, and when that was last."""
+    found = {line["reader"]: line["at"] for line in lines if "heard" in line or "seen" in line}
+    return {key: at for key, at in found.items() if at >= live}
 
 
 def readable(path: str, lines: Iterable[Line | None]) -> list[Line]:

@@ -210,8 +210,8 @@ class PostgresStore:
     def plans(self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = "") -> list[Listing]:
         return self._at_once(lambda: self._rows.plans(most, session, agent, plan, place), _ONE_MOMENT)
 
-    def trim(self, before: str, plan: str = "", place: str = "") -> dict[str, int]:
-        return self._at_once(lambda: self._rows.trim(before, plan, place), "BEGIN")
+    def trim(self, before: str, plan: str = "", place: str = "", live: str = "") -> dict[str, int]:
+        return self._at_once(lambda: self._rows.trim(before, plan, place, live), "BEGIN")
 
     def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
         with self._own_lock():
