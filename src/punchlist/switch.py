@@ -61,6 +61,8 @@ def hold(key: str, reason: str) -> bool:
 
 def held_back(key: str) -> str:
     """Why an agent is not to be nudged; empty if it may be."""
+    if not _holds_any():
+        return ""
     try:
         with open(_held_path(key), encoding="utf-8") as file:
             return file.read() or "it is held back"
@@ -70,6 +72,8 @@ def held_back(key: str) -> str:
 
 def release(key: str) -> bool:
     """Let an agent be nudged again. Return whether it was held back."""
+    if not _holds_any():
+        return False
     try:
         os.unlink(_held_path(key))
     except OSError:
@@ -77,8 +81,20 @@ def release(key: str) -> bool:
     return True
 
 
+def _holds_any() -> bool:
+    """Whether any agent is held back. Few ever are, and the digest that a file is named by takes long to load."""
+    try:
+        return bool(os.listdir(_held_folder()))
+    except OSError:
+        return False
+
+
 def _held_path(key: str) -> str:
-    return os.path.join(state_folder(os.environ), "held", _name("reader", key))
+    return os.path.join(_held_folder(), _name("reader", key))
+
+
+def _held_folder() -> str:
+    return os.path.join(state_folder(os.environ), "held")
 
 
 def _names(place: str, session: str) -> list[tuple[str, str]]:

@@ -54,6 +54,8 @@ class Breaker:
 
 
 def _number(store: str) -> int:
-    from binascii import crc32
-
-    return crc32(store.encode("utf-8", "surrogateescape"))
+    """A number for each store. To load a module for that would take a hook longer than this."""
+    number = 0
+    for byte in store.encode("utf-8", "surrogateescape"):
+        number = (number * 31 + byte) % 2**32
+    return number
