@@ -136,7 +136,8 @@ def _listed(desk: Desk, context: str, heard: Tally) -> Attachment | None:
 
 
 def _our_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
-    text = brief.restored(plan, ids=desk.dialect.rules.shows_ids) if context in _AGAIN else ""
+    ids, going_on = desk.dialect.rules.shows_ids, context != "resume"
+    text = brief.restored(plan, ids=ids, going_on=going_on) if context in _AGAIN else ""
     return _todo(desk, plan, text, context)
 
 
@@ -149,7 +150,8 @@ def _claude_list(desk: Desk, plan: Plan, context: str) -> Attachment | None:
     if context == "changed":
         return _todo(desk, plan, whole_list(desk.dialect, plan), context, content)
     listed = inline(json.dumps(content, ensure_ascii=False))
-    next = f"{brief.noted(plan)} {brief.closing(plan, 'Carry on with what is open.')}".lstrip()
+    words = brief.WHEN_ASKED if context == "resume" else "Carry on with what is open."
+    next = f"{brief.noted(plan)} {brief.closing(plan, words)}".lstrip()
     if again:
         return _todo(desk, plan, say("claude-code.restored", list=listed, next=next), context, content)
     return _todo(desk, plan, say("claude-code.present", list=listed, next=next), context, content)

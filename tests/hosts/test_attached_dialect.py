@@ -14,6 +14,7 @@ import pytest
 import punchlist
 from punchlist.dialects import PATHS
 from punchlist.hosts.claude_code import answer
+from punchlist.mcp import protocol
 from punchlist.policy.limits import tokens
 from punchlist.settings import attached_dialects, for_host, keep_dialect, load
 from tests.mcp.raw import Raw
@@ -35,6 +36,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(*words: str) -> str:
     return subprocess.run([SCRIPT, *words], check=True, capture_output=True, encoding="utf-8", env=os.environ).stdout
+
+
+def stateless(client: str) -> dict[str, Any]:
+    """What a client that does not greet sends with every request."""
+    about = {"name": client, "version": "1"}
+    capabilities = "io.modelcontextprotocol/clientCapabilities"
+    return {protocol.VERSION_KEY: protocol.STATELESS[-1], protocol.CLIENT_KEY: about, capabilities: {}}
 
 
 def event(name: str, **more: Any) -> str:
@@ -76,6 +84,36 @@ def test_the_server_gives_that_agent_its_tool_with_its_own_instructions_and_no_o
         assert [tool["name"] for tool in client.result("tools/list")["tools"]] == ["plan"]
 
 
+def test_a_client_that_does_not_greet_is_given_it_as_well() -> None:
+    keep_dialect("claude-code", "claude-code")
+    with Raw() as client:
+        found = client.result("server/discover", _meta=stateless("claude-code"))
+        assert found["instructions"].startswith("# Task management")
+        tools = client.result("tools/list", _meta=stateless("claude-code"))["tools"]
+        assert [tool["name"] for tool in tools] == ["TodoWrite"]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "tool", "listed"),
+    [
+        ("claude-code", "TodoWrite", '{"content": "Ask Ann", "status": "pending", "activeForm": "Ask Ann"}'),
+        ("gencode", "TodoWrite", "[ ] Ask Ann"),
+        ("llxprt", "todo_write", "- [ ] Ask Ann"),
+    ],
+)
+def test_an_edit_that_is_told_in_an_answer_is_followed_by_the_list_once(dialect: str, tool: str, listed: str) -> None:
+    todos = [READ] if tool == "TodoWrite" else [{"id": "1", "content": "Read", "status": "in_progress"}]
+    with Raw("--dialect", dialect, env={**os.environ, "PUNCHLIST_SESSION": "s1"}) as client:
+        client.greet()
+        client.say(tool, todos=todos)
+        run("add", "Ask Ann", "--session", "s1")
+        told = client.say(tool, todos=todos)
+        assert 'the user added "Ask Ann".' in told
+        assert told.count(listed) == 1
+        again = client.say(tool, todos=todos)
+        assert again.count(listed) == (dialect != "claude-code"), "the others always answer with the list"
+
+
 @pytest.mark.parametrize("dialect", [name for name in PATHS if name != "native"])
 def test_the_instructions_of_a_dialect_are_its_own_and_bounded(dialect: str) -> None:
     with Raw("--dialect", dialect) as client:
@@ -87,10 +125,14 @@ def test_the_instructions_of_a_dialect_are_its_own_and_bounded(dialect: str) -> 
 
 def test_a_session_begins_and_goes_on_with_the_attachments_of_the_dialect() -> None:
     keep_dialect("claude-code", "claude-code")
-    assert "<system-reminder>" in event("SessionStart", source="startup")
+    assert event("SessionStart", source="startup").startswith("The todo list is empty."), "Claude Code wraps it itself"
     with punchlist.open(session="s1", dialect="claude-code") as desk:
         desk.call("TodoWrite", {"todos": [READ]})
-    assert '"content": "Read"' in event("SessionStart", source="compact")
+    assert "Carry on with what is open." in event("SessionStart", source="compact")
+    for source in ("resume", "clear"):
+        told = event("SessionStart", source=source)
+        assert '"content": "Read"' in told
+        assert "Continue it when the user asks for it." in told
 
 
 def test_reminders_come_as_often_as_that_system_reminds_on_our_budget() -> None:

@@ -90,7 +90,8 @@ def test_a_model_that_gets_its_plan_back_is_sent_on_only_if_work_may_go_on() -> 
 )
 def test_claude_code_is_sent_on_only_if_work_may_go_on(context: str, edit: Any, words: str) -> None:
     at = planned("claude-code")
-    assert "Carry on with what is open." in told(at, context)[0]
+    going_on = "Continue it when the user asks for it." if context == "resume" else "Carry on with what is open."
+    assert going_on in told(at, context)[0]
     at.change(edit)
     assert words in told(at, context)[0]
     assert "Carry on" not in "".join(told(at, context))

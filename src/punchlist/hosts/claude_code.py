@@ -35,12 +35,21 @@ _PACKED = frozenset(["tool_input", "tool_response", "background_tasks", "session
 _OVER = frozenset(["completed", "done", "failed", "error", "killed", "cancelled", "canceled", "stopped", "aborted"])
 _REFUSALS = ("requested permissions to", "Permission to use", "doesn't want to proceed with this tool use")
 _TYPED = ("", "user", "sdk")  # whose prompts are the user's; any other source wakes the agent up
+_WRAPPER = ("<system-reminder>", "</system-reminder>")
 _NOTICE = "<task-notification>"  # begins a prompt that is not the user's: work in the background has ended
 
 
 def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | None:
     """What to say to an event, or nothing."""
-    return written(event, heed(read(event), _HOST, flags))
+    said = heed(read(event), _HOST, flags)
+    return written(event, said._replace(context=_unwrapped(said.context)))
+
+
+def _unwrapped(context: str) -> str:
+    """What a dialect wraps as Claude Code wraps it itself: a second wrapper would be shown to the model as a text."""
+    if _WRAPPER[0] not in context:
+        return context
+    return "\n".join(line for line in context.split("\n") if line not in _WRAPPER)
 
 
 def unpacked(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -236,7 +236,7 @@ def _attached(desk: Desk, source: str) -> list[str]:
     from ..attachments import attached
 
     moments.end_quiet(desk)
-    context = {"startup": "start", "resume": "resume"}.get(source, "compact")
+    context = {"startup": "start", "compact": "compact"}.get(source, "resume")  # after which the user speaks first
     return [one.text for one in attached(desk, context)]
 
 

@@ -53,6 +53,7 @@ class Server:
         self._is_off = settings.off
         self._session = callers.session
         self._client = ""
+        self._taken = ""  # the client whose dialect is spoken
         self._greeted = False  # by a handshake
         self._structured = False  # whether the client asked for data beside the text of every answer
         self._subscriptions: list[Id] = []
@@ -122,6 +123,8 @@ class Server:
             if request is None or request.id is None:
                 self._hear(request)
                 return []
+            if request.stateless:
+                self._take_dialect(self._client_of(request))
             result = self._method(request.method)(request)
             return [self._begun(request) if result is None else protocol.succeeded(request, result)]
         except Fault as error:
@@ -149,7 +152,7 @@ class Server:
 
     def _initialize(self, request: Request) -> Message:
         self._client = _name_of(request.params.get("clientInfo"))
-        self._take_dialect()
+        self._take_dialect(self._client)
         self._structured = _STRUCTURED in _experimental(request.params.get("capabilities"))
         return {
             "protocolVersion": protocol.version_for(request.params.get("protocolVersion")),
@@ -163,9 +166,13 @@ class Server:
         about = {"capabilities": _CAPABILITIES, **self._instructions()}
         return {"supportedVersions": list(protocol.STATELESS), **about, **_NEVER_KEPT}
 
-    def _take_dialect(self) -> None:
-        """Speak the dialect that this client's agent was attached with. Nothing was asked for yet."""
-        own = for_host(self._settings, host_of(self._client))
+    def _take_dialect(self, client: str) -> None:
+        """Speak the dialect that this client's agent was attached with. A client that does not greet names itself with
+        every request."""
+        if client == self._taken:
+            return
+        self._taken = client
+        own = for_host(self._settings, host_of(client))
         if own.dialect != self._dialect.name:
             self._dialect = load(own.dialect)
             self._desks = Desks(own, self._callers, self._dialect, self._plan)
@@ -177,7 +184,7 @@ class Server:
             return {}
         if self._dialect.name == _NATIVE or not self._dialect.system:
             return {"instructions": say("mcp")}
-        words = say(self._dialect.system, tool=tools[0].name, shell=_SHELLS.get(host_of(self._client), "shell"))
+        words = say(self._dialect.system, tool=tools[0].name, shell=_SHELLS.get(host_of(self._taken), "shell"))
         rule = say("mcp.commit")
         return {"instructions": f"{words.rstrip()}\n\n{rule}"}
 
@@ -248,7 +255,7 @@ class Server:
                 return desk.decline(name, f"{name} is switched off at present.")
             # Where the store does not say whether the agent goes on, a pause is not refused: it fails, and stops it.
             goes_on = tools is None or any(tool.only_continuing for tool in tools)
-            return desk.call(name, {} if args is None else args, continuing=goes_on)
+            return _with_list(desk, desk.call(name, {} if args is None else args, continuing=goes_on))
         except Refused as refusal:
             return desk.decline(name, str(refusal))
         except StoreError as error:
@@ -291,6 +298,22 @@ class Server:
     def _is_watched(self) -> bool:
         """Whether somebody wants to hear that tools come and go."""
         return self._greeted or bool(self._subscriptions)
+
+
+def _with_list(desk: Desk, reply: Reply) -> Reply:
+    """The answer; where it tells of an edit of the user's, with the list behind it in the form of a dialect that sends
+    it whole, so that the next list holds the edit."""
+    if not desk.owes_list:
+        return reply
+    from ..moments import whole_list
+
+    desk.owes_list = False
+    plan = desk.working
+    content = desk.dialect.content(plan) if desk.dialect.content else ""
+    listed = whole_list(desk.dialect, plan)
+    if not listed or (isinstance(content, str) and content in reply.text):
+        return reply
+    return reply._replace(text=f"{reply.text}\n{listed}")
 
 
 def _of_ours(error: Exception) -> Fault:

@@ -13,6 +13,7 @@ from ..core.typed import Any
 from ..prompts import say
 
 CONTEXTS = ("start", "changed", "compact", "resume")
+WHEN_ASKED = "Continue it when the user asks for it."
 POST_COMPACT = "post-compact"
 _WRAPPERS = {"gencode": "reminder"}
 _REMINDERS = {"plan.reminder": "", "claude-code.reminder": "claude-code", "gencode.nag": "gencode"}  # whose words
@@ -68,7 +69,7 @@ def restored(plan: Plan, *, ids: bool, going_on: bool = True, agent: str = "") -
         return ""
     done = plan.progress
     progress = f" ({done.completed}/{done.total} done)" if done.completed else ""
-    words = "Carry on from there." if going_on else "Continue it when the user asks for it."
+    words = "Carry on from there." if going_on else WHEN_ASKED
     return say("plan.list", progress=progress, list=listed(plan, ids=ids, agent=agent), next=closing(plan, words))
 
 
