@@ -271,7 +271,7 @@ def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Rec
         asked = dialect.asked(seen, call)
     if not asked or (not unknown and not history and is_undisputed(asked, now, desk.name)):
         return call, ()
-    edits = _edits_of_others(desk, now, unknown) if unknown else NOTHING
+    edits = edits_of_others(desk, now, unknown) if unknown else NOTHING
     ids, final = dialect.rules.shows_ids, desk.settings.user_closed_is_final
     found = [spared(asked, now, edits, agent=desk.name, final=final, ids=ids)]
     if history:
@@ -286,7 +286,8 @@ def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Rec
     return call, tuple([line for one in found for line in one.said])
 
 
-def _edits_of_others(desk: Desk, now: Plan, unknown: Sequence[Record]) -> Edits:
+def edits_of_others(desk: Desk, now: Plan, unknown: Sequence[Record]) -> Edits:
+    """What others than this desk's reader made of each item in these records."""
     try:
         others = [turn for turn in turns(now, unknown) if turn[1] != desk.reader_key]
     except Disagreement:  # the history was lost and begun again: nothing tells what was edited

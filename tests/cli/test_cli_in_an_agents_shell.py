@@ -6,13 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import punchlist
-from punchlist import ops, ties
+from punchlist import Plan, ops, ties
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
 CLAUDE = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1"}
@@ -106,6 +107,48 @@ def test_what_the_user_completed_is_not_started_again(host: str) -> None:
     said = run("--session", "s1", "start", "1", env=SHELLS[host], code=1)
     assert said == 'punchlist: 1 "s1 first" was closed by the user; it stays completed.\n'
     assert statuses("s1")[0] == "completed"
+
+
+UNHEARD = [
+    (("rename", "2", "Mine"), lambda plan: ops.rename(plan, "2", "Yours"), "rename 2", "renamed"),
+    (("start", "2"), lambda plan: ops.block(plan, "2", why="no access"), "start 2", "blocked"),
+    (("done", "2"), lambda plan: ops.block(plan, "2", why="no access"), "done 2", "blocked"),
+    (("unblock", "2"), lambda plan: ops.block(plan, "2", why="no access"), "unblock 2", "blocked"),
+    (("drop", "2", "--why", "no need"), lambda plan: ops.note(plan, "2", "Keep it"), "drop 2", "noted on"),
+]
+
+
+@pytest.mark.parametrize(("words", "edit", "asked", "kind"), UNHEARD, ids=[row[2] for row in UNHEARD])
+def test_an_edit_that_the_agent_has_not_heard_of_is_told_and_not_undone(
+    words: tuple[str, ...], edit: Callable[[Plan], Plan], asked: str, kind: str
+) -> None:
+    with punchlist.open(session="s1") as desk:
+        mine = desk.change(edit)
+        said = run(*words, env=CLAUDE, code=1)
+        assert f"the user {kind} 2" in said
+        assert f"{asked} was not applied: the user {kind} it; say it again if you still mean it." in said
+        assert desk.plan.items == mine.items
+        run(*words, env=CLAUDE)
+        assert desk.plan.items != mine.items, "it has heard of it now"
+        assert desk.news() == [], "and hears of it once"
+
+
+@pytest.mark.parametrize("host", NAMED)
+def test_an_agent_removes_nothing_with_an_editor(host: str, tmp_path: Path) -> None:
+    text = run("show", "--markdown", env=SHELLS[host])
+    draft = tmp_path / "plan.md"
+    draft.write_text("".join(line for line in text.splitlines(keepends=True) if "second" not in line), encoding="utf-8")
+    said = run("edit", "--file", str(draft), env=SHELLS[host], code=1)
+    assert 'only the user removes 2 "s1 second"' in said
+    assert statuses("s1") == ["in_progress", "pending"]
+
+
+@pytest.mark.parametrize("host", SHELLS)
+def test_nobody_becomes_the_user_by_saying_so(host: str) -> None:
+    claims = {**SHELLS[host], "PUNCHLIST_BY": "user"}
+    assert "rm is for the user" in run("--session", "s1", "rm", "1", env=claims, code=1)
+    run("--session", "s1", "done", "1", env=claims)
+    assert last("s1")[0] == "main"
 
 
 def test_what_another_agent_completed_or_works_on_is_not_started() -> None:

@@ -87,10 +87,10 @@ def require_user(what: str) -> None:
 @lru_cache(1)
 def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
     environ = dict(variables)
-    by = environ.get("PUNCHLIST_BY", "").strip()
-    if by:
-        return Caller(by, environ.get("PUNCHLIST_SESSION", ""), OURS)
     processes = list(_processes()) if os.path.isdir(ties.home()) else []
+    by = environ.get("PUNCHLIST_BY", "").strip()
+    if by not in ("", USER) and not _is_in_another_agent(processes):  # nobody becomes the user by saying so
+        return Caller(by, environ.get("PUNCHLIST_SESSION", ""), OURS)
     marks = {who for process in processes for who in ties.seen_in_shell(process)}
     signs = list(_signs(environ))
     above = next(_agents(processes), None)
@@ -105,6 +105,12 @@ def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
         who = next((one for one in signs if one.session), signs[0])
         return Caller(who.agent, who.session, who.host)
     return Caller()
+
+
+def _is_in_another_agent(processes: list[ties.Process]) -> bool:
+    """Whether the nearest agent above this process is not one of ours, and at work."""
+    process, who = next(_agents(processes), (None, None))
+    return process is not None and who is not None and who.host != OURS and not ties.is_idle(process)
 
 
 def _marked(marks: set[ties.Who]) -> Caller:

@@ -11,7 +11,6 @@ from ..core import ops, render
 from ..core.changes import difference
 from ..core.codec import to_json
 from ..core.errors import PunchlistError, Refused, SettingsError, StoreError
-from ..core.merge import protect
 from ..core.model import MAIN, Pace, Plan
 from ..core.text import counted, quoted
 from ..desk import Desk, desk_for
@@ -254,7 +253,9 @@ def _apply(desk: Desk, args: Namespace, edit: Callable[[Plan], Plan]) -> int:
         after = edit(plan)
         if not caller().is_agent:
             return after
-        return protect(plan, after, closed_is_final=desk.settings.user_closed_is_final).plan
+        from .guarded import guarded
+
+        return guarded(desk, caller(), plan, after)
 
     after = desk.change(noting, by=caller().by)
     before = seen[-1]

@@ -57,7 +57,7 @@ def unheard_edits(turns: Iterable[tuple[str, Plan, Plan]], now: Plan) -> Edits:
                 continue
             if was is None:
                 found.setdefault(item.id, {})["added"] = by
-                continue
+                was = Item(item.id, item.text)  # what else was done to it counts, too
             for kind in _kinds(was, item, current[item.id]):
                 found.setdefault(item.id, {})[kind] = by
     return found
