@@ -406,10 +406,14 @@ class Desk:
                 if told and not self.may_tell(now, reader):
                     return []
                 self.remember(now, reader, told=bool(told))
-                self.owes_list = self.owes_list or any(record.by == USER for record in records)
-                return told
             except StaleRevision:
                 now, reader = self._look()
+                continue
+            except StoreError as error:  # it is told again, once this can be kept
+                if not error.is_readable:
+                    raise
+            self.owes_list = self.owes_list or any(record.by == USER for record in records)
+            return told
         raise self.beaten()
 
     def unheard(self, now: Plan, reader: Reader) -> list[Record]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 
 from .core.changes import CALLS, QUIET
+from .core.errors import StoreError
 from .core.model import MAIN, Item, Pace, Plan
 from .core.ops import called, resume
 from .core.text import inline
@@ -73,13 +74,18 @@ def started(desk: Desk, source: str) -> list[str]:
         pace = pace._replace(revision=plan.revision, turns=0, reminded=0, planning=0)
         return pace if source == "compact" else prompted(pace, plan.revision)
 
-    pace = desk.paced(step)
+    try:
+        pace = desk.paced(step)
+        if source in _LOST:
+            desk.lose_lists(brief.listed_ids(plan))
+    except StoreError as error:
+        if not error.is_readable:
+            raise
+        pace = desk.pace  # that nothing can be written down is no reason to keep the plan from the model
     agent = desk.name if desk.is_shared else ""
     text = brief.restored(plan, ids=_knows_ids(desk, pace), going_on=source == "compact", agent=agent)
     if text and desk.is_new:
         desk.news()  # all of it is in the list
-    if source in _LOST:
-        desk.lose_lists(brief.listed_ids(plan))
     return [*([text] if text else []), *_updates(desk, pace)]
 
 

@@ -44,7 +44,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     path = tmp_path / "disk"
     path.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", path], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", path], capture_output=True, check=False
     )
     if mounted.returncode:
         pytest.skip("a small disk cannot be mounted here")

@@ -12,6 +12,7 @@ import pytest
 
 import punchlist
 from punchlist import ops
+from punchlist.core.errors import StoreError
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
 
@@ -42,3 +43,66 @@ def test_storage_full_is_told_as_such_by_a_new_process(kind: str, small_disk: Pa
     filling.unlink()
     with punchlist.open(url, session="s") as desk:
         assert [item.text for item in desk.plan.items] == ["first"]
+
+
+def listed(url: str) -> list[str]:
+    shown = subprocess.run(
+        [SCRIPT, "--store", url, "--session", "s", "show", "--json"], capture_output=True, check=True
+    )
+    return [item["text"] for item in json.loads(shown.stdout)["items"]]
+
+
+def resumed(url: str) -> str:
+    event = {"hook_event_name": "SessionStart", "session_id": "s", "source": "resume", "cwd": "."}
+    hook = [SCRIPT, "--store", url, "hook", "claude-code"]
+    return subprocess.run(hook, input=json.dumps(event).encode(), capture_output=True, check=True).stdout.decode()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "json"])
+def test_without_a_free_byte_the_plan_can_be_read(kind: str, small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"{kind}:{small_disk}/plans"
+    with punchlist.open(url, session="s") as desk:
+        desk.change(lambda plan: ops.add(plan, "first"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(small_disk))
+    filling = filled(small_disk)
+    assert listed(url) == ["first"]
+    for command in ("log", "plans"):
+        run = [SCRIPT, "--store", url, "--session", "s", command]
+        assert "first" in subprocess.run(run, capture_output=True, encoding="utf-8", check=True).stdout
+    assert "1 first" in resumed(url)
+    assert listed(url) == ["first"]
+    filling.unlink()
+    with punchlist.open(url, session="s") as desk:
+        desk.change(lambda plan: ops.add(plan, "second"))
+    assert listed(url) == ["first", "second"]
+
+
+def test_without_a_free_byte_what_a_killed_process_left_in_the_log_is_read(small_disk: Path) -> None:
+    url = f"sqlite:{small_disk}/plans"
+    with punchlist.open(url, session="s") as desk:
+        desk.change(lambda plan: ops.add(plan, "first"))
+    dying = f"""if True:
+        import os, punchlist
+        desk = punchlist.open({url!r}, session="s")
+        desk.change(lambda plan: punchlist.ops.add(plan, "second"))
+        os._exit(0)"""
+    subprocess.run([sys.executable, "-c", dying], check=True)
+    (small_disk / "plans-shm").unlink()  # as after a restart of the machine, on some systems
+    filled(small_disk)
+    assert listed(url) == ["first", "second"]
+
+
+def test_a_store_that_was_opened_on_a_full_disk_is_written_once_there_is_room(small_disk: Path) -> None:
+    url = f"sqlite:{small_disk}/plans"
+    with punchlist.open(url, session="s") as desk:
+        desk.change(lambda plan: ops.add(plan, "first"))
+    filling = filled(small_disk)
+    with punchlist.open(url, session="s") as desk:
+        assert [item.text for item in desk.plan.items] == ["first"]
+        with pytest.raises(StoreError, match="cannot grow: the disk is full"):
+            desk.change(lambda plan: ops.add(plan, "second"))
+        filling.unlink()
+        desk.change(lambda plan: ops.add(plan, "second"))
+        with punchlist.open(url, session="s") as other:
+            other.change(lambda plan: ops.add(plan, "third"))
+        assert [item.text for item in desk.plan.items] == ["first", "second", "third"]

@@ -60,6 +60,11 @@ class StoreError(PunchlistError):
         self.kind = kind  # permission, full, or nothing of that sort
         super().__init__(message)
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether only writing failed, so that what is in the store may still be read."""
+        return self.kind in ("full", "permission")
+
 
 class StaleRevision(StoreError):
     """The plan has moved on since it was loaded."""

@@ -103,6 +103,7 @@ class SqliteStore:
 
     def _open(self) -> None:
         self._file = _NOWHERE
+        self._full: StoreError | None = None  # why this is a copy of the file, in memory, that can only be read
         try:
             _make_private(self.path)
             file = _inode(self.path)
@@ -116,12 +117,32 @@ class SqliteStore:
             if _inode(self.path) == file:
                 self._prepare(version, tables)
                 self._file = file
-        except StoreError:
+        except StoreError as error:
             self._db.close()
-            raise
+            if error.kind != "full" or not self._copy_to_memory():
+                raise
+            self._file, self._full = file, error
         if self._file == _NOWHERE:  # it was replaced while we waited for it, and the log that we see is the other's
             self._db.close()
             self._open()
+
+    def _copy_to_memory(self) -> bool:
+        """Read the file on a disk without a free byte; whether that worked. There is no room for the memory that all
+        who use a file share, so nobody else may use it meanwhile, and it is copied to be let go of at once."""
+        try:
+            source = sqlite3.connect(self.path, timeout=0, isolation_level=None)
+            self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        except sqlite3.Error:
+            return False
+        try:
+            source.execute("PRAGMA locking_mode=EXCLUSIVE")
+            _patiently(self._patience, lambda: source.backup(self._db))
+            self._rows = Rows(self._db.execute, self._db.executemany)
+            return self._identity() == (VERSION, set())
+        except sqlite3.Error:
+            return False
+        finally:
+            source.close()
 
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
         return self._read(lambda: self._rows.glance(plan, reader))
@@ -203,6 +224,9 @@ class SqliteStore:
     def _stay(self) -> None:
         """Be with the file of this name: what we write to one that was moved away or replaced would be lost with it.
         That one gets what of it is still in the log, which would else be taken for the other's."""
+        if self._full and not self._is_closed:  # there may be room by now, and others may have written
+            self._db.close()
+            self._open()
         file = _inode(self.path)
         if file == self._file or self._is_closed:
             return
@@ -231,6 +255,8 @@ class SqliteStore:
             fail(self.path, error)
 
     def _transacted(self, begin: str, work: Callable[[], _T]) -> _T:
+        if self._full and begin != "BEGIN":
+            raise self._full
         try:
             _patiently(self._patience, self._db.execute, begin)
             result = work()
