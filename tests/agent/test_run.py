@@ -121,6 +121,20 @@ def test_continue_brings_conversation_and_plan_back(tmp_path: Path) -> None:
     assert [one["text"] for one in entries(path) if one["type"] == "user"] == ["go", "the first"]
 
 
+@pytest.mark.parametrize("dialect", ["native", "claude-code", "gencode", "oh-my-pi", "llxprt"])
+def test_a_list_that_waits_in_the_directory_is_the_plan_of_the_next_session_and_of_no_other(
+    tmp_path: Path, dialect: str
+) -> None:
+    punchlist("add", "Read the prepared list")
+    model = script(tmp_path, turn(text="I see. Shall I?", expect=["Read the prepared list"]))
+    first = punchlist("run", "--dialect", dialect, "--model", model, "--session", "one", "hi")
+    assert (first.returncode, first.stderr) == (0, "")
+    other = script(tmp_path, turn(text="Hello?", absent=["Read the prepared list"]))
+    assert punchlist("run", "--dialect", dialect, "--model", other, "--session", "two", "hi").returncode == 0
+    shown = json.loads(punchlist("show", "--session", "one", "--json").stdout)
+    assert [item["text"] for item in shown["items"]] == ["Read the prepared list"]
+
+
 def test_resume_takes_the_beginning_of_an_id_and_continue_the_last_of_this_place(tmp_path: Path) -> None:
     for name in ("alpha", "beta"):
         model = script(tmp_path, turn(text=f"I am {name}."))

@@ -94,9 +94,11 @@ def absolute(address: str) -> str:
     return f"{scheme}:{os.path.abspath(os.path.expanduser(path))}"
 
 
-def welcome(site: Site, said: Transcript) -> None:
-    """Put before the model what it should hear first: the plan it comes back to, or how to make one."""
-    restore(site, said, "resume" if said.messages else "start")
+def welcome(site: Site, said: Transcript, *, goes_on: bool = False) -> None:
+    """Put before the model what it should hear first: the plan it comes back to, or that waits for it (`goes_on`), or
+    how to make one."""
+    has_list_at_start = site.desk.dialect_name == "claude-code"
+    restore(site, said, "resume" if said.messages or (goes_on and not has_list_at_start) else "start")
 
 
 def path_of(state: str, id: str) -> str:

@@ -26,6 +26,7 @@ from ..core.errors import Refused
 from ..core.model import MAIN
 from ..core.render import Line, Span, wrapped
 from ..desk import Desk, desk_for
+from ..hosts.adopt import adopt
 from ..settings import Settings, load, place, state_folder
 from ..tui.styles import PATHS as STYLES
 from ..tui.styles import load as load_style
@@ -77,7 +78,8 @@ def run(args: Namespace) -> int:
     with opened(settings, _transcript(args, settings, folder), model, folder, quiet=_as_json(args)) as session:
         if plan := plan_named(args):
             _bound(session.site.desk, plan)
-        sessions.welcome(session.site, session.said)
+        is_prepared = not session.said.messages and adopt(session.site.desk, "", deaf=False)
+        sessions.welcome(session.site, session.said, goes_on=is_prepared)
         if prompt:
             return _once(session, prompt, _as_json(args))
         from .talk import talk
