@@ -13,6 +13,8 @@ import pytest
 import punchlist
 from punchlist import events, faults, planning, switch, ties
 from punchlist.agent.transcript import Transcript
+from punchlist.core.errors import Refused
+from punchlist.hosts import secret
 from punchlist.private import make_folder
 from punchlist.tui.memory import remember
 
@@ -76,6 +78,26 @@ def test_a_log_that_has_become_a_pipe_keeps_nobody_waiting(state: Path) -> None:
     for _ in range(2000):  # more than a pipe holds
         faults.log("here", ValueError("x" * 100))
     os.close(reader)
+
+
+def test_a_file_of_ours_that_has_become_a_pipe_keeps_nobody_waiting(state: Path) -> None:
+    assert ties.tie("process:1:2", ties.Who("s", "main", "claude-code"))
+    assert switch.hold("key", "why")
+    files = [path for path in state.rglob("*") if path.is_file()]
+    for path in [*files, state / "state" / "punchlist" / "hook-secret"]:
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+    assert len(files) == 2
+    assert ties.tied("process:1:2") is None
+    assert switch.held_back("key") == "it is held back"
+    assert secret.stored() == ""
+
+
+def test_the_log_of_faults_quotes_no_secret(state: Path) -> None:
+    faults.log("hook", Refused("prompt must be a string, not {'password': 'hunter22', 'count': 3}"))
+    (line,) = (state / "state" / "punchlist" / "hook.log").read_text().splitlines()
+    assert "hunter22" not in line
+    assert "prompt must be a string" in line
 
 
 def test_an_event_with_a_number_that_json_does_not_have_is_still_json(state: Path) -> None:

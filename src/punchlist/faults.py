@@ -21,8 +21,8 @@ def log(where: str, error: Exception) -> None:
     from .private import UNBLOCKED, make_folder
 
     kind = "" if isinstance(error, Refused) else f"{type(error).__name__}: "
-    words = " ".join(f"{kind}{error!s:.500}".split())
     try:
+        words = _without_secrets(" ".join(f"{kind}{error!s:.500}".split()))
         make_folder(os.path.dirname(path()))
         handle = os.open(path(), os.O_WRONLY | os.O_CREAT | os.O_APPEND | UNBLOCKED, 0o600)
         with os.fdopen(handle, "a", encoding="utf-8", errors="replace") as file:
@@ -34,3 +34,10 @@ def log(where: str, error: Exception) -> None:
             put_aside(path(), _FULL)
     except OSError:
         pass
+
+
+def _without_secrets(words: str) -> str:
+    """A message may quote what was sent."""
+    from .core.redact import blanked
+
+    return blanked(words)

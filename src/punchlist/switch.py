@@ -6,9 +6,11 @@ from __future__ import annotations
 import os
 
 from .core.text import inline
+from .private import UNBLOCKED
 from .settings import state_folder
 
 _EVERYWHERE = "everywhere"
+_LARGEST = 10_000  # bytes of a reason
 
 
 def is_off(place: str, session: str = "") -> bool:
@@ -38,8 +40,13 @@ def turn(off: bool, *, place: str = "", session: str = "") -> bool:
     from .private import make_folder
 
     make_folder(folder)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
-        file.write(ascii(session or place or _EVERYWHERE) + "\n")
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+    try:
+        os.write(handle, (ascii(session or place or _EVERYWHERE) + "\n").encode())
+    except OSError:  # on a full disk the file is there, and that it is there is what counts
+        pass
+    finally:
+        os.close(handle)
     return True
 
 
@@ -64,10 +71,15 @@ def held_back(key: str) -> str:
     if not _holds_any():
         return ""
     try:
-        with open(_held_path(key), encoding="utf-8") as file:
-            return file.read() or "it is held back"
+        handle = os.open(_held_path(key), os.O_RDONLY | UNBLOCKED)
     except OSError:
         return ""
+    try:
+        return os.read(handle, _LARGEST).decode("utf-8", "replace") or "it is held back"
+    except OSError:
+        return ""
+    finally:
+        os.close(handle)
 
 
 def release(key: str) -> bool:

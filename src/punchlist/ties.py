@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 
 from .core.model import MAIN
 from .core.typed import NamedTuple
+from .private import UNBLOCKED
 from .settings import state_folder
 
 _KEPT = 86_400.0  # seconds until a tie is collected; every prompt ties the agent's process anew
@@ -72,7 +73,7 @@ def tie(key: str, who: Who, *, at: float | None = None) -> bool:
 def tied(key: str, folder: str = "") -> Who | None:
     """Who is behind a key, if a hook left word. Whoever asks often names the folder."""
     try:
-        handle = os.open(f"{folder or home()}/{_name(key)}", os.O_RDONLY)
+        handle = os.open(f"{folder or home()}/{_name(key)}", os.O_RDONLY | UNBLOCKED)
     except OSError:
         return None
     import json

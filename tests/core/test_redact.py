@@ -203,6 +203,16 @@ def test_any_value_keeps_its_form(value: object) -> None:
     assert shape(redacted(value)) == shape(value)
 
 
+def test_a_value_beside_the_name_of_a_secret_is_blanked() -> None:
+    given = {"env": [{"name": "DB_PASSWORD", "value": "hunter22"}, {"name": "DB_HOST", "value": "db.example.org"}]}
+    found = redacted(given)
+    assert found["env"] == [
+        {"name": "DB_PASSWORD", "value": "[redacted]"},
+        {"name": "DB_HOST", "value": "db.example.org"},
+    ]
+    assert redacted({"key": "token_count", "value": "12"}) == {"key": "token_count", "value": "12"}
+
+
 @pytest.mark.parametrize(
     "piece", [*"y-_:", "ab", "password", "--token", "password ", "sk-", "bearer ", *SLOW, *SLOW_QUOTES]
 )

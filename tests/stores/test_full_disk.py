@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import punchlist
-from punchlist import ops
+from punchlist import ops, switch
 from punchlist.core.errors import StoreError
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
@@ -106,3 +106,13 @@ def test_a_store_that_was_opened_on_a_full_disk_is_written_once_there_is_room(sm
         with punchlist.open(url, session="s") as other:
             other.change(lambda plan: ops.add(plan, "third"))
         assert [item.text for item in desk.plan.items] == ["first", "second", "third"]
+
+
+def test_it_can_be_turned_off_and_on_without_a_byte_free(small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(small_disk))
+    switch.turn(True, session="other")
+    filled(small_disk)
+    assert switch.turn(True, session="s")
+    assert switch.is_off("", "s")
+    assert switch.turn(False, session="s")
+    assert not switch.is_off("", "s")

@@ -17,6 +17,7 @@ from ..core.model import MAIN
 from ..core.text import cut, inline
 from ..core.typed import NamedTuple
 from ..desk import Desk
+from ..private import UNBLOCKED
 from ..settings import state_folder
 from ..stores import Listing
 
@@ -122,7 +123,7 @@ def pick(desk: Desk, words: str) -> str:
 def recall(desk: Desk) -> Shown:
     """Return what this terminal was last shown of this directory."""
     try:
-        handle = os.open(_path(desk), os.O_RDONLY)
+        handle = os.open(_path(desk), os.O_RDONLY | UNBLOCKED)
     except OSError:
         return Shown()
     try:

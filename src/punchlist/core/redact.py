@@ -11,6 +11,8 @@ _MOST = 200  # characters of a value
 _READ = 10 * _MOST  # characters that are looked at for them
 _BLANK = "[redacted]"
 _JOINT = "\x1f"  # between the words of a command that is given as a list; white space to every pattern
+_PAIRED = ("name", "key", "variable", "field", "header")  # where a tool is given the name of a value,
+_VALUES = ("value", "val", "content", "data")  # and where the value
 NAMES = (  # without any of these in it, a name is not the name of a secret
     *("pass", "secret", "token", "key", "authorization", "credential", "pwd", "pw", "psk", "signature", "auth", "sig"),
     "cookie",
@@ -63,7 +65,22 @@ _HINTS = (
     *("mongo", "cqlsh", "cypher-shell", "rabbitmqadmin", "rdesktop", "twine", "zip", "sqlcmd", "bcp", "mosquitto"),
     *("ipmitool", "redis-cli", "ldap", "plink", "pscp", "psftp", "openssl", "smb", "rpcclient", "http -", "https -"),
     *("http\x1f-", "https\x1f-", "lftp", "curl", "snyk", "ngrok", "doctl", "stdin", "from-literal", "http-basic"),
-    *("identified", ":5432:", ":5433:", ":6432:", ":*:", "akia", "asia", "abia", "acca", "aiza", "eyj", "-us"),
+    *(
+        "sudo",
+        "private-lines",
+        "identified",
+        ":5432:",
+        ":5433:",
+        ":6432:",
+        ":*:",
+        "akia",
+        "asia",
+        "abia",
+        "acca",
+        "aiza",
+        "eyj",
+        "-us",
+    ),
     *(
         "atlasv1",
         "hooks.slack",
@@ -86,13 +103,20 @@ _HINTS = (
 def redacted(value: Any, name: str = "") -> Any:
     """The value with secrets blanked and long texts cut. Its form stays."""
     if isinstance(value, Mapping):
-        return {key: redacted(entry, str(key)) for key, entry in value.items()}
+        named = _named_in(value)
+        return {key: redacted(entry, named if named and key in _VALUES else str(key)) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [redacted(entry, name) for entry in _blanked_words(value)]
     secret = _is_secret(name) and not _is_count(name, value)
     if isinstance(value, str):
         return _BLANK if value and secret else cut(blanked(value[:_READ]), _MOST)
     return _BLANK if secret and value is not None and not isinstance(value, bool) else value
+
+
+def _named_in(pair: Mapping[Any, Any]) -> str:
+    """The name of a secret whose value is beside it: {"name": "DB_PASSWORD", "value": "..."}."""
+    names = (pair.get(key) for key in _PAIRED)
+    return next((name for name in names if isinstance(name, str) and _is_secret(name)), "")
 
 
 def recorded(id: str, name: str, args: Any, outcome: str, text: str, *, redact: bool) -> dict[str, Any]:

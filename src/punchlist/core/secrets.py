@@ -41,6 +41,9 @@ _PART = r"[A-Z]{1,80}(?![a-z])|[A-Z]?[a-z]{1,80}|\d{1,80}"
 
 _QUOTE = r"(?P<quote>\\?\"|'|)"
 _URL = r"(://[^\s/:@\"']{0,100}:)[^\s/\"']{1,200}(?=@)"  # https://me:password@host
+_TOKEN_URL = (  # https://token@host
+    r"(https?://)(?=[\w~-]{0,99}\d)(?=[\w~-]{0,99}[A-Za-z])[\w~-]{20,200}(?=@[\w\[])"
+)
 _LOOSE_URL = (  # the same with blanks, as nobody should write it: postgresql://me:pass word@host
     r"(\b(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver)(?:\+\w{1,20})?://[^\s/:@\"']{1,100}:)"
     r"(?!\d{1,5}[\s/])[^\s/\"'@]{0,100}(?: [^\s/\"'@]{1,60}){1,5}(?=@[\w.\[-])"
@@ -114,6 +117,12 @@ _TOOLS = (  # what stands before a secret on a command line, and words without o
         r"\bconfig(?:ure)?\s{1,9}(?:set\s{1,9}|--\S{1,20}\s{1,9}|add\s{1,9}){0,3}(?P<option>)(?:[\w/:.-]{0,80}[:.])?"
         r"(?P<name>[A-Za-z_][\w-]{1,79})(?P<sign>)\s{1,9}(?!-)" + _QUOTE,
     ),
+    (  # fish: set -gx NAME VALUE; Windows: setx NAME VALUE
+        ("set -", "setx ", "set\x1f-", "setx\x1f"),
+        r"(?i)\b(?:set\s{1,9}(?:-{1,2}\w{1,9}\s{1,9}){1,3}|setx\s{1,9})(?P<option>)(?P<name>[A-Za-z_][\w-]{1,79})"
+        r"(?P<sign>)\s{1,9}(?!-)" + _QUOTE,
+    ),
+    (("sudo",), r"\bsudo\s[^;&|\n]{0,99}?(?<=\s)-\w{0,9}S[^;&|\n]{0,99}?<<<\s{0,9}" + _QUOTE),
     (  # machine HOST login ME password VALUE
         ("password",),
         r"(?:\bmachine\s{1,9}\S{1,200}|\bdefault)\s{1,9}(?:(?:login|account)\s{1,9}\S{1,200}\s{1,9}){0,2}password\s{1,9}"
@@ -138,9 +147,10 @@ _TOOLS = (  # what stands before a secret on a command line, and words without o
         r"(?=[^\n|]{1,200}\|[^\n|]{0,60}chpasswd)(?P<quote>)",
     ),
     (
-        ("stdin", "with-token"),
+        ("stdin", "with-token", "sudo"),
         r"\b(?:echo|printf)\s{1,9}(?:-\w{1,3}\s{1,9})?"
-        r"(?=[^\n|]{1,200}\|[^\n|]{0,100}--(?:password-stdin|with-token))" + _QUOTE,
+        r"(?=[^\n|]{1,200}\|[^\n|]{0,100}(?:--(?:password-stdin|with-token)|\bsudo\s[^\n|]{0,60}?-\w{0,9}S\b))"
+        + _QUOTE,
     ),
 )  # fmt: skip
 _HEADERS = ("authorization", "cookie", "setcookie")
@@ -216,6 +226,7 @@ _EXACT = (
     r"|[A-Za-z0-9]{14}\.atlasv1\.[\w-]{20,})\Z"
 )
 _OTHER = (
+    ("private-lines", r"(?<=Private-Lines: )\d{1,3}\s{1,3}[A-Za-z0-9+/=\s]{16,9999}"),  # PuTTY
     ("hooks.slack", r"(?<=hooks\.slack\.com/services/)[\w/]{20,100}"),
     ("webhooks", r"(?<=/api/webhooks/)\d{5,30}/[\w-]{20,100}"),
     (":aa", r"(?<![\w:])\d{8,10}:AA[\w-]{30,40}(?![\w-])"),  # a bot's
@@ -236,6 +247,7 @@ def blanked(text: str) -> str:
     if "@" in text:
         text = re.sub(_URL, rf"\g<1>{BLANK}", text)
         text = re.sub(_LOOSE_URL, rf"\g<1>{BLANK}", text)
+        text = re.sub(_TOKEN_URL, rf"\g<1>{BLANK}", text)
     if any(part in plain for part in NAMES):
         text = _without(_OPTION, _without(_NAMED, text))
     for hints, place in _TOOLS:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from ..private import UNBLOCKED
 from ..settings import state_folder
 
 FIELD = "secret"  # of an event
@@ -21,7 +22,7 @@ def path() -> str:
 def stored() -> str:
     """Return the secret of this user; empty if there is none."""
     try:
-        handle = os.open(path(), os.O_RDONLY)
+        handle = os.open(path(), os.O_RDONLY | UNBLOCKED)
     except OSError:
         return ""
     try:
