@@ -76,6 +76,11 @@ def test_of_a_nudge_the_user_sees_the_item_it_is_about() -> None:
     assert shown(Nudged("main", 1, text)) == '[· the agent stopped early and was nudged: now "Fix it" (1/2)]'
 
 
+def test_after_a_mere_answer_nothing_is_said_about_the_stop() -> None:
+    assert shown(Rested("main", "waiting", "no planned work since the user's last message")) == ""
+    assert shown(Rested("main", "waiting", "the work is paused")) == "[· the agent stops: the work is paused]"
+
+
 def answered(*lines: str) -> str:
     call = Call("1", "shell", {"command": "make"})
     return shown(Called("main", call), Answered("main", call, Result("1", "shell", "\n".join(lines))))

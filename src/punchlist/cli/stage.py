@@ -29,6 +29,7 @@ from ..core import render
 from ..core.model import MAIN, Plan
 from ..core.render import Glyphs, Line, Span
 from ..core.text import block, counted, cut, inline
+from ..policy.resume import UNPLANNED
 from ..tui.styles import Style
 from ..tui.view import View
 from ..tui.view import Worker as Shown
@@ -262,7 +263,7 @@ class Stage:
         failed = event.text.startswith(_FAILED)  # why it did stands with the call
         paused = f"the agent stops: {_FAILED}" if failed else f"paused: {event.text}"
         words = {
-            "waiting": f"the agent stops: {event.text}",
+            "waiting": f"the agent stops: {event.text}" if event.text != UNPLANNED else "",  # it has just answered
             "paused": "" if self._has_told_pause else paused,
             "limit": f"the agent was stopped: {event.text}",
             "stopped": "stopped. Say how to go on.",

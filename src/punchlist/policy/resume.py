@@ -11,6 +11,7 @@ from .limits import Limits
 INTERRUPTED = "it was interrupted"
 WAIT = "the user said to wait"
 LIMITED = "the user asked for a part only"
+UNPLANNED = "no planned work since the user's last message"
 PAUSED, PLANNING = "the work is paused", "planning goes on"
 REFUSED, BACKGROUND = "a permission was refused", "work goes on in the background"
 # After one of these the agent must change the plan again before it is nudged.
@@ -115,7 +116,7 @@ def _reason_to_stop(plan: Plan, pace: Pace, stop: Stop, limits: Limits) -> str:
         (stop.background, BACKGROUND),
         (not any(item.status not in CLOSED for item in plan.items), "nothing is open"),
         (stop.awaiting, "an approval is awaited"),
-        (not _is_planned(pace, stop, limits), "no planned work since the user's last message"),
+        (not _is_planned(pace, stop, limits), UNPLANNED),
         (pace.idle >= limits.idle_nudges, "nudges led to no progress"),
         (pace.nudges >= limits.nudges, "the nudges of this session are used up"),
         (stop.minutes >= limits.minutes, "it has been nudged for long enough"),
