@@ -175,6 +175,7 @@ class _Listing:
             if self._fit(other, entries, as_now=True) >= self._fit(found, entries, as_now=False):
                 found = other
         found = [item and visible.get(item.id, item) for item in found]
+        self._mean_what_is_left(found, sent, visible)
         self._take_up_again(found, sent, [item for item in old if item.status not in self.shown])
         return found
 
@@ -218,6 +219,22 @@ class _Listing:
         same = [entry.text == item.text for entry, item in zip(entries, found, strict=True) if item]
         order = [item.id for item in self.plan.items] if as_now else [held.id for held in self.base.entries]
         return sum(same), in_order([item.id for item in found if item], order)
+
+    def _mean_what_is_left(self, found: list[Item | None], sent: Sequence[Sent], visible: Mapping[str, Item]) -> None:
+        """Of items with equal words, something still to do means the one that is open, rather than one that somebody
+        closed or removed."""
+        over = [
+            index
+            for index, item in enumerate(found)
+            if item and (item.id not in self.there or (item.is_closed and sent[index].status not in CLOSED))
+        ]
+        if not over:
+            return
+        taken = {item.id for item in found if item}
+        left = [item for item in visible.values() if item.id not in taken and not item.is_closed]
+        words = {plainly(item.text): item for item in reversed(left)}
+        for index in over:
+            found[index] = words.pop(plainly(sent[index].text), found[index])
 
     def _take_up_again(self, found: list[Item | None], sent: Sequence[Sent], hidden: Sequence[Item]) -> None:
         """An item out of the sender's sight that it sends in the same words is meant, not a second one like it."""
