@@ -83,6 +83,18 @@ def test_a_number_of_tokens_is_kept_and_a_token_is_not() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "pair",
+    [("name", "value"), ("key", "value"), ("Key", "Value"), ("variable", "value"), ("ParameterKey", "ParameterValue")],
+)
+def test_what_an_entry_beside_it_names_as_a_secret_is_blanked(pair: tuple[str, str]) -> None:
+    naming, named = pair
+    given = {"variables": [{naming: "DB_PASSWORD", named: "hunter2"}, {named: "db", naming: "HOST"}]}
+    blank = {"variables": [{naming: "DB_PASSWORD", named: "[redacted]"}, {named: "db", naming: "HOST"}]}
+    assert redacted(given) == blank
+    assert redacted({naming: ["DB_PASSWORD"], named: "x"}) == {naming: ["DB_PASSWORD"], named: "x"}
+
+
 def test_a_key_that_is_cut_off_is_blanked_to_its_end() -> None:
     text = "cat key\n-----BEGIN RSA " + "PRIVATE KEY-----\n" + "MIIEpAIBAAKCAQEA\n" * 400
     assert redacted(text) == "cat key\n[redacted]"
@@ -113,6 +125,16 @@ _HARD = (
     "basic ",
     "a.password.",
     "'\"password",
+    "sudo -S ",
+    "sudo -S <<< ",
+    "echo a | sudo -S",
+    "name: token\nvalue:",
+    '"value": "a", ',
+    "set -x -x ",
+    "setenv('token', '",
+    "user-secrets set a:",
+    "private-lines: 1\n" + "a" * 20 + "\n",
+    "https://a1b2c3d4e5f6g7h8@",
 )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import punchlist
-from punchlist import Plan, ops
+from punchlist import Plan, faults, ops
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
 SESSION = "5d1c2f70-0000-4000-8000-000000000001"
@@ -325,6 +325,28 @@ def test_the_log_says_whose_event_it_was_and_what_was_wrong_with_it(host: str, s
     raw_hook(sent, "hook", host)
     (line,) = log()
     assert line.partition(" ")[2].startswith(words)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        event("UserPromptSubmit", prompt={"password": "hunter2"}),
+        event("UserPromptSubmit", prompt=["hunter2"]),
+        event("Stop", session_id={"a": "hunter2"}),
+        "hunter2",
+        ["hunter2"],
+    ],
+    ids=lambda sent: type(sent).__name__,
+)
+def test_the_log_quotes_nothing_of_an_event_that_is_not_understood(sent: object) -> None:
+    raw_hook(json.dumps(sent).encode())
+    (line,) = log()
+    assert "hunter2" not in line
+
+
+def test_an_error_is_logged_without_the_secrets_in_its_message() -> None:
+    faults.log("hook", ValueError("not a number: 'API_TOKEN=hunter2'"))
+    assert log()[0].endswith("hook: ValueError: not a number: 'API_TOKEN=[redacted]'")
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,6 @@ _MOST = 200  # characters of a value
 _READ = 10 * _MOST  # characters that are looked at for them
 _BLANK = "[redacted]"
 _JOINT = "\x1f"  # between the words of a command that is given as a list; white space to every pattern
-_PAIRED = ("name", "key", "variable", "field", "header")  # where a tool is given the name of a value,
-_VALUES = ("value", "val", "content", "data")  # and where the value
 NAMES = (  # without any of these in it, a name is not the name of a secret
     *("pass", "secret", "token", "key", "authorization", "credential", "pwd", "pw", "psk", "signature", "auth", "sig"),
     "cookie",
@@ -63,24 +61,10 @@ _HINTS = (
     *("signature", 'auth"', "auth'", "auth=", "auth:", "auth ", "auth\\", "sig=", 'sig"', "sig:", "bearer", "basic"),
     *("-u", "user", "u ", "u\t", "u\n", "u\x1f", "mysql", "mariadb", "7z", " login", "\tlogin", "\nlogin", "\x1flogin"),
     *("mongo", "cqlsh", "cypher-shell", "rabbitmqadmin", "rdesktop", "twine", "zip", "sqlcmd", "bcp", "mosquitto"),
+    *("sudo", "cryptsetup", "private-lines"),
     *("ipmitool", "redis-cli", "ldap", "plink", "pscp", "psftp", "openssl", "smb", "rpcclient", "http -", "https -"),
     *("http\x1f-", "https\x1f-", "lftp", "curl", "snyk", "ngrok", "doctl", "stdin", "from-literal", "http-basic"),
-    *(
-        "sudo",
-        "private-lines",
-        "identified",
-        ":5432:",
-        ":5433:",
-        ":6432:",
-        ":*:",
-        "akia",
-        "asia",
-        "abia",
-        "acca",
-        "aiza",
-        "eyj",
-        "-us",
-    ),
+    *("identified", ":5432:", ":5433:", ":6432:", ":*:", "akia", "asia", "abia", "acca", "aiza", "eyj", "-us"),
     *(
         "atlasv1",
         "hooks.slack",
@@ -98,25 +82,23 @@ _HINTS = (
     ),
     *(prefix.casefold() for prefix in SURE + UNSURE),
 )
+_EXACT_HINTS = tuple(f"SK{digit}" for digit in "0123456789abcdef")  # the same, where case matters
+# Keys of two entries that belong together: {"name": "DB_PASSWORD", "value": "hunter2"}
+_NAMING = ("name", "key", "variable", "var", "parameterkey", "field", "header")
+_NAMED = ("value", "val", "parametervalue", "content", "data")
 
 
 def redacted(value: Any, name: str = "") -> Any:
     """The value with secrets blanked and long texts cut. Its form stays."""
     if isinstance(value, Mapping):
-        named = _named_in(value)
-        return {key: redacted(entry, named if named and key in _VALUES else str(key)) for key, entry in value.items()}
+        named = _named_elsewhere(value)
+        return {key: redacted(entry, named.get(key, str(key))) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [redacted(entry, name) for entry in _blanked_words(value)]
     secret = _is_secret(name) and not _is_count(name, value)
     if isinstance(value, str):
         return _BLANK if value and secret else cut(blanked(value[:_READ]), _MOST)
     return _BLANK if secret and value is not None and not isinstance(value, bool) else value
-
-
-def _named_in(pair: Mapping[Any, Any]) -> str:
-    """The name of a secret whose value is beside it: {"name": "DB_PASSWORD", "value": "..."}."""
-    names = (pair.get(key) for key in _PAIRED)
-    return next((name for name in names if isinstance(name, str) and _is_secret(name)), "")
 
 
 def recorded(id: str, name: str, args: Any, outcome: str, text: str, *, redact: bool) -> dict[str, Any]:
@@ -129,11 +111,20 @@ def recorded(id: str, name: str, args: Any, outcome: str, text: str, *, redact: 
 def blanked(text: str) -> str:
     """The text without what looks like a key, or is given as something secret: `TOKEN=...`, `--password ...`."""
     plain = text.casefold()
-    if not any(hint in plain for hint in _HINTS) and not ("://" in text and "@" in text):
+    is_hinted = any(hint in plain for hint in _HINTS) or any(hint in text for hint in _EXACT_HINTS)
+    if not is_hinted and not ("://" in text and "@" in text):
         return text
     from .secrets import blanked
 
     return blanked(text)
+
+
+def _named_elsewhere(value: Mapping[Any, Any]) -> dict[Any, str]:
+    """The keys of values that another entry gives the name of a secret, with that name."""
+    plain = {key: key.casefold() for key in value if isinstance(key, str)}
+    names = [value[key] for key, word in plain.items() if word in _NAMING and isinstance(value[key], str)]
+    name = next((name for name in names if _is_secret(name)), "")
+    return {key: name for key, word in plain.items() if word in _NAMED} if name else {}
 
 
 def _blanked_words(words: Sequence[Any]) -> Sequence[Any]:

@@ -7,6 +7,7 @@ Every repetition in a pattern is bounded, so the time grows with the length of a
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from .redact import NAMES, SURE, UNSURE
 
@@ -32,7 +33,7 @@ _ABOUT_WORDS = (  # the last word of a name that only tells something about a se
     " offset option page parser path pattern per placeholder policy position prefix prompt provider ratio regex"
     " required requirements reset rotation rule rules schema scope server service set size source state status stdin"
     " store strategy strength suffix table template text timeout title tooltip ttl type types uri url usage used"
-    " validator verifier version via"
+    " validator verifier version via lifetime"
 )
 _ABOUT = frozenset(_ABOUT_WORDS.split())
 _PART = r"[A-Z]{1,80}(?![a-z])|[A-Z]?[a-z]{1,80}|\d{1,80}"
@@ -41,13 +42,11 @@ _PART = r"[A-Z]{1,80}(?![a-z])|[A-Z]?[a-z]{1,80}|\d{1,80}"
 
 _QUOTE = r"(?P<quote>\\?\"|'|)"
 _URL = r"(://[^\s/:@\"']{0,100}:)[^\s/\"']{1,200}(?=@)"  # https://me:password@host
-_TOKEN_URL = (  # https://token@host
-    r"(https?://)(?=[\w~-]{0,99}\d)(?=[\w~-]{0,99}[A-Za-z])[\w~-]{20,200}(?=@[\w\[])"
-)
 _LOOSE_URL = (  # the same with blanks, as nobody should write it: postgresql://me:pass word@host
     r"(\b(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver)(?:\+\w{1,20})?://[^\s/:@\"']{1,100}:)"
     r"(?!\d{1,5}[\s/])[^\s/\"'@]{0,100}(?: [^\s/\"'@]{1,60}){1,5}(?=@[\w.\[-])"
 )
+_USER_URL = r"(https?://)([\w.-]{16,200})(?=@[\w.\[-])"  # https://TOKEN@host
 _NAMED = (  # NAME=..., "name": ..., name => ...; whether the name is one of a secret is judged afterwards
     r"(?<![\w-])(?P<option>-{0,2})(?P<name>[A-Za-z_][\w-]{0,79})(?:\\?[\"'])?\]?(?:[ \t]string)?"
     r"(?P<sign>[ \t]{0,9}(?:=>|:=|!={1,2}|={1,3}|::?)(?:[ \t]{0,9}|\s{0,9}(?=\\?[\"'])))" + _QUOTE
@@ -55,6 +54,8 @@ _NAMED = (  # NAME=..., "name": ..., name => ...; whether the name is one of a s
 _OPTION = (  # --name VALUE
     r"(?<![\w-])(?P<option>--?)(?P<name>[A-Za-z][\w-]{1,79})(?P<sign>)\s{1,9}(?!-)" + _QUOTE
 )
+_NAME = r"(?P<option>)(?P<name>[A-Za-z_][\w.-]{0,79})"
+_MAY_QUOTE = r"(?:\\?[\"'])?"
 _TOOLS = (  # what stands before a secret on a command line, and words without one of which it does not
     (  # curl -u me:password; but docker run -u 1000:1000, and rsync -u host:/path
         ("-u", "user", "u ", "u\t", "u\n", "u\x1f"),
@@ -117,12 +118,6 @@ _TOOLS = (  # what stands before a secret on a command line, and words without o
         r"\bconfig(?:ure)?\s{1,9}(?:set\s{1,9}|--\S{1,20}\s{1,9}|add\s{1,9}){0,3}(?P<option>)(?:[\w/:.-]{0,80}[:.])?"
         r"(?P<name>[A-Za-z_][\w-]{1,79})(?P<sign>)\s{1,9}(?!-)" + _QUOTE,
     ),
-    (  # fish: set -gx NAME VALUE; Windows: setx NAME VALUE
-        ("set -", "setx ", "set\x1f-", "setx\x1f"),
-        r"(?i)\b(?:set\s{1,9}(?:-{1,2}\w{1,9}\s{1,9}){1,3}|setx\s{1,9})(?P<option>)(?P<name>[A-Za-z_][\w-]{1,79})"
-        r"(?P<sign>)\s{1,9}(?!-)" + _QUOTE,
-    ),
-    (("sudo",), r"\bsudo\s[^;&|\n]{0,99}?(?<=\s)-\w{0,9}S[^;&|\n]{0,99}?<<<\s{0,9}" + _QUOTE),
     (  # machine HOST login ME password VALUE
         ("password",),
         r"(?:\bmachine\s{1,9}\S{1,200}|\bdefault)\s{1,9}(?:(?:login|account)\s{1,9}\S{1,200}\s{1,9}){0,2}password\s{1,9}"
@@ -150,6 +145,38 @@ _TOOLS = (  # what stands before a secret on a command line, and words without o
         ("stdin", "with-token", "sudo"),
         r"\b(?:echo|printf)\s{1,9}(?:-\w{1,3}\s{1,9})?"
         r"(?=[^\n|]{1,200}\|[^\n|]{0,100}(?:--(?:password-stdin|with-token)|\bsudo\s[^\n|]{0,60}?-\w{0,9}S\b))"
+        + _QUOTE,
+    ),
+    (  # sudo -S COMMAND <<< VALUE
+        ("<<<",),
+        r"\b(?:sudo\s[^;&|\n<]{0,100}?-\w{0,5}S\b|gpg\s[^;&|\n<]{0,100}?--passphrase-fd\b|cryptsetup\b|passwd\b)"
+        r"[^;&|\n<]{0,200}<<<\s{0,9}" + _QUOTE,
+    ),
+    (  # {"name": NAME, "value": VALUE}; in YAML and XML, too
+        ("value",),
+        r"(?i)(?<![\w-])(?:--)?(?:(?:parameter)?(?:name|key)|variable)" + _MAY_QUOTE + r"\s{0,9}[:=\s]\s{0,9}"
+        + _MAY_QUOTE + _NAME + _MAY_QUOTE + r"\s{0,20},?\s{0,20}(?:--)?" + _MAY_QUOTE + r"(?:parameter)?value"
+        + _MAY_QUOTE + r"\s{0,9}(?P<sign>[:=]|(?<=\s))\s{0,9}" + _QUOTE,
+    ),
+    (  # {"value": VALUE, "name": NAME}
+        ("value",),
+        r"(?i)[\"']value\\?[\"']\s{0,9}(?P<sign>:)\s{0,9}(?P<quote>\\?\"|')"
+        r"(?=[^\"'\n]{1,200}[\"']\s{0,20},\s{0,20}\\?[\"'](?:name|key)\\?[\"']\s{0,9}:\s{0,9}\\?[\"']"
+        + _NAME + r"\\?[\"'])",
+    ),
+    (  # set -x NAME VALUE, setenv NAME VALUE, setx NAME VALUE
+        ("set ", "set\t", "set\x1f", "setenv", "setx"),
+        r"(?i)(?<![\w.-])(?:set(?:\s{1,9}--?[a-z]{1,20}){1,4}|setenv|setx(?:\s{1,9}/\w{1,9}){0,2})\s{1,9}" + _NAME
+        + r"(?P<sign>)\s{1,9}(?!-)" + _QUOTE,
+    ),
+    (  # os.putenv("NAME", "VALUE")
+        ("set", "put"),
+        r"(?i)(?<![a-z0-9])(?:set(?:_?env(?:ironment_?variable)?|default|item|property|_?secret|_?var(?:iable)?)?"
+        r"|put(?:_?env|_?secret)?)\(\s{0,9}[\"']" + _NAME + r"[\"']\s{0,9},(?P<sign>)\s{0,9}(?P<quote>[\"'])",
+    ),
+    (
+        ("user-secrets",),
+        r"\buser-secrets\s{1,9}set\s{1,9}[\"']?(?:[\w.-]{1,60}:){0,5}" + _NAME + r"[\"']?(?P<sign>)\s{1,9}(?!-)"
         + _QUOTE,
     ),
 )  # fmt: skip
@@ -223,10 +250,9 @@ _GOES_ON = r"[^\s&;|,:)\]}>]"  # the same word behind a closing quote: 'one'"two
 _RUN = r"[A-Za-z0-9_][\w.-]{13,}"
 _EXACT = (
     r"(?:A[KSBC][IC]A[A-Z0-9]{12,}|AIza[\w-]{12,}|eyJ[\w-]{8,}\.[\w.-]{2,}|[0-9a-f]{32}-us\d{1,2}"
-    r"|[A-Za-z0-9]{14}\.atlasv1\.[\w-]{20,})\Z"
+    r"|[A-Za-z0-9]{14}\.atlasv1\.[\w-]{20,}|SK[0-9a-f]{32})\Z"
 )
 _OTHER = (
-    ("private-lines", r"(?<=Private-Lines: )\d{1,3}\s{1,3}[A-Za-z0-9+/=\s]{16,9999}"),  # PuTTY
     ("hooks.slack", r"(?<=hooks\.slack\.com/services/)[\w/]{20,100}"),
     ("webhooks", r"(?<=/api/webhooks/)\d{5,30}/[\w-]{20,100}"),
     (":aa", r"(?<![\w:])\d{8,10}:AA[\w-]{30,40}(?![\w-])"),  # a bot's
@@ -236,6 +262,10 @@ _OTHER = (
 _BASIC = r"(?i)\bbasic[ \t]{1,9}([A-Za-z0-9+/]{8,400}={0,2})(?![\w+/=])"
 _BEGIN = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _END = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_PUTTY = (  # Private-Lines: 2, and so many lines of base64
+    r"(?i)(private-lines:[ \t]{0,9}\d{1,4}(?:\s|\\[rn]){1,6})[a-z0-9+/=]{16,100}(?![\w:-])"
+    r"(?:(?:\s|\\[rn]){1,6}[a-z0-9+/=]{1,100}(?![\w:-])){0,400}"
+)
 _BODY = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\\ \t\r\n"
 
 
@@ -244,10 +274,12 @@ def blanked(text: str) -> str:
     plain = text.casefold()
     if "private key" in plain:
         text = _without_blocks(text)
+    if "private-lines" in plain:
+        text = re.sub(_PUTTY, rf"\g<1>{BLANK}", text)
     if "@" in text:
+        text = re.sub(_USER_URL, lambda found: found[1] + (BLANK if _is_drawn(found[2]) else found[2]), text)
         text = re.sub(_URL, rf"\g<1>{BLANK}", text)
         text = re.sub(_LOOSE_URL, rf"\g<1>{BLANK}", text)
-        text = re.sub(_TOKEN_URL, rf"\g<1>{BLANK}", text)
     if any(part in plain for part in NAMES):
         text = _without(_OPTION, _without(_NAMED, text))
     for hints, place in _TOOLS:
@@ -523,6 +555,13 @@ def _is_random(word: str) -> bool:
     pieces = word.replace("-", "_").split("_")
     longest = max(pieces, key=len)
     return len(longest) >= 30 or (len(word) >= 16 and len(longest) >= 10 and _is_mixed(longest))
+
+
+def _is_drawn(word: str) -> bool:
+    """Whether a word in the place of a user's name is a token: letters and digits take turns in it."""
+    switches = sum(one.isdigit() != other.isdigit() for one, other in pairwise(word))
+    has_both = word != word.lower() and word != word.upper()
+    return switches >= 4 or (switches > 0 and has_both and len(word) >= 20 and "." not in word)
 
 
 def _is_mixed(word: str) -> bool:

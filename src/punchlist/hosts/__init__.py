@@ -92,7 +92,9 @@ def _event(given: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise Refused(f"the event must be a JSON object: {error!s:.200}" if given else "there is no event") from None
     if not isinstance(event, dict):
-        raise Refused(f"the event must be an object, not {json.dumps(event)[:80]}")
+        from ..core.shape import shown
+
+        raise Refused(f"the event must be an object, not {'a string' if isinstance(event, str) else shown(event)}")
     return event
 
 

@@ -115,7 +115,9 @@ def text(event: Mapping[str, Any], key: str) -> str:
     """A text of an event; empty if it is not there."""
     value = event.get(key)
     if value is not None and not isinstance(value, str):
-        raise Refused(f"{key} must be a string, not {value!r:.80}")
+        from ..core.shape import shown
+
+        raise Refused(f"{key} must be a string, not {shown(value)}")
     return value or ""
 
 
