@@ -23,8 +23,9 @@ from .settings import ATTACHED, DIALECTS, UNTIL_DONE, Settings
 if TYPE_CHECKING:
     from .dialects import Dialect
 
-_LATER = ("resume", "compact", "clear", "fork")  # starts that find a plan
-_LOST = ("resume", "compact", "clear")  # those after which the model may not know the plan any more
+_LATER = ("resume", "compact", "clear", "fork", "rewind")  # starts that find a plan
+_MIDWAY = ("compact", "rewind")  # those in the middle of a turn
+_LOST = ("resume", "compact", "clear", "rewind")  # those after which the model may not know the plan any more
 _WHOLE_LISTS = {"claude-code": "TodoWrite", "gencode": "TodoWrite", "llxprt": "todo_write"}  # with their tools
 _OWN_TOOL = "plan"  # whose model knows items by their ids
 
@@ -65,14 +66,14 @@ def limits_of(settings: Settings, dialect: str = "") -> Limits:
 
 
 def started(desk: Desk, source: str) -> list[str]:
-    """A session begins, or goes on after a compaction, a `/clear`, a break: the plan is told again."""
-    plan = desk.plan if source == "compact" else end_quiet(desk)
+    """A session begins, or goes on after a compaction, a `/clear`, a break, a rewind: the plan is told again."""
+    plan = desk.plan if source in _MIDWAY else end_quiet(desk)
     if source not in _LATER or not plan.id:
         return []
 
     def step(pace: Pace) -> Pace:
         pace = pace._replace(revision=plan.revision, turns=0, reminded=0, planning=0)
-        return pace if source == "compact" else prompted(pace, plan.revision)
+        return pace if source in _MIDWAY else prompted(pace, plan.revision)
 
     try:
         pace = desk.paced(step)

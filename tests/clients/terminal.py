@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import time
@@ -17,6 +18,7 @@ from tests.tui.screens import Session
 
 TITLE = "Do not answer the request."  # words of a request of Codex for the title of a session
 PATIENCE = 90.0  # seconds until a test gives up waiting
+_DONE = re.compile(r"\w+ for <?\d+s")  # what stands below a turn that is over: Worked for 3s
 _BEAT = 0.05  # seconds between two looks
 ENTER, ESCAPE = "\r", "\x1b"
 
@@ -68,6 +70,10 @@ class Terminal(Session):
         self.awaits(lambda: self.decisions[before:].count("stop"), f"an answer to {prompt!r}")
         assert (self.stage.model.unplayed, self.stage.model.faults) == (0, [])
         return self.decisions[before:]
+
+    def awaits_end(self, words: str) -> None:
+        """Wait until the turn that ends with these words is over on the screen, too."""
+        self.awaits(lambda: _DONE.search(self.text.rpartition(words)[2]), f"the end of the turn behind {words!r}")
 
     @property
     def decisions(self) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
@@ -18,7 +17,6 @@ TERMINALS: dict[str, Callable[[Stage], AbstractContextManager[Terminal]]] = {
     "claude-code": terminals.claude_code,
     "codex": terminals.codex,
 }
-DONE = re.compile(r"\w+ for <?\d+s")  # what stands below a turn that is over: Worked for 3s
 NUDGE = "The plan is not finished: now 1"
 
 
@@ -53,7 +51,7 @@ def test_who_talks_interrupts_or_clears_in_a_terminal_is_not_overridden(terminal
     terminal.awaits(lambda: "nterrupted" in terminal.text, "an interruption")
     assert terminal.talks("hm", says("I have stopped.")) == ["stop"]
 
-    terminal.awaits(lambda: DONE.search(terminal.text.partition("I have stopped.")[2]), "the end of the turn")
+    terminal.awaits_end("I have stopped.")
     terminal.say("/clear")
     terminal.awaits(lambda: "I have stopped." not in terminal.text, "an empty screen")
     assert terminal.talks("hello there", says("Hello to you.")) == ["stop"]

@@ -30,6 +30,8 @@ _HOST = Host(
     },
     names_uses=True,
     log=lambda: _log(),
+    lost=lambda event, unread: _lost(event, unread),
+    forgets="rewind",
 )
 _PACKED = frozenset(["tool_input", "tool_response", "background_tasks", "session_crons", "is_interrupt"])
 _OVER = frozenset(["completed", "done", "failed", "error", "killed", "cancelled", "canceled", "stopped", "aborted"])
@@ -96,6 +98,19 @@ def read(event: dict[str, Any]) -> Event:
 
 def _seconds(value: Any) -> float:
     return float(value) if isinstance(value, int | float) else -1.0
+
+
+def _lost(event: Event, unread: int) -> tuple[bool, int]:
+    """Whether the user has taken the conversation back to an earlier point, and whether that is still to be looked
+    for. No event tells; its log does as soon as the prompt that follows stands in it."""
+    if event.moment not in (PROMPT, AFTER):
+        return False, 0
+    is_back = False
+    if unread:
+        from .rewind import went_back
+
+        is_back = went_back(event.log)
+    return is_back, int(event.moment == PROMPT)
 
 
 def _log() -> Log:

@@ -65,6 +65,7 @@ class Host(NamedTuple):
     hides_failure: bool = False  # whether a tool that failed looks like one that did not
     log: Callable[[], Log] | None = None  # how its log is read, where its words are not in its event
     lost: Callable[[Event, int], tuple[bool, int]] | None = None  # whether its log says that the plan was forgotten
+    forgets: str = "compact"  # by what
 
 
 def heed(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
@@ -224,12 +225,15 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
     is_quiet = _leave_quiet(desk)
     if event.approved:
         _approved(desk, event.approved)
+    has_forgotten = _has_forgotten(desk, event, host)
+    if has_forgotten:
+        desk.lose_lists(())  # what the model does not know any more, its list does not leave out
     news = _mirrored(desk, event, host)
+    again = moments.started(desk, host.forgets) if has_forgotten else []
     tool = event.tool if event.tool in host.mirrors else own_tool(event.tool)
     changes = changes_something(event.tool, event.args)
     calls = () if tool else _call(desk, event, host)
     work = moments.Work(_digest(event), tool, event.failed, event.interrupted, changes, calls)
-    again = _again(desk, event, host)
     return [*news, *again, *moments.worked(desk, work, deaf=host.deaf or is_quiet, owes_list=bool(news))]
 
 
@@ -266,13 +270,17 @@ def _leave_quiet(desk: Desk) -> bool:
 
 def _again(desk: Desk, event: Event, host: Host) -> list[str]:
     """The plan, if the agent has forgotten it without telling anybody."""
-    if host.lost is None or not event.log or event.agent != MAIN:
-        return []
+    return moments.started(desk, host.forgets) if _has_forgotten(desk, event, host) else []
+
+
+def _has_forgotten(desk: Desk, event: Event, host: Host) -> bool:
+    if host.lost is None or not event.log or event.agent != MAIN or not desk.plan.id:
+        return False
     before = desk.pace.log
     forgotten, seen = host.lost(event, before)
     if seen != before:
         desk.paced(lambda pace: pace._replace(log=seen))
-    return moments.started(desk, "compact") if forgotten else []
+    return forgotten
 
 
 def _adopted(desk: Desk, event: Event, host: Host) -> str:

@@ -32,7 +32,7 @@ class Log(NamedTuple):
 def recalled(path: str, log: Log, stop: Stop) -> Stop:
     """What is known of an agent that stops, with what the end of its log says."""
     try:
-        heard = tally(map(_typed, map(log.message, _entries(path))), ("plan",), log.asking, log.refusals)
+        heard = tally(map(_typed, map(log.message, entries(path))), ("plan",), log.asking, log.refusals)
     except (OSError, ValueError):  # it is not there, or nobody may read it
         return stop
     return stop._replace(
@@ -57,7 +57,7 @@ def tail(path: str, most: int, since: int = 0) -> tuple[bytes, int]:
         return file.read(most), end
 
 
-def _entries(path: str) -> Iterator[dict[str, Any]]:
+def entries(path: str) -> Iterator[dict[str, Any]]:
     """The last entries of a log. What is cut off or no entry is passed over."""
     import json
 
