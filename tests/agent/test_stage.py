@@ -81,6 +81,16 @@ def test_after_a_mere_answer_nothing_is_said_about_the_stop() -> None:
     assert shown(Rested("main", "waiting", "the work is paused")) == "[· the agent stops: the work is paused]"
 
 
+def test_an_answer_that_comes_after_lines_of_the_user_has_its_call_above_it_again() -> None:
+    page = Page()
+    stage = Stage(page, lambda: 80, UNICODE)
+    call = Call("1", "shell", {"command": "make"})
+    stage.tell(Called("main", call))
+    stage.note("queued: more")
+    stage.tell(Answered("main", call, Result("1", "shell", "fine")))
+    assert page.text == "[→ shell make][queued: more][→ shell make][  fine]"
+
+
 def answered(*lines: str) -> str:
     call = Call("1", "shell", {"command": "make"})
     return shown(Called("main", call), Answered("main", call, Result("1", "shell", "\n".join(lines))))

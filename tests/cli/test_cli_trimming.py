@@ -64,6 +64,11 @@ def test_trim_with_a_session_forgets_only_that_session_s_history() -> None:
     assert (changes("A"), changes("B")) == (0, 2)
 
 
+def test_the_log_of_a_trimmed_plan_says_that_nothing_is_kept() -> None:
+    do("trim", "--older-than", "0d", "--session", "A")
+    assert do("log", "--session", "A") == "no changes are kept; the plan is at revision 2.\n"
+
+
 def test_trim_with_a_plan_forgets_only_that_plan_s_history() -> None:
     said = json.loads(do("trim", "--older-than", "0d", "--plan", plan("B"), "--json"))
     assert said == {"trimmed": 2, "plans": {plan("B"): 2}}

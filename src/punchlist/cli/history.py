@@ -49,6 +49,8 @@ def log(desk: Desk, args: Namespace) -> int:
         head = f"{record.revision:>4}  {inline(record.at[:10])} {inline(record.at[11:19])}  {_author(record)}"
         for index, line in enumerate(_told(record, plan) or ["changed nothing that shows."]):
             screen.say(f"{head if not index else ' ' * len(head)}  {line}")
+    if not records and plan.revision:
+        screen.say(f"no changes are kept; the plan is at revision {plan.revision}.")
     return 0
 
 

@@ -123,10 +123,16 @@ class Stage:
         with self._lock:
             self.face.show(lines)
 
+    def interject(self, lines: list[Line]) -> None:
+        """Show lines that have nothing to do with the call under way: its answer will have it above again."""
+        with self._lock:
+            self._last = ""
+            self.face.show(lines)
+
     def note(self, words: str, style: str = "dim") -> None:
         """Show a line of ours between those of the agent."""
         rows = render.wrapped(self._glyphs.said(words), max(self._width(), 1))
-        self.say([(Span(row, style),) for row in rows])
+        self.interject([(Span(row, style),) for row in rows])
 
     def know(self, plan: Plan) -> None:
         """Take a plan for the one that is worked from, where it is shown already."""
@@ -184,7 +190,7 @@ class Stage:
             self._begun = event.call.id
             return []
         self._last = event.call.id
-        lead = "→" if self._glyphs.cut == "…" else ">"
+        lead = "→" if self._glyphs.cut == "…" else "->"
         about = "" if event.is_plan or event.call.tool in _ASKING else _argument(event.call.args)
         return [(Span(self._fit(f"{lead} {self._glyphs.said(event.call.tool)} {about}".rstrip()), "dim"),)]
 

@@ -204,7 +204,7 @@ def _obeyed(session: Session, line: str) -> bool:
 
 def _obey(session: Session, desk: Desk, line: str) -> None:
     before = desk.plan
-    session.stage.say(slash.obey(desk, line, screen.width(), screen.glyphs(desk.settings)))
+    session.stage.interject(slash.obey(desk, line, screen.width(), screen.glyphs(desk.settings)))
     plan = desk.plan
     if plan.items != before.items or plan.phases != before.phases:
         session.said.note_edit(plan)
