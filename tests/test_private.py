@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -91,6 +93,30 @@ def test_a_file_of_ours_that_has_become_a_pipe_keeps_nobody_waiting(state: Path)
     assert ties.tied("process:1:2") is None
     assert switch.held_back("key") == "it is held back"
     assert secret.stored() == ""
+
+
+def test_a_hook_waits_for_no_file_of_ours_that_has_become_a_pipe(state: Path) -> None:
+    folder = state / "state" / "punchlist"
+    with punchlist.open(session="s", dialect="claude-code") as desk:
+        desk.change(lambda plan: punchlist.ops.add(plan, "Read"))
+        answered(state, "UserPromptSubmit", prompt="go on")
+        desk.hold_back("why")
+    for name in ("dialects.json", "panel.json", "telling.lock", "hook-secret"):
+        (folder / name).touch()
+    for path in [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("punchlist.db")]:
+        path.unlink()
+        os.mkfifo(path)
+    assert "Read" in answered(state, "SessionStart", source="resume")
+    for name in ("UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"):
+        answered(state, name, prompt="go on", tool_name="Bash", tool_input={"command": "punchlist show"})
+
+
+def answered(state: Path, name: str, **more: object) -> str:
+    """What a hook answers, which is not waited for without end."""
+    event = {"hook_event_name": name, "session_id": "s", "cwd": str(state), **more}
+    hook = [sys.executable, "-m", "punchlist", "hook", "claude-code"]
+    done = subprocess.run(hook, input=json.dumps(event).encode(), capture_output=True, check=True, timeout=60)
+    return done.stdout.decode()
 
 
 def test_the_log_of_faults_quotes_no_secret(state: Path) -> None:

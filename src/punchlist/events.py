@@ -65,7 +65,9 @@ def latest(plan: str, kinds: tuple[str, ...]) -> dict[str, Any]:
     """The newest event of one of these kinds about a plan, as far as the end of the log tells; nothing if there is
     none. Cheap enough to be asked every second."""
     try:
-        with open(_path(), "rb") as file:
+        from .private import open_file
+
+        with os.fdopen(open_file(_path()), "rb") as file:
             file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
             lines = file.read().decode("utf-8", "replace").splitlines()
     except OSError:

@@ -12,7 +12,7 @@ from .core.ops import extend, set_mode
 from .core.outline import entries
 from .core.text import cut, inline
 from .desk import Desk
-from .private import make_folder
+from .private import make_folder, open_file
 from .settings import state_folder
 
 _LARGEST = 1_000_000  # characters of a plan file
@@ -42,7 +42,7 @@ def read_plan_file(desk: Desk) -> str:
     if not has_own_id(plan):
         return ""
     try:
-        with open(plan_file(plan), encoding="utf-8", errors="replace") as file:
+        with os.fdopen(open_file(plan_file(plan)), encoding="utf-8", errors="replace") as file:
             return file.read(_LARGEST)
     except FileNotFoundError:
         return ""

@@ -160,9 +160,10 @@ def toggled(environ: Mapping[str, str]) -> tuple[bool, bool] | None:
         return None
     import json
 
+    from .private import read_file
+
     try:
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file)
+        found = json.loads(read_file(path, _LONGEST))
         expanded, instead_of = found["expanded"], found["instead_of"]
     except (OSError, ValueError, LookupError, TypeError):
         return None
@@ -176,9 +177,10 @@ def attached_dialects(environ: Mapping[str, str] | None = None) -> dict[str, str
         return {}
     import json
 
+    from .private import read_file
+
     try:
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file)
+        found = json.loads(read_file(path, _LONGEST))
     except (OSError, ValueError):
         return {}
     known = _dialects()

@@ -6,10 +6,11 @@ from __future__ import annotations
 import os
 
 from .core.text import inline
-from .private import UNBLOCKED
+from .private import read_file
 from .settings import state_folder
 
 _EVERYWHERE = "everywhere"
+_HELD = "it is held back"  # where no reason can be read
 _LARGEST = 10_000  # bytes of a reason
 
 
@@ -71,15 +72,11 @@ def held_back(key: str) -> str:
     if not _holds_any():
         return ""
     try:
-        handle = os.open(_held_path(key), os.O_RDONLY | UNBLOCKED)
-    except OSError:
+        return read_file(_held_path(key), _LARGEST).decode("utf-8", "replace") or _HELD
+    except FileNotFoundError:
         return ""
-    try:
-        return os.read(handle, _LARGEST).decode("utf-8", "replace") or "it is held back"
-    except OSError:
-        return ""
-    finally:
-        os.close(handle)
+    except OSError:  # that there is something is what counts
+        return _HELD
 
 
 def release(key: str) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 from .core.model import MAIN
 from .core.typed import NamedTuple
-from .private import UNBLOCKED
+from .private import read_file
 from .settings import state_folder
 
 _KEPT = 86_400.0  # seconds until a tie is collected; every prompt ties the agent's process anew
@@ -73,17 +73,15 @@ def tie(key: str, who: Who, *, at: float | None = None) -> bool:
 def tied(key: str, folder: str = "") -> Who | None:
     """Who is behind a key, if a hook left word. Whoever asks often names the folder."""
     try:
-        handle = os.open(f"{folder or home()}/{_name(key)}", os.O_RDONLY | UNBLOCKED)
+        data = read_file(f"{folder or home()}/{_name(key)}", _LARGEST)
     except OSError:
         return None
     import json
 
     try:
-        found = json.loads(os.read(handle, _LARGEST))
-    except (OSError, ValueError, RecursionError):
+        found = json.loads(data)
+    except (ValueError, RecursionError):
         return None
-    finally:
-        os.close(handle)
     if not isinstance(found, list) or [type(one) for one in found] != [str] * 4 or found[0] != key:
         return None
     return Who(*found[1:])

@@ -17,7 +17,7 @@ from ..core.model import MAIN
 from ..core.text import cut, inline
 from ..core.typed import NamedTuple
 from ..desk import Desk
-from ..private import UNBLOCKED
+from ..private import read_file
 from ..settings import state_folder
 from ..stores import Listing
 
@@ -123,16 +123,10 @@ def pick(desk: Desk, words: str) -> str:
 def recall(desk: Desk) -> Shown:
     """Return what this terminal was last shown of this directory."""
     try:
-        handle = os.open(_path(desk), os.O_RDONLY | UNBLOCKED)
-    except OSError:
-        return Shown()
-    try:
-        plan, chosen, listed = json.loads(os.read(handle, _LARGEST))
+        plan, chosen, listed = json.loads(read_file(_path(desk), _LARGEST))
         return Shown(str(plan), chosen is True, tuple(map(str, listed)))
     except (OSError, ValueError, TypeError):
         return Shown()
-    finally:
-        os.close(handle)
 
 
 def remember(desk: Desk, plan: str, *, chosen: bool | None = None, listed: Sequence[str] = ()) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from ..private import UNBLOCKED
+from ..private import read_file
 from ..settings import state_folder
 
 FIELD = "secret"  # of an event
@@ -22,15 +22,9 @@ def path() -> str:
 def stored() -> str:
     """Return the secret of this user; empty if there is none."""
     try:
-        handle = os.open(path(), os.O_RDONLY | UNBLOCKED)
+        return read_file(path(), _LARGEST).decode("ascii", "replace").strip()
     except OSError:
         return ""
-    try:
-        return os.read(handle, _LARGEST).decode("ascii", "replace").strip()
-    except OSError:
-        return ""
-    finally:
-        os.close(handle)
 
 
 def matches(given: object) -> bool:
