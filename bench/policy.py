@@ -62,6 +62,7 @@ def _deciding(dialect: str) -> Row:
 def _going_on() -> Row:
     """A nudge, from the text of a conversation to the words."""
     desk = _desk("native", nudges=10**8, idle_nudges=10**8)
+    desk.call("plan", {"start": [2]})  # only who works from the plan is nudged
     said = json.dumps(list(_conversation("native")))
     names = [tool.name for tool in desk.dialect.tools]
 

@@ -130,14 +130,16 @@ class _Heard:
                 calls.append(part)
             elif kind in _TEXTS:
                 _gather(part, texts)
-        calls += _functions(inner.get("tool_calls"))
+        if "tool_calls" in inner:
+            calls += _functions(inner["tool_calls"])
         if only_thinks and not calls:
             return
         self.turns += 1
         self.said = "\n".join(texts) or ("" if calls else self.said)
         mine = [call for call in calls if self._is_plan(call.get("name"))]
         self.latest = bool(mine) if calls else self.latest
-        self.question.update(str(call.get("id")) for call in calls if str(call.get("name")) in self.asking)
+        if self.asking:
+            self.question.update(str(call.get("id")) for call in calls if str(call.get("name")) in self.asking)
         if mine:
             self.refused = False
             self.wrote, self.reminders, self.written = self.turns - 1, 0, True
@@ -150,8 +152,10 @@ class _Heard:
             kind = part.get("type")
             if kind == "tool_result":
                 id = part.get("tool_use_id")
-                self.question.discard(str(id))
-                self.refused = self.refused or (bool(part.get("is_error")) and self._is_refusal(part.get("content")))
+                if self.question:
+                    self.question.discard(str(id))
+                if part.get("is_error") and self._is_refusal(part.get("content")):
+                    self.refused = True
                 if id in self.ours if isinstance(id, str) else id is None and self.latest:
                     self.failed = bool(part.get("is_error"))
             elif kind in _TEXTS:
