@@ -106,7 +106,7 @@ def test_a_hook_loads_little(name: str, more: dict[str, Any]) -> None:
     given_a_plan_with_news()
     found = hook(name, **more)
     assert "punchlist.hosts.claude_code" in found
-    assert found & HEAVY == set()
+    assert found & (HEAVY | {"hashlib"}) == set()
     assert {name for name in ours(found) if name.startswith(("punchlist.dialects", "punchlist.cli."))} == set()
 
 

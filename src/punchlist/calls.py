@@ -207,7 +207,9 @@ def _carry_out(
     desk: Desk, call: Call, notes: list[str], now: Plan, reader: Reader, known: Reader, *, must_save: bool = False
 ) -> Reply:
     dialect = desk.dialect
-    call = call._replace(agent=desk.name)
+    name = desk.name
+    if name != call.agent:
+        call = call._replace(agent=name)
     unheard = desk.unheard(now, reader)
     unknown = unheard if known == reader else desk.unheard(now, known)
     seen = desk.rewound(now, unknown) if unknown and dialect.rules.speaks_of == "seen" else now
@@ -221,18 +223,18 @@ def _carry_out(
         call, said = _spared(desk, call, seen, now, unknown)
     worked = listed or _worked(desk, call, seen, current)
     plan = _with_attempts(desk, now, worked.plan)
-    if desk.name != desk.agent:
-        plan = owned(now, plan, desk.name)
-    after, changes = noted(now, plan, desk.name, call.at)
+    if name != desk.agent:
+        plan = owned(now, plan, name)
+    after, changes = noted(now, plan, name, call.at)
     if worked.cleared:
-        changes = parted(changes, worked.cleared, desk.name, call.at)
+        changes = parted(changes, worked.cleared, name, call.at)
     is_new = not reader.seen
     news = desk.told(now, unheard, ids=dialect.rules.shows_ids, is_new=is_new) if unheard else []
     is_told_elsewhere = bool(news) and not desk.may_tell(now, reader)
     if is_told_elsewhere:
         news, unheard = [], []
     if changes:
-        record = Record(now.revision + 1, call.at, desk.name, desk.reader_key, dialect.name, "edit", changes)
+        record = Record(now.revision + 1, call.at, name, desk.reader_key, dialect.name, "edit", changes)
         heard = None if is_told_elsewhere else reader
         after = desk.save(now, after, record, heard, worked.lists, told=bool(news))
     elif must_save:
@@ -269,16 +271,16 @@ def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Rec
         history = desk.store.history(now.id)
         call = call._replace(words=former_words(history, now))
         asked = dialect.asked(seen, call)
-    if not asked or (not unknown and not history and is_undisputed(asked, now, desk.name)):
+    if not asked or (not unknown and not history and is_undisputed(asked, now, call.agent)):
         return call, ()
     edits = edits_of_others(desk, now, unknown) if unknown else NOTHING
     ids, final = dialect.rules.shows_ids, desk.settings.user_closed_is_final
-    found = [spared(asked, now, edits, agent=desk.name, final=final, ids=ids)]
+    found = [spared(asked, now, edits, agent=call.agent, final=final, ids=ids)]
     if history:
-        found.append(lasting(asked, now, history, agent=desk.name))
+        found.append(lasting(asked, now, history, agent=call.agent))
     if dialect.rules.owns:
-        ended = ended_among(desk, now, rivals(asked, now, agent=desk.name))
-        found += [taken(asked, now, agent=desk.name, ended=ended), gone(asked, now)]
+        ended = ended_among(desk, now, rivals(asked, now, agent=call.agent))
+        found += [taken(asked, now, agent=call.agent, ended=ended), gone(asked, now)]
         call = call._replace(ended=ended) if ended else call
     found = [one for one in found if one.asked or one.said]
     if found:

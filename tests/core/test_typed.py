@@ -30,6 +30,13 @@ def test_fields_have_names_and_defaults() -> None:
     assert (Pair._fields, Pair._field_defaults) == (("left", "right"), {"right": 7})
     with pytest.raises(TypeError):
         Pair()  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="middle"):
+        Pair("a")._replace(middle="b")  # type: ignore[call-arg]
+
+
+def test_a_copy_with_other_values_is_of_the_same_kind() -> None:
+    copy = Pair("a")._replace(right=9, left="b")
+    assert (type(copy), copy.both) == (Pair, "b9")
 
 
 def test_a_value_cannot_be_changed() -> None:

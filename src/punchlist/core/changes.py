@@ -127,7 +127,10 @@ def touched(before: Plan, after: Plan) -> list[int] | None:
     if len(old) != len(new):
         return None
     places = list(compress(count(), map(is_not, old, new)))
-    return places if all(old[place].id == new[place].id for place in places) else None
+    for place in places:
+        if old[place].id != new[place].id:
+            return None
+    return places
 
 
 # --- telling -------------------------------------------------------------------------------------------------------

@@ -80,8 +80,8 @@ def _kinds(old: Item, new: Item, now: Item) -> list[str]:
 
 
 def is_undisputed(asked: Sequence[Asked], now: Plan, agent: str) -> bool:
-    """Return whether all items that a call names are there, open, and this agent's or nobody's, as most are. Then
-    only edits that it has not heard of can conflict with it."""
+    """Return whether all items that a call names are there, open, and this agent's, as most are. Then only edits that
+    it has not heard of can conflict with it."""
     mine = "" if agent == MAIN else agent
     for one in asked:
         if not one.id:

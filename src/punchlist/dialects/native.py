@@ -62,6 +62,7 @@ PLAN = Tool(
 _TOLD = ("text", "status", "reason", "phase", "owner")  # what is told of an item that changed
 _told_of = attrgetter(*_TOLD)
 _WHOLE = 500  # characters of the user's words that are shown the first time they become current
+_KEYS: dict[str | int, dict[str, Schema]] = {"add": _ENTRY, "edit": _EDIT}  # of the entries of a verb
 _BY_ID = ("unblock", "start", "done", "block", "drop")
 _CLOSING = ("done", "block", "drop")
 _ADVANCING = {"add", "unblock", *_CLOSING}  # verbs after which the next item is started
@@ -182,24 +183,22 @@ def _judge(call: Call) -> str:
     faults = check(call.args, PLAN.schema)
     args = call.args if isinstance(call.args, dict) else {}
     faults += _unknown((), args, PLAN.schema["properties"])
-    for verb, known in (("add", _ENTRY), ("edit", _EDIT)):
-        given = args.get(verb)
-        for index, entry in enumerate(given if isinstance(given, list) else ()):
-            if isinstance(entry, dict):
-                faults += _entry_faults((verb, index), entry, known)
-    for verb in _BY_ID:
-        given = args.get(verb)
-        if not isinstance(given, list):
-            continue
-        for index, id in enumerate(given):
-            if isinstance(id, int) and is_huge(id):
-                faults.append(Fault((verb, index), "number", "is not an item's id."))
-    if isinstance(args.get("why"), str):
-        faults += check_at(args["why"], _SHORT, ("why",))
+    for verb, given in args.items():
+        if verb == "why" and isinstance(given, str):
+            faults += check_at(given, _SHORT, ("why",))
+        elif isinstance(given, list):
+            for index, entry in enumerate(given):
+                faults += _entry_faults((verb, index), entry)
     return refusal(PLAN, faults)
 
 
-def _entry_faults(path: Path, entry: dict[str, Any], known: dict[str, Schema]) -> list[Fault]:
+def _entry_faults(path: Path, entry: Any) -> list[Fault]:
+    """What is wrong with one entry of a verb: an id, or an object that says what to add or edit."""
+    if isinstance(entry, int) and path[0] in _BY_ID and is_huge(entry):
+        return [Fault(path, "number", "is not an item's id.")]
+    known = _KEYS.get(path[0])
+    if known is None or not isinstance(entry, dict):
+        return []
     found = []
     if known is _EDIT and "id" not in entry:
         found.append(Fault((*path, "id"), "required", "is missing."))
@@ -297,8 +296,10 @@ def _at_hand(plan: Plan, agent: str) -> Item | None:
     """The item an agent is busy with; the main agent looks after everyone's."""
     owner = _owner(agent)
     busy = plan.busy
-    mine = [item for item in busy if item.owner == owner]
-    return next(iter(mine if mine or owner else busy), None)
+    for item in busy:
+        if item.owner == owner:
+            return item
+    return busy[0] if busy and not owner else None
 
 
 # --- the answer ----------------------------------------------------------------------------------------------------
@@ -374,7 +375,9 @@ def _asides(item: Item) -> str:
 
 def counts(plan: Plan) -> dict[str, int]:
     statuses = plan.statuses
-    return {**{status: statuses.count(status) for status in STATUSES}, "total": len(statuses)}
+    found = {status: statuses.count(status) for status in STATUSES}
+    found["total"] = len(statuses)
+    return found
 
 
 def _told(change: Change) -> dict[str, Any]:

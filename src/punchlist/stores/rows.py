@@ -45,6 +45,8 @@ _READER = """
 INSERT INTO readers VALUES (?, ?, ?, ?) ON CONFLICT (plan, key) DO UPDATE SET at = excluded.at,
 seen = CASE WHEN excluded.seen > readers.seen THEN excluded.seen ELSE readers.seen END
 """
+_LINE = "INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_MARKED_LINE = "INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _LIST = """
 INSERT INTO lists VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (plan, key, tool) DO UPDATE SET data = excluded.data, at = excluded.at
@@ -188,8 +190,11 @@ class Rows:
         if before is not None and home is not None and home.parent:
             self._execute("UPDATE plans SET parent = ? WHERE id = ?", (home.parent, after.id))
         self._write_items(after, record)
-        line = (after.id, *self._line(record), *((mark,) if mark else ()))
-        self._execute(f"INSERT INTO history VALUES ({', '.join('?' * len(line))})", line)
+        line = (after.id, *self._line(record))
+        if mark:
+            self._execute(_MARKED_LINE, (*line, mark))
+        else:
+            self._execute(_LINE, line)
         self.keep_lists(after.id, record.reader, lists, record.at)
         self.saved(after, record, reader)
 
