@@ -177,3 +177,25 @@ def test_a_noun_is_counted() -> None:
 def test_a_wrapper_s_tag_is_defused_even_over_the_end_of_a_line(between: str) -> None:
     assert "<" not in block(f"a <{between}/system-reminder>")
     assert "<" not in inline(f"a <{between}/system-reminder>")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Cafe\u0301 menu",
+        "Caf\xe9\u200b menu",
+        "\ufeffCaf\xe9 menu",
+        "\u200eCaf\xe9 menu",
+        "Caf\xe9\xad menu",
+        "Ｃaf\xe9 ｍenu",
+    ],
+)
+def test_what_looks_the_same_is_the_same_thing_to_do(text: str) -> None:
+    assert plainly(text) == "caf\xe9 menu"
+
+
+@often(300)
+@given(ANY)
+def test_a_text_as_a_model_is_shown_it_is_the_same_thing_to_do(text: str) -> None:
+    assert plainly(inline(text)) == plainly(text)
+    assert plainly(unicodedata.normalize("NFC", inline(text))) == plainly(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 # Joiners and variation selectors that words and emoji are made of; every other invisible character is replaced.
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
 _REPLACED = "\ufffd"
+_UNSEEN = dict.fromkeys((*map(ord, _REPLACED), 0x034F, 0x2800, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 WHOLE = 500  # characters of a text that a model reads uncut: the user's words must reach it as they were typed
 _TAG, _BRACKET = "\u2039", "\u27e6"  # what stands in the place of a < or [ that a model could take for a tag
 # What may follow a < without making a tag of it: a < b, x<5, <=, <<, <-, <(
@@ -38,7 +39,18 @@ def cut(text: str, width: int, mark: str = "…") -> str:
 def plainly(text: str) -> str:
     """A text without case, spacing and end punctuation: what makes two texts the same thing to do."""
     text = text.replace(_TAG, "<").replace(_BRACKET, "[")  # as it was before a model was shown it
+    if not (text.isascii() and text.isprintable()):
+        text = _as_seen(text)
     return " ".join(text.casefold().split()).strip(" .!;:,-*")
+
+
+def _as_seen(text: str) -> str:
+    """A text in the usual form of its letters, without characters that nobody sees and without what stands in their
+    place. Models send back `é` as one character, whatever they were shown."""
+    from unicodedata import normalize
+
+    text = normalize("NFKC", text).translate(_UNSEEN)
+    return text if text.isprintable() else "".join(char for char in text if char.isprintable() or char.isspace())
 
 
 def quoted(text: str, width: int = WHOLE) -> str:

@@ -185,6 +185,7 @@ def _append(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Pl
         errors.append("Missing items for append operation")
     if not phase or not texts:
         return plan
+    phase = _phase(plan, phase)
     known = {item.text for item in plan.items}
     new: list[Item] = []
     for text in texts:
@@ -248,7 +249,7 @@ def _targets(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> s
     elif "phase" not in op:
         ids = {item.id for item in plan.items}
     else:
-        name = op["phase"]
+        name = _phase(plan, op["phase"])
         if not name:
             errors.append("Missing phase name")
         elif name not in _names(plan):
@@ -270,12 +271,35 @@ def _task(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Item
 
 
 def _find(plan: Plan, text: str, call: Call) -> Item | None:
-    """The first task in these words; else the one that had them before it was renamed."""
+    """The first task in these words; else the one that had them before it was renamed; else the first that is shown in
+    these words, where its own cannot be shown as they are."""
     for item in plan.items:
         if item.text == text:
             return item
     id = call.words.get(text)
+    if id is None:
+        shown = _as_shown(text)
+        return next((item for item in plan.items if _as_shown(item.text) == shown), None)
     return next((item for item in plan.items if item.id == id), None)
+
+
+def _phase(plan: Plan, name: str) -> str:
+    """The phase that is called so, or shown so; the name itself, if there is none."""
+    names = _names(plan)
+    if name in names:
+        return name
+    shown = _as_shown(name)
+    return next((one for one in names if _as_shown(one) == shown), name)
+
+
+def _as_shown(text: str) -> str:
+    """A text as a model is shown it and may send it back: with every letter as one character."""
+    shown = inline(text)
+    if shown.isascii():
+        return shown
+    from unicodedata import normalize
+
+    return normalize("NFC", shown)
 
 
 def _asked(plan: Plan, call: Call) -> list[Asked]:
