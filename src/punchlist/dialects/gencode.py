@@ -6,12 +6,15 @@ from ..core.errors import Refused
 from ..core.model import ACTIVE, DONE, PENDING, Plan
 from ..core.relist import Sent, Style
 from ..core.shape import Schema
-from ..core.text import inline
+from ..core.text import cut, inline
 from . import Call, Dialect, Reply, Tool, Turn
 from .claude_code import SHOWN, sent
 
 _MOST = 20
-_LENGTH: Schema = {"type": "string", "minLength": 1, "maxLength": 500}
+_LONGEST = (
+    500  # characters of a text that is taken; longer ones of the user are shown cut, so that they can be sent back
+)
+_LENGTH: Schema = {"type": "string", "minLength": 1, "maxLength": _LONGEST}
 
 WRITE = Tool(
     name="TodoWrite",
@@ -74,8 +77,8 @@ def drawn(plan: Plan) -> str:
         return "No todos."
     marks = {DONE: "[x]", ACTIVE: "[>]"}
     lines = [
-        f"{marks.get(item.status, '[ ]')} {inline(item.text)}"
-        + (f" <- {inline(item.label)}" if item.status == ACTIVE else "")
+        f"{marks.get(item.status, '[ ]')} {cut(inline(item.text), _LONGEST)}"
+        + (f" <- {cut(inline(item.label), _LONGEST)}" if item.status == ACTIVE else "")
         for item in items
     ]
     done = sum(item.status == DONE for item in items)
