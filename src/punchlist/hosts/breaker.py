@@ -13,6 +13,7 @@ _TOOL, _OTHER = (
     0.3,
     3.0,
 )  # seconds that a hook waits for a store; an agent waits for us, and gives up after 10
+_FELT = 0.2  # seconds after which it was a wait: a server tells that it is held before our own time is over
 _AGAIN = 0.02  # while it is known to be held: as long as others' own writes take, so that those lose nothing
 _OPEN = 10.0  # seconds for which nobody waits longer than that
 
@@ -33,7 +34,7 @@ class Breaker:
         from ..core.errors import StoreError
 
         waited = monotonic() - self._begun
-        if isinstance(error, StoreError) and not self.is_open and waited >= self.patience:
+        if isinstance(error, StoreError) and not self.is_open and waited >= min(_FELT, self.patience):
             self._trip()
 
     def _is_open(self) -> bool:

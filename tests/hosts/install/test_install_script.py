@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -111,7 +112,10 @@ GONE = {
 THEIRS = "echo theirs"
 
 
-@pytest.mark.parametrize("shell", ["sh", "bash"])
+SHELLS = [shell for shell in ("sh", "bash", "dash", "zsh", "fish", "ksh") if shutil.which(shell)]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("how", GONE)
 @pytest.mark.parametrize("host", PATHS)
 def test_a_hook_is_silent_and_ends_well_once_its_environment_is_gone(

@@ -45,6 +45,7 @@ class Part(NamedTuple):
 # Words of commands that commit or open a pull request. Whether one does is decided by who reads the event.
 COMMITS = ("commit", "pr create", "mr create", "pull-request")
 _SILENT = " 2>/dev/null"  # the script may be there and its interpreter or package gone: an agent would show that
+_RUN = "env"  # it complains where `_SILENT` sends it; fish itself would complain elsewhere
 
 
 def hook_command(script: str, host: str, silent: str = _SILENT) -> str:
@@ -65,7 +66,7 @@ def line_command(script: str, host: str, theirs: str = "", silent: str = _SILENT
     if not theirs:
         return _guarded(script, f"line --host {host}", silent)
     other, ours = shlex.quote(theirs), shlex.quote(script)
-    return f"[ -x {ours} ] && {ours} line --host {host} --after {other}{silent} || sh -c {other}"
+    return f"[ -x {ours} ] && {_RUN} {ours} line --host {host} --after {other}{silent} || sh -c {other}"
 
 
 def joined_line(command: str) -> str:
@@ -77,7 +78,7 @@ def joined_line(command: str) -> str:
 def _guarded(script: str, words: str, silent: str) -> str:
     if os.name == "nt":
         return f'"{script}" {words}'
-    return f"[ -x {shlex.quote(script)} ] && {shlex.quote(script)} {words}{silent} || :"
+    return f"[ -x {shlex.quote(script)} ] && {_RUN} {shlex.quote(script)} {words}{silent} || :"
 
 
 # --- known again -----------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from ...core.errors import StaleRevision, StoreError
 from ...core.model import NOTHING, Pace, Plan, Reader
 from .. import Home, Listing, masked, now
 from ..rows import Cursor, Rows
-from .connection import Bounded, Silent, connected
+from .connection import Batch, Bounded, Silent, connected
 from .listener import CHANNEL, HEARD, Listener
 
 _PATIENCE = "20"  # seconds to go on trying while a server that we know is away, restarting or full
@@ -123,7 +123,7 @@ class PostgresStore:
         self._db: Bounded | None = None
         self._is_pooled = False
         self._reserved_by = 0  # the thread that called `reserve`, which holds the lock
-        self._sync: Callable[[], None] = _nothing  # brings the answers that are on their way
+        self._batch: Batch | None = None  # of the transaction that is being made
         self._listener = Listener(self._connect)
 
     def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
@@ -279,17 +279,18 @@ class PostgresStore:
         raise StoreError(f"{masked(self.url)} did not answer.")
 
     def _transacted(self, db: Bounded, begin: str, work: Callable[[], _T]) -> _T:
-        """All or nothing. Statements are sent without waiting for each answer: on a network that takes time."""
+        """All or nothing."""
+        self._batch = batch = Batch(db)
         try:
-            with db.pipeline() as pipeline:
-                self._sync = pipeline.sync
-                db.execute(begin.encode())
-                db.limit(self._longest)
-                result = work()
-                db.execute("COMMIT")
+            batch.add(begin)
+            for limits in db.limits(self._longest):
+                batch.add(*limits)
+            result = work()
+            batch.add("COMMIT")
+            batch.send()
             return result
         finally:
-            self._sync = _nothing
+            self._batch = None
             if not db.broken and db.info.transaction_status in _UNFINISHED:
                 db.rollback()
 
@@ -305,7 +306,8 @@ class PostgresStore:
         try:
             db = self._connected(monotonic() + self._longest)
             db.execute("BEGIN")
-            db.limit(self._longest)
+            for statement, values in db.limits(self._longest):
+                db.execute(statement.encode(), values, prepare=False)
             db.execute("SELECT FROM plans WHERE id = %s FOR UPDATE", (plan,))
             self._reserved_by = get_ident()
         except (psycopg.Error, StoreError):
@@ -381,15 +383,19 @@ class PostgresStore:
 
     def _execute(self, statement: str, values: Sequence[Any] = ()) -> Cursor:
         assert self._db is not None
-        return _Answer(self._db.execute(statement.replace("?", "%s").encode(), values), self._sync)
+        statement = statement.replace("?", "%s")
+        if self._batch is not None:
+            return self._batch.add(statement, values)
+        return self._db.execute(statement.encode(), values)
 
     def _executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        assert self._db is not None
-        with self._db.cursor() as cursor:
-            cursor.executemany(statement.replace("?", "%s").encode(), rows)
+        for row in rows:
+            self._execute(statement, row)
 
     def _execute_raw(self, statement: bytes, values: Sequence[Any]) -> psycopg.Cursor[Any]:
         assert self._db is not None
+        if self._batch is not None:
+            self._batch.send()
         return self._db.execute(statement, values)
 
     def _notify(self, plan: str) -> None:
@@ -442,21 +448,6 @@ class PostgresStore:
         raise StoreError(f"{where} cannot be used ({words}); check the address, and that the server runs.") from None
 
 
-class _Answer:
-    """A cursor of a statement whose answer may still be on its way."""
-
-    def __init__(self, cursor: psycopg.Cursor[Any], sync: Callable[[], None]) -> None:
-        self._cursor = cursor
-        self._sync = sync
-        self.fetchone = cursor.fetchone
-        self.fetchall = cursor.fetchall
-
-    @property
-    def rowcount(self) -> int:
-        self._sync()
-        return self._cursor.rowcount
-
-
 def open(rest: str, **options: str) -> PostgresStore:
     if not rest.startswith("//"):
         raise StoreError("the address of a PostgreSQL store begins with postgresql://")
@@ -485,7 +476,3 @@ def _passes(error: psycopg.Error) -> bool:
             "failed to resolve host",
         )
     )
-
-
-def _nothing() -> None:
-    """There is nothing to wait for."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextvars import ContextVar
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -20,7 +21,9 @@ set_config('statement_timeout', %(statement)s, %(local)s),
 set_config('idle_in_transaction_session_timeout', %(idle)s, %(local)s)
 """
 _UNPOOLED = f"{_LIMITS} WHERE pg_backend_pid() = %(pid)s".encode()
-_ONE_TRANSACTION = _LIMITS.encode()
+
+
+_connect_until: ContextVar[float] = ContextVar("connect_until", default=float("inf"))
 
 
 class Silent(psycopg.OperationalError):
@@ -34,25 +37,90 @@ class Bounded(psycopg.Connection[Any]):
     is_pooled: bool = False
 
     def wait(self, gen: Generator[Any, Any, _T], *args: Any, **options: Any) -> _T:
-        return super().wait(self._in_time(gen), *args, **options)
+        return super().wait(_in_time(gen, self.until), *args, **options)
 
-    def _in_time(self, gen: Generator[Any, Any, _T]) -> Generator[Any, Any, _T]:
-        """The same steps; between them, whoever runs them looks at the clock ten times a second."""
-        try:
-            wanted = next(gen)
-            while True:
-                ready = yield wanted
-                if not ready and monotonic() > self.until:
-                    raise Silent("the server is silent")
-                wanted = gen.send(ready)
-        except StopIteration as done:
-            result: _T = done.value
-            return result
+    @classmethod
+    def _connect_gen(cls, *args: Any, **options: Any) -> Generator[Any, Any, Any]:
+        """The steps that make a connection. libpq takes less than two seconds for two; a hook has less."""
+        return _in_time(super()._connect_gen(*args, **options), _connect_until.get())
 
-    def limit(self, seconds: float) -> None:
-        """Within a transaction: what the server does about clients that are gone, and by which names tables go."""
-        if self.is_pooled:
-            self.execute(_ONE_TRANSACTION, _limits(seconds, local=True), prepare=False)
+    def limits(self, seconds: float) -> list[tuple[str, dict[str, Any]]]:
+        """What is told the server at the beginning of a transaction: what it does about clients that are gone, and by
+        which names tables go. Only behind a pooler, where nothing of that outlives a transaction."""
+        return [(_LIMITS, _limits(seconds, local=True))] if self.is_pooled else []
+
+
+def _in_time(gen: Generator[Any, Any, _T], until: float) -> Generator[Any, Any, _T]:
+    """The same steps; between them, whoever runs them looks at the clock ten times a second."""
+    try:
+        wanted = next(gen)
+        while True:
+            ready = yield wanted
+            if not ready and monotonic() > until:
+                raise Silent("the server is silent")
+            wanted = gen.send(ready)
+    except StopIteration as done:
+        result: _T = done.value
+        return result
+
+
+class Later:
+    """The answer to a statement of a batch. Whoever looks at it has the batch sent."""
+
+    def __init__(self, send: Callable[[], None]) -> None:
+        self._send: Callable[[], None] | None = send
+        self._rowcount = -1
+        self._rows: list[Any] = []
+
+    @property
+    def rowcount(self) -> int:
+        self._have()
+        return self._rowcount
+
+    def fetchone(self) -> Any:
+        self._have()
+        return self._rows[0] if self._rows else None
+
+    def fetchall(self) -> list[Any]:
+        self._have()
+        return self._rows
+
+    def take(self, cursor: psycopg.Cursor[Any]) -> None:
+        """Keep the result that a cursor is at."""
+        self._send = None
+        self._rowcount = cursor.rowcount
+        if cursor.pgresult is not None and cursor.pgresult.status == psycopg.pq.ExecStatus.TUPLES_OK:
+            self._rows = cursor.fetchall()
+
+    def _have(self) -> None:
+        if self._send is not None:
+            self._send()
+
+
+class Batch:
+    """Statements of one transaction, sent in one message as soon as an answer is needed: on a network every answer that
+    is waited for takes time. In one message, not one after the other: a client that was stopped between two of those
+    would hold for ever what it has locked, since the server takes it for busy."""
+
+    def __init__(self, db: Bounded) -> None:
+        self._db = db
+        self._filled_in = psycopg.ClientCursor(db).mogrify
+        self._waiting: list[tuple[str, Later]] = []
+
+    def add(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Later:
+        later = Later(self.send)
+        self._waiting.append((self._filled_in(statement.encode(), values) if values else statement, later))
+        return later
+
+    def send(self) -> None:
+        """Send what waits, and take the answers."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        cursor = self._db.execute(";\n".join(statement for statement, _ in waiting).encode(), prepare=False)
+        for _, later in waiting:
+            later.take(cursor)
+            cursor.nextset()
 
 
 def connected(url: str, seconds: float, patience: float, left: float) -> Bounded:
@@ -61,8 +129,13 @@ def connected(url: str, seconds: float, patience: float, left: float) -> Bounded
     given = psycopg.conninfo.conninfo_to_dict(url)
     own = {**_ALIVE, "tcp_user_timeout": int(1_000 * patience), "application_name": "punchlist"}
     options: dict[str, Any] = {name: value for name, value in own.items() if name not in given}
-    # libpq takes one second for "for ever", and rounds it up to two
-    made = Bounded.connect(url, autocommit=True, connect_timeout=max(int(seconds), 2), **options)
+    token = _connect_until.set(monotonic() + seconds)
+    try:
+        made = Bounded.connect(url, autocommit=True, connect_timeout=max(int(seconds), 2), **options)
+    except Silent as error:
+        raise psycopg.errors.ConnectionTimeout(f"{error}; no connection was made") from None
+    finally:
+        _connect_until.reset(token)
     try:
         made.prepare_threshold = None
         made.until = monotonic() + left
