@@ -10,8 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.clients.agents import Setup, claude_code
-from tests.clients.script import does, own, plan, says, shell
+from tests.clients.script import Step, does, own, plan, says, shell
 from tests.clients.stage import Stage, attached
+
+WAITING = [  # one for each of seventeen languages
+    *("Wait.", "Hör auf", "Detente", "Ne continue pas", "Fermati", "Pare", "Stop ermee", "Przestań", "Dur", "Стой"),
+    *("ちょっと待って", "先不要继续", "그만", "توقف", "עצור", "रुको", "หยุด", "Dừng lại"),
+]
 
 
 @pytest.fixture
@@ -70,6 +75,27 @@ def test_after_clear_the_running_server_still_reaches_the_plan(stage: Stage) -> 
     assert len(one["sessions"]) == 2, "the plan went from the old session to the new one"
     assert stage.items == [("Read the parser", "completed"), ("Mend it", "in_progress")]
     assert "mending" in str(stage.plan["items"][1]["calls"])
+    assert stage.faults == []
+
+
+def test_whoever_says_stop_or_wait_in_any_of_many_languages_is_not_overridden(stage: Stage) -> None:
+    """Also where the agent has just changed the plan. After a `/clear` it is left alone until it does so again."""
+
+    def edited(number: int) -> list[Step]:
+        return [does(plan(edit=[{"id": 2, "text": f"Mend it, {number}"}])), says("So it is.")]
+
+    steps = [step for number, _ in enumerate(WAITING) for step in edited(number)]
+    made = [does(plan(add=["Read the parser", "Mend it"])), says("Which one first?")]
+    cleared = [says("Hello to you."), *edited(-1), says("I go on.")]
+    stage.model.play({"": [*made, *steps, *cleared]})
+    process = stage.start("", setup=Setup(args=("--input-format", "stream-json")), stdin=subprocess.PIPE)
+    for prompt in ("Mend the parser.", *WAITING, "/clear", "hello"):
+        ask(process, prompt)
+        assert "nudge" not in stage.events, prompt
+    ask(process, "Have another look at the second one.")
+    stage.finish(process)
+    stage.require_played()
+    assert stage.events.count("nudge") == 1, "in planned work it is nudged again"
     assert stage.faults == []
 
 

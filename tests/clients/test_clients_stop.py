@@ -48,6 +48,9 @@ def test_an_agent_is_nudged_in_planned_work_and_left_alone_when_the_user_just_ta
     if can_be_nudged:
         assert YIELDS in stage.requests[2].latest
         assert stage.items[0] == ("Read the parser", "completed"), "it went on"
+        talked(stage, "Why did you choose sqlite?", says("It is one file."))
+        talked(stage, "Just explain the design.", says("There is a lexer and a parser."))
+        talked(stage, "thanks", says("You are welcome."))
         talked(stage, "What does notes.txt say?", does(shell("cat /dev/null")), says("Nothing."))
         talked(stage, "Fix the typo in README.md.", does(shell("touch README.md")), says("It is fixed."))
         talked(stage, "先不要继续", does(plan(edit=[{"id": 2, "text": "Mend it all"}])), says("好。"))

@@ -32,6 +32,23 @@ def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Termina
             yield terminal
 
 
+def test_who_asks_for_something_beside_the_plan_in_a_terminal_gets_just_that(terminal: Terminal) -> None:
+    stage = terminal.stage
+    made = does(plan(add=["Read the parser", "Mend it", "Run the tests"]))
+    assert terminal.talks("Plan the work on the parser.", made, says("Shall I begin?")) == ["stop"]
+    read = does(shell("cat /dev/null"))
+    assert terminal.talks("What does notes.txt say?", read, says("It is empty.")) == ["stop"]
+    assert terminal.talks("Just explain the design.", says("There is a lexer and a parser.")) == ["stop"]
+    fixed = does(shell("touch README.md"))
+    assert terminal.talks("Fix the typo in README.md.", fixed, says("It is fixed.")) == ["stop"]
+    for number, words in enumerate(["wait", "Detente", "Ne continue pas", "Przestań", "Fermati", "Dừng lại"]):
+        edited = does(plan(edit=[{"id": 3, "text": f"Run the tests, {number}"}]))
+        assert terminal.talks(words, edited, says(f"I wait, {number}.")) == ["stop"], words
+    going = [says("I will."), does(plan(done=[1])), says("And what now?")]
+    assert terminal.talks("Go on.", *going) == ["nudge", "stop"], "and goes on when that is what the user wants"
+    assert stage.faults == []
+
+
 def test_who_talks_interrupts_or_clears_in_a_terminal_is_not_overridden(terminal: Terminal) -> None:
     stage = terminal.stage
     made = does(plan(add=["Read the parser", "Mend it", "Run the tests", "Ship it"]))

@@ -323,7 +323,7 @@ STOP_WORDS = {
     "French": "Ne continue pas|Arrête|Attends|Arrêtez",
     "Italian": "Fermati|Aspetta|Non continuare",
     "Portuguese": "Pare|Espere|Não continue|Aguarde",
-    "Dutch": "Wacht even|Hou op|Niet doorgaan",
+    "Dutch": "Wacht even|Hou op|Niet doorgaan|Stop ermee",
     "Polish": "Przestań|Czekaj|Zatrzymaj się",
     "Russian": "Стой|Хватит|Подожди|Не продолжай",
     "Ukrainian": "Зачекай|Зупинись",

@@ -59,7 +59,7 @@ _ELSEWHERE = _spoken("""
     |attends|attendez|arrête|arrêtez|stoppe|ne continue pas|ne continuez pas|un instant|patiente|patientez|ça suffit
     |aspetta|aspetti|fermati|si fermi|fermo|un attimo|non continuare|non andare avanti
     |aguarde|aguarda|espera aí|chega|não continue|não continues|um momento|só um momento
-    |wacht|wacht even|ophouden|hou op|niet verder|niet doorgaan|even wachten|ogenblik
+    |wacht|wacht even|stop ermee|stop er mee|ophouden|hou op|niet verder|niet doorgaan|even wachten|ogenblik
     |czekaj|poczekaj|zaczekaj|przestań|zatrzymaj się|stój|dość|nie kontynuuj|chwileczkę|moment proszę
     |стоп|стой|стойте|подожди|подождите|погоди|погодите|жди|хватит|остановись|остановитесь|прекрати|прекратите
     |не продолжай|не продолжайте|минутку|минуточку
