@@ -279,8 +279,10 @@ def _items(plan: Plan, other_plan: Plan) -> Iterator[Change]:
 
 
 def _head(before: Plan, after: Plan) -> list[Change]:
+    if _head_of(before) == _head_of(after):
+        return []
     values = zip(_HEAD, _head_of(before), _head_of(after), strict=True)
-    return [Change("plan", name, old, new) for name, old, new in values if old is not new and old != new]
+    return [Change("plan", name, old, new) for name, old, new in values if old != new]
 
 
 def _woven(kept: list[Item], added: dict[int, Item]) -> list[Item]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 
 from .errors import NoSuchItem, Refused
@@ -216,8 +216,10 @@ def start(plan: Plan, id: Id, *, owner: str = "") -> Plan:
     return plan._replace(items=tuple(items))
 
 
-def released(plan: Plan, ids: Iterable[Id], owners: Container[str]) -> Plan:
+def released(plan: Plan, ids: Iterable[Id], owners: Collection[str]) -> Plan:
     """The plan with those of the items that these owners had begun as nobody's, and waiting."""
+    if not owners:
+        return plan
     for id in ids:
         item = find(plan, id)
         if item.owner in owners and item.status in (ACTIVE, PENDING):

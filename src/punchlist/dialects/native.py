@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 
 from ..core import ops
 from ..core.changes import Change
@@ -59,8 +58,6 @@ PLAN = Tool(
     ),
     title="Plan",
 )
-_TOLD = ("text", "status", "reason", "phase", "owner")  # what is told of an item that changed
-_told_of = attrgetter(*_TOLD)
 _WHOLE = 500  # characters of the user's words that are shown the first time they become current
 _KEYS: dict[str | int, dict[str, Schema]] = {"add": _ENTRY, "edit": _EDIT}  # of the entries of a verb
 _BY_ID = ("unblock", "start", "done", "block", "drop")
@@ -384,9 +381,9 @@ def _told(change: Change) -> dict[str, Any]:
     told: dict[str, Any] = {"kind": change.kind, "id": change.id}
     if change.kind == "changed":
         old, new = change.before, change.after
-        for name, was, value in zip(_TOLD, _told_of(old), _told_of(new), strict=True):
-            if was != value:
-                told[name] = [was, value]
+        for name in ("text", "status", "reason", "phase", "owner"):
+            if getattr(old, name) != getattr(new, name):
+                told[name] = [getattr(old, name), getattr(new, name)]
     elif change.kind in ("added", "removed"):
         item: Item = change.after or change.before
         told |= {"text": item.text, "status": item.status}
