@@ -434,10 +434,7 @@ class Desk:
         if not records:
             return []
         if is_new and self.is_shared:
-            from .policy.brief import restored
-
-            text = restored(now, ids=ids, going_on=False, agent=self.name)
-            return [text] if text else []
+            return [self._list_for_new(now, ids=ids)] if now.open_items else []
         from .core.news import replaced, turns, worth_telling
 
         lines: list[str] = []
@@ -446,9 +443,16 @@ class Desk:
                 lines += replaced(after, ids=ids)
             elif reader != self.reader_key:
                 lines += tell(worth_telling(diff(before, after), by), by, now, ids=ids)
+        if len(lines) > _NEWS and is_new and now.open_items:
+            return [self._list_for_new(now, ids=ids)]
         if len(lines) > _NEWS:
             lines[_NEWS:] = [f"and {counted(len(lines) - _NEWS, 'more change')}."]
         return lines
+
+    def _list_for_new(self, now: Plan, *, ids: bool) -> str:
+        from .policy.brief import restored
+
+        return restored(now, ids=ids, going_on=False, agent=self.name if self.is_shared else "")
 
     def may_tell(self, now: Plan, reader: Reader) -> bool:
         """Return whether no other process is telling this reader of this plan right now. Raises StaleRevision if one

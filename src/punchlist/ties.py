@@ -157,9 +157,9 @@ def unmark_idle() -> None:
         drop(_of_idle(agent))
 
 
-def is_idle(process: Process) -> bool:
-    """Return whether the turn of the agent that is this process is over."""
-    return tied(_of_idle(key_of(process))) is not None
+def is_idle(agent: str) -> bool:
+    """Return whether the turn of an agent is over, by the key of its process."""
+    return tied(_of_idle(agent)) is not None
 
 
 def state_of(session: str) -> str:
@@ -169,7 +169,7 @@ def state_of(session: str) -> str:
         pid = key.removeprefix(_PROCESS).partition(":")[0]
         if not pid.isdigit() or of_process(int(pid)) != key:
             found = found or GONE
-        elif tied(_of_idle(key)) is None:
+        elif not is_idle(key):
             return BUSY
         else:
             found = IDLE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from tests.clients import terminal as terminals
 from tests.clients.script import does, plan, says, shell
-from tests.clients.stage import Stage, built
+from tests.clients.stage import SCRIPT, Stage, built
 from tests.clients.terminal import ESCAPE, Terminal
 
 TERMINALS: dict[str, Callable[[Stage], AbstractContextManager[Terminal]]] = {
@@ -72,4 +73,30 @@ def test_who_talks_interrupts_or_clears_in_a_terminal_is_not_overridden(terminal
     terminal.say("/clear")
     terminal.awaits(lambda: "I have stopped." not in terminal.text, "an empty screen")
     assert terminal.talks("hello there", says("Hello to you.")) == ["stop"]
+    assert stage.faults == []
+
+
+def finished(stage: Stage) -> set[tuple[str, str]]:
+    """Who completed which item."""
+    records = json.loads(stage.punchlist("log", "--json"))
+    return {(one["by"], words[:11]) for one in records for words in one["changes"] if words.startswith("completed")}
+
+
+def test_a_command_behind_an_exclamation_mark_is_the_users(terminal: Terminal) -> None:
+    stage = terminal.stage
+    (stage.project / "punchlist").symlink_to(SCRIPT)  # its full name is longer than a line of the screen
+    made = does(plan(add=["Read the parser", "Mend it", "Run the tests", "Ship it"]))
+    assert terminal.talks("Mend the parser.", made, says("Is that all?")) == ["stop"]
+    before = len(terminal.decisions)
+    terminal.plays(says("I have seen that."))
+    terminal.type("!")
+    terminal.say("./punchlist done 2")
+    terminal.awaits(lambda: stage.items[1][1] == "completed", "the edit")
+    terminal.shows("completed 2")
+    if stage.name == "claude-code":  # which shows its model what the command printed
+        terminal.awaits(lambda: terminal.decisions[before:] == ["stop"], "the end of a turn")
+    stopped = terminal.talks("Go on.", does(shell("./punchlist done 1")), says("Is that all?"))
+    assert stopped == ["stop"]
+    assert finished(stage) == {("user", "completed 2"), ("main", "completed 1")}
+    assert stage.requests[0].heard.count('the user completed 2 "Mend it"') == 1
     assert stage.faults == []

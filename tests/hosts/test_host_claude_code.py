@@ -726,3 +726,18 @@ def test_a_restore_in_a_live_session_is_told_behind_the_edit_before_it_and_stays
     assert items() == [("Read", "in_progress")]
     wrote(*old)
     assert items() == [("Read", "in_progress")]
+
+
+def test_a_turn_about_a_command_that_the_user_typed_is_not_nudged(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    asked = {"type": "user", "message": {"role": "user", "content": "Fix the parser."}}
+    typed = {"type": "user", "message": {"role": "user", "content": "<bash-input>ls</bash-input>"}}
+    printed = {"type": "user", "message": {"role": "user", "content": "<bash-stdout>a b</bash-stdout>"}}
+    path.write_text("\n".join(map(json.dumps, [asked, typed, printed])), encoding="utf-8")
+    hook("UserPromptSubmit", prompt="Fix the parser.")
+    with punchlist.open(session=SESSION) as desk:
+        desk.call("plan", {"add": ["Read", "Write"]})
+    stop = {"last_assistant_message": "I have seen that.", "transcript_path": str(path)}
+    assert hook("Stop", **stop) is None
+    path.write_text("\n".join(map(json.dumps, [asked, typed, printed, asked])), encoding="utf-8")
+    assert "The plan is not finished" in str(hook("Stop", **stop))

@@ -299,3 +299,57 @@ def test_what_makes_no_sense_says_nothing(agent: Agent, meta: dict[str, Any]) ->
     agent.start()
     agent.call(add=["Read"])
     assert "Read" in agent.call(meta=meta, show=True)
+
+
+# --- a list that the user wrote first --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list that waits for the next session in a directory."""
+    (tmp_path / "work" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "work")
+    subprocess.run([SCRIPT, "add", "Read the parser", "Fix it"], check=True, capture_output=True)
+
+
+@pytest.mark.usefixtures("prepared")
+@pytest.mark.parametrize("meta", [{}, {"agent-session-id": "s1"}])
+def test_the_first_session_of_a_client_without_hooks_gets_the_list_that_waits(meta: dict[str, Any]) -> None:
+    with running() as one, running() as two:
+        one.start()
+        said = one.call(meta=meta, show=True)
+        assert 'the user added 1 "Read the parser".\nthe user added 2 "Fix it".' in said
+        assert one.call(meta=meta, done=[1]) == "now 2 Fix it (1/2)", "it is told once"
+        two.start()
+        assert two.call(show=True) == "the plan is empty", "one session gets it"
+    [row] = json.loads(subprocess.check_output([SCRIPT, "plans", "--json"]))
+    assert (row["completed"], row["total"]) == (1, 2)
+
+
+@pytest.mark.usefixtures("prepared")
+def test_a_client_whose_hooks_tell_of_the_list_is_not_told_by_the_server() -> None:
+    with running() as one:
+        one.hook("process", "s1", host="claude-code")
+        one.start(client="claude-code")
+        assert one.call(show=True) == "the plan is empty", "its hooks decide which plan it starts with"
+
+
+@pytest.mark.usefixtures("prepared")
+def test_a_long_list_is_told_whole_with_the_first_answer() -> None:
+    subprocess.run([SCRIPT, "add", *(f"Step {number}" for number in range(3, 15))], check=True, capture_output=True)
+    with running() as one:
+        one.start()
+        said = one.call(edit=[{"id": 1, "note": "begun"}])
+        assert "what is open:\n- 1 Read the parser" in said
+        assert "- 14 Step 14" in said
+
+
+def test_two_servers_that_were_started_on_one_plan_are_two_agents(agent: Agent) -> None:
+    with punchlist.open(session="first") as desk:
+        desk.call("plan", {"add": ["Read", "Write", "Ship"]})
+        plan = desk.plan.id
+    agent.start(env={"PUNCHLIST_PLAN": plan}, client="goose")
+    agent.call(start=[2], meta={"agent-session-id": "second"})
+    with punchlist.open(session="first") as desk:
+        assert [(item.id, item.owner) for item in desk.plan.busy] == [("1", ""), ("2", "goose")]
+        assert desk.history()[-1].by == "goose"

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import sys
 
+from ..core.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..desk import Desk
+
 # Options that stand before a value, of any command.
 VALUED = {
     *("--store", "--plan", "--session", "--agent", "--dialect", "--format", "--phase", "--after", "--before", "--why"),
@@ -25,7 +30,7 @@ def main() -> int:
     if flags is not None:
         from ..mcp import run as serve
 
-        return serve(flags, hooked)
+        return serve(flags, hooked, adopted)
     from .commands import run as run_command
 
     return run_command(argv)
@@ -36,6 +41,13 @@ def hooked(fields: object, client: str) -> str | None:
     from ..hosts import heard
 
     return heard(fields, client)
+
+
+def adopted(desk: Desk) -> None:
+    """Give the session of a client without hooks the plan that was prepared for it."""
+    from ..hosts.adopt import adopt
+
+    adopt(desk, "", deaf=True)
 
 
 def command_of(argv: list[str]) -> str:

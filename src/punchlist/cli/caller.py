@@ -98,7 +98,7 @@ def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
         return _marked(marks)
     if above is not None:
         process, who = above
-        if ties.is_idle(process):  # its turn is over: then it is the user, in the agent's own prompt
+        if ties.is_idle(ties.key_of(process)):  # its turn is over: then it is the user, in the agent's own prompt
             return Caller(USER, who.session, who.host)
         return _known(who, signs, environ)
     if signs:
@@ -110,7 +110,7 @@ def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
 def _is_in_another_agent(processes: list[ties.Process]) -> bool:
     """Whether the nearest agent above this process is not one of ours, and at work."""
     process, who = next(_agents(processes), (None, None))
-    return process is not None and who is not None and who.host != OURS and not ties.is_idle(process)
+    return process is not None and who is not None and who.host != OURS and not ties.is_idle(ties.key_of(process))
 
 
 def _marked(marks: set[ties.Who]) -> Caller:

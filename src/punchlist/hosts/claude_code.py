@@ -116,7 +116,8 @@ def _lost(event: Event, unread: int) -> tuple[bool, int]:
 def _log() -> Log:
     from .recall import Log
 
-    return Log(_message, cut="[Request interrupted by user", asking=("AskUserQuestion",), refusals=_REFUSALS)
+    cut, command = "[Request interrupted by user", "<bash-input>"
+    return Log(_message, cut=cut, asking=("AskUserQuestion",), refusals=_REFUSALS, command=command)
 
 
 def _message(entry: dict[str, Any]) -> dict[str, Any]:

@@ -27,12 +27,14 @@ class Log(NamedTuple):
     cut: str  # how what stands in the user's name begins, where the user has interrupted it
     asking: tuple[str, ...] = ()  # the tools with which it puts a question to the user
     refusals: tuple[str, ...] = ()  # words in the result of a call that the user has not permitted
+    command: str = ""  # how a command begins that the user typed at its prompt, and that it answers
 
 
 def recalled(path: str, log: Log, stop: Stop) -> Stop:
     """What is known of an agent that stops, with what the end of its log says."""
     try:
-        heard = tally(map(_typed, map(log.message, entries(path))), ("plan",), log.asking, log.refusals)
+        messages = [log.message(entry) for entry in entries(path)]
+        heard = tally(map(_typed, messages), ("plan",), log.asking, log.refusals)
     except (OSError, ValueError):  # it is not there, or nobody may read it
         return stop
     return stop._replace(
@@ -41,6 +43,7 @@ def recalled(path: str, log: Log, stop: Stop) -> Stop:
         interrupted=stop.interrupted or heard.asked.startswith(log.cut),
         awaiting=stop.awaiting or heard.question,
         waits=says_wait(heard.asked),
+        unasked=bool(log.command) and _is_after_command(messages, log.command),
     )
 
 
@@ -70,14 +73,35 @@ def entries(path: str) -> Iterator[dict[str, Any]]:
             yield found
 
 
-def _typed(entry: dict[str, Any]) -> dict[str, Any]:
-    """A message, without what a program says in the user's name."""
+def _is_after_command(messages: list[dict[str, Any]], command: str) -> bool:
+    """Whether the last thing that the user typed is a command, and not a message."""
+    for message in reversed(messages):
+        if any(message.get(mark) for mark in _MARKS):
+            continue
+        for part in reversed(_parts(message) or ()):
+            words = part.get("text") if isinstance(part, dict) else part
+            if isinstance(words, str) and words.lstrip().startswith(command):
+                return True
+            if isinstance(words, str) and _is_typed(words):
+                return False
+    return False
+
+
+def _parts(entry: dict[str, Any]) -> list[Any] | None:
+    """What stands in a message of the user; None for one of somebody else."""
     message = entry.get("message")
     inner: dict[str, Any] = message if isinstance(message, dict) else entry
     if "user" not in (entry.get("type"), inner.get("role")):
-        return entry
+        return None
     content = inner.get("content")
-    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    return content if isinstance(content, list) else [{"type": "text", "text": content}]
+
+
+def _typed(entry: dict[str, Any]) -> dict[str, Any]:
+    """A message, without what a program says in the user's name."""
+    parts = _parts(entry)
+    if parts is None:
+        return entry
     kept = [part for part in parts if _is_typed(part)]
     return {**{name: entry.get(name) for name in _MARKS}, "type": "user", "content": kept}
 

@@ -9,22 +9,30 @@ from collections.abc import Callable
 from .. import delivery
 from ..core.errors import PunchlistError, StoreError
 from ..core.text import visible
-from ..core.typed import Any, NoReturn
+from ..core.typed import TYPE_CHECKING, Any, NoReturn
 from ..settings import load
 from .lines import Line, Lines, write
 from .protocol import written
 from .server import Server
 from .who import Callers, Given
 
+if TYPE_CHECKING:
+    from ..desk import Desk
+
 _AHEAD = 100  # lines that wait before no more are read; those that wait can still be cancelled
 
 
-def run(flags: dict[str, str], hook: Callable[[Any, str], str | None] | None = None) -> int:
-    """Serve the client that started us, until it is gone. `hook` answers the events of an agent."""
+def run(
+    flags: dict[str, str],
+    hook: Callable[[Any, str], str | None] | None = None,
+    adopt: Callable[[Desk], None] | None = None,
+) -> int:
+    """Serve the client that started us, until it is gone. `hook` answers the events of an agent; `adopt` gives the
+    session of a client without hooks the plan that was prepared for it."""
     try:
         settings = load({name: flags.get(name) or None for name in ("store", "dialect")})
         given = Given(*(flags.get(name) or _named(name) for name in Given._fields))
-        server = Server(settings, Callers(given, os.environ), plan=given.plan, hook=hook)
+        server = Server(settings, Callers(given, os.environ), plan=given.plan, hook=hook, adopt=adopt)
     except PunchlistError as error:
         sys.stderr.write(f"punchlist: {visible(str(error))}\n")
         return 3 if isinstance(error, StoreError) else 2

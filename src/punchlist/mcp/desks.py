@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from ..core.errors import StoreError
 from ..core.model import MAIN, NOTHING
 from ..core.typed import Any
 from ..desk import Desk, store_for
 from ..dialects import Dialect
 from ..settings import Settings
-from ..stores import Store
-from ..ties import Who
+from ..stores import Home, Store
+from ..ties import Who, state_of
 from .who import Callers, place_of
 
 _MOST = 64  # desks that are kept at hand
@@ -19,7 +20,15 @@ _MOST = 64  # desks that are kept at hand
 class Desks:
     """Opens the store when the first plan is asked for; if that fails, it tries again with the next."""
 
-    def __init__(self, settings: Settings, callers: Callers, dialect: Dialect, plan: str = "") -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        callers: Callers,
+        dialect: Dialect,
+        plan: str = "",
+        adopt: Callable[[Desk], None] | None = None,
+    ) -> None:
+        self._adopt = adopt
         self._settings = settings
         self._callers = callers
         self._dialect = dialect
@@ -49,9 +58,33 @@ class Desks:
             self._store.close()
 
     def _made(self, who: Who, place: str) -> Desk:
+        desk = self._desk(who, place)
+        if who.agent == MAIN and who.session != self._callers.nameless and not self._plan:
+            self._hand_over(desk)
+        if who.agent == MAIN:
+            try:
+                self._settle(desk)
+            except StoreError:  # the call itself will say so
+                pass
+        return desk
+
+    def _settle(self, desk: Desk) -> None:
+        """Give a session the plan that it is to work from. Where hooks tell of the session, they do that."""
+        if self._plan:
+            self._bind(desk)
+        elif self._adopt and (desk.session == self._callers.nameless or not state_of(desk.session)):
+            self._adopt(desk)
+
+    def _bind(self, desk: Desk) -> None:
+        """Let others see that a session works from the plan that the server was started with."""
+        home = Home(desk.place, desk.session, desk.agent, desk.host)
+        if desk.store.find(home) != self._plan and desk.store.load(self._plan) is not None:
+            desk.store.bind(home, self._plan)
+
+    def _desk(self, who: Who, place: str) -> Desk:
         if self._store is None:
             self._store = store_for(self._settings)
-        desk = Desk(
+        return Desk(
             self._store,
             session=who.session,
             agent=who.agent,
@@ -61,9 +94,6 @@ class Desks:
             place=place,
             host=who.host,
         )
-        if who.agent == MAIN and who.session != self._callers.nameless and not self._plan:
-            self._hand_over(desk)
-        return desk
 
     def _plan_of(self, who: Who) -> str:
         """The plan that the server was started with is the main agent's: a sub-agent keeps its own."""

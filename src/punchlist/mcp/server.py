@@ -44,10 +44,12 @@ class Server:
         plan: str = "",
         offer: Offer = offered_now,
         hook: Callable[[Any, str], str | None] | None = None,
+        adopt: Callable[[Desk], None] | None = None,
     ) -> None:
         self._settings, self._callers, self._plan = settings, callers, plan
         self._dialect = load(settings.dialect)
-        self._desks = Desks(settings, callers, self._dialect, plan)
+        self._adopt = adopt
+        self._desks = Desks(settings, callers, self._dialect, plan, adopt)
         self._offer = offer
         self._hook = hook
         self._is_off = settings.off
@@ -175,7 +177,7 @@ class Server:
         own = for_host(self._settings, host_of(client))
         if own.dialect != self._dialect.name:
             self._dialect = load(own.dialect)
-            self._desks = Desks(own, self._callers, self._dialect, self._plan)
+            self._desks = Desks(own, self._callers, self._dialect, self._plan, self._adopt)
 
     def _instructions(self) -> Message:
         """What the model is told about the tools, in the words of the dialect; nothing, if there are none."""

@@ -36,6 +36,7 @@ class Stop(NamedTuple):
     changed: int = 0  # the last revision of the plan that the agent itself made since the user spoke; 0: none
     always: bool = False  # whether it is nudged also where it did no planned work
     ending: bool = False  # its program ends with this turn: no nudge could reach it
+    unasked: bool = False  # the user asked for nothing, but typed a command of their own
 
 
 class Verdict(NamedTuple):
@@ -110,6 +111,7 @@ def _reason_to_stop(plan: Plan, pace: Pace, stop: Stop, limits: Limits) -> str:
         (not stop.owner, "another session works from this plan"),
         (stop.ending, "its program ends with this turn"),
         (bool(pace.waiting), pace.waiting),
+        (stop.unasked, "the user typed a command, and asked for nothing"),
         (stop.interrupted, INTERRUPTED),
         (stop.refused, REFUSED),
         (stop.waits, WAIT),
