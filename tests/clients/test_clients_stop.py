@@ -88,8 +88,10 @@ def test_until_done_an_agent_is_nudged_also_where_it_only_answered(stage: Stage)
     assert [nudges(request) for request in stage.requests] == [0, 1]
 
 
-def test_after_a_permission_that_was_refused_claude_code_is_left_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("hooks", ["process", "server"])
+def test_after_a_permission_that_was_refused_claude_code_is_left_alone(hooks: str, tmp_path: Path) -> None:
     with attached("claude-code", tmp_path) as stage:
+        stage.punchlist("install", "claude-code", "--hooks", hooks)
         refusing = Setup(args=("--disallowedTools", "Bash(rm:*)"))
         steps = [does(plan(add=TEXTS)), does(shell("rm -rf build")), says("I may not remove it.")]
         stage.run("Mend the parser.", *steps, setup=refusing)

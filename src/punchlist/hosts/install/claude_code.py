@@ -31,7 +31,7 @@ _SHELL = "Bash"
 _COMMANDS = (NAME, *COMMITS)
 # What the running server is told of an event; it is not connected yet when a session starts.
 _MADE = "made when this is installed"
-_COMMON = ("session_id", "cwd", "agent_id", "permission_mode")
+_COMMON = ("session_id", "cwd", "agent_id", "permission_mode", "transcript_path")
 _USED = ("tool_name", "tool_use_id", "tool_input")
 _SERVED = {
     "UserPromptSubmit": ("prompt",),
