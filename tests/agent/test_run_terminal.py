@@ -167,6 +167,24 @@ def test_a_pause_that_failed_is_ended_in_another_terminal_and_the_agent_goes_on_
     terminal.wait_for("I go on. Well?")
 
 
+def test_after_a_command_the_plan_is_not_said_again_where_a_panel_shows_it(talk: Any) -> None:
+    terminal = talk(turn(call("plan", add=["Read", "Write"])), turn(text="Which one?"))
+    terminal.enter("go")
+    terminal.wait_for("Which one?")
+    terminal.enter("/todo done Read")
+    terminal.wait_for('completed 1 "Read".')
+    terminal.wait_for("Next: 2 Write")
+    assert "Write 1/2" not in terminal.text
+
+
+def test_the_panel_says_that_punchlist_is_off(talk: Any) -> None:
+    terminal = talk(turn(call("plan", add=["Read"])), turn(text="So?"))
+    terminal.enter("go")
+    terminal.wait_for("So?")
+    assert punchlist("off").returncode == 0
+    terminal.wait_for("off here: no agent is told of this plan")
+
+
 def test_pause_and_resume(talk: Any) -> None:
     terminal = talk(turn(call("plan", add=["Read"])), turn(text="So?"), turn(text="I go on. Well?"))
     terminal.enter("go")

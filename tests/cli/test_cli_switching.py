@@ -35,6 +35,14 @@ def events(*words: str, cwd: str = ".") -> list[dict[str, Any]]:
     return found
 
 
+def test_a_plan_that_is_shown_while_it_is_off_says_so() -> None:
+    run("add", "Read")
+    run("off")
+    assert run().splitlines()[-1] == "off here: no agent is told of this plan (punchlist on)"
+    run("on")
+    assert "off here" not in run()
+
+
 def test_off_and_on_are_said_for_the_project_they_are_meant_for() -> None:
     here = os.path.realpath(".")
     assert run("off") == f"punchlist is off for {here}.\n"

@@ -113,6 +113,16 @@ def test_a_pause_and_plan_mode_are_seen() -> None:
         session.sees_no("paused")
 
 
+def test_that_it_is_off_is_seen() -> None:
+    given(start="1")
+    with watching() as session:
+        session.sees("1 Read the parser")
+        change("off")
+        session.sees("off here: no agent is told of this plan (punchlist on)")
+        change("on")
+        session.sees_no("off here")
+
+
 def test_the_seconds_of_the_active_item_are_counted_from_its_start() -> None:
     given(start="1", store="sqlite:plan.db")
     with sqlite3.connect("plan.db") as db:

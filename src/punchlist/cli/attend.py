@@ -90,6 +90,7 @@ class Attendance:
                 seconds=stage.seconds if plan.active else None,
                 tokens=stage.tokens,
                 alert=stage.waiting,
+                off=self._desk is not None and self._desk.is_off,
                 status="" if plan.active else stage.doing or "Thinking",
                 workers=stage.shown_workers,
                 typed=stage.draft,

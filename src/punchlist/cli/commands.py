@@ -137,6 +137,7 @@ def _show(args: Namespace) -> int:
         is_named = _is_named(args)
         whose = shown.whose(desk, plan.id) if plan.id and not is_named else ""
         elsewhere = not plan.id and not is_named and bool(desk.store.plans(1))
+        is_off = desk.is_off
     as_data = getattr(args, "json", False) or args.markdown
     if getattr(args, "json", False):
         screen.say_json({**to_json(plan), **({"session": spent} if spent else {})})
@@ -156,6 +157,8 @@ def _show(args: Namespace) -> int:
         view = View(plan, expanded=True, busy=False)
         style = load_style(desk.settings.style)
         screen.show(render_view(view, style, screen.width(), unicode=screen.has_unicode(desk.settings)))
+    if is_off and plan.id and not as_data:
+        screen.show([(render.Span(render.OFF, "dim"),)])
     if spent and (spent["reminder_tokens"] or spent["nudges"]) and not as_data:
         screen.show([(render.Span(_cost(spent), "dim"),)])
     if elsewhere and not as_data:

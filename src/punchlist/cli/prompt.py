@@ -59,7 +59,7 @@ def asked(
     with panel, _shown_above(stage, panel), Looker(desk, panel.wake) as looker:
         try:
             while not until():
-                panel.draw(_view(stage, looker.plan, line))
+                panel.draw(_view(stage, looker.plan, line)._replace(off=desk.is_off))
                 for key in panel.wait(_LOOK):
                     if key == "enter":
                         return _said(stage, line.text)

@@ -56,6 +56,7 @@ MARK_STYLES = {PENDING: "dim", ACTIVE: "now", BLOCKED: "bad", DONE: "good", DROP
 _CODES = {"bold": "1", "dim": "2", "strike": "9", "good": "32", "now": "36", "bad": "33"}  # of ANSI terminals
 _DENSE = 4  # characters in one cell, at most: a letter and the marks on it
 _NONE = "No plan here yet. An agent makes one, or you do: punchlist add 'Run the tests'"
+OFF = "off here: no agent is told of this plan (punchlist on)"
 EMPTIED = "Nothing is open: all done, or taken off the list."
 
 

@@ -34,6 +34,7 @@ class Seen(NamedTuple):
     stopped: bool = False  # whether it has stopped since
     failed: bool = False  # whether its last call of the plan's tool failed
     workers: tuple[Worker, ...] = ()  # its sub-agents
+    off: bool = False  # whether punchlist is off there
     whose: str = ""  # who works from the plan, where there is another one beside it
     number: int = 0  # counts what was seen
 
@@ -120,10 +121,11 @@ class Follower:
         has_stopped = last.get("kind") == "stop" and str(last.get("at", "")) >= seen.heard
         bound = [(session, agent) for session, agent in self.desk.store.sessions(plan.id) if session]
         if not bound:
-            return seen._replace(stopped=has_stopped)
+            return seen._replace(stopped=has_stopped, off=self.desk.is_off)
         session, agent = bound[-1]
-        failed = self.desk.of(session, agent).pace.failed
-        return seen._replace(stopped=has_stopped, failed=failed, workers=self._workers(session, plan.id))
+        worker = self.desk.of(session, agent)
+        failed, off = worker.pace.failed, worker.is_off
+        return seen._replace(stopped=has_stopped, failed=failed, off=off, workers=self._workers(session, plan.id))
 
     def _workers(self, session: str, main: str) -> tuple[Worker, ...]:
         """The sub-agents of a session that are at work, or were a moment ago."""

@@ -37,6 +37,7 @@ class View(NamedTuple):
     status: str = ""  # what is being done just now, if it is not just the active item
     tip: str = ""
     alert: str = ""  # what the user should know
+    off: bool = False  # whether punchlist is off here: then no agent hears of the plan
     workers: tuple[Worker, ...] = ()
     keys: bool = False  # whether there is a keyboard: then it is said what the keys do
     hint: str = ""  # further keys and the like, one a line

@@ -70,6 +70,7 @@ def shown(seen: Seen, delay: int = -1) -> View:
         seconds=since(seen.began) if seen.began and works else None,
         status=status,
         alert=seen.trouble or (_FAILED if seen.failed else ""),
+        off=seen.off,
         workers=seen.workers,
         hint="\n".join(filter(None, ("q quit", "" if works else _quiet_for(seen)))),
         tip=_TIP,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ...core.changes import describe, diff
 from ...core.errors import Refused
 from ...core.model import ACTIVE, Item, Plan
-from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Glyphs, Line, Span, columns
+from ...core.render import ASCII, MARK_STYLES, OFF, TEXT_STYLES, UNICODE, Glyphs, Line, Span, columns
 from ...core.typed import NamedTuple
 from ..view import ALERT, NEXT, NOW, Canvas, Row, View, chosen, clipped, counts, row
 
@@ -85,6 +85,8 @@ def alerts(view: View, canvas: Canvas) -> Iterator[Row]:
         yield row(canvas.line(f"{canvas.glyphs.paused} paused: {view.plan.paused.reason}", "bad"), ALERT)
     if view.plan.mode != "act":
         yield row(canvas.line(f"{view.plan.mode} mode", "now"), ALERT)
+    if view.off:
+        yield row(canvas.line(OFF, "dim"), ALERT)
     if view.status and not view.busy and not view.plan.items:
         yield row(canvas.line(view.status, "dim"), ALERT)
 
