@@ -40,6 +40,7 @@ PACES = st.builds(
     waiting=_TEXTS,
     failed=st.booleans(),
     stopped=st.booleans(),
+    names=st.dictionaries(_TEXTS, _TEXTS, max_size=3),
 )
 
 
