@@ -15,7 +15,7 @@ AGAIN = "say it again if you still mean it."
 # For each thing a call can ask for: the edits it conflicts with while its author has not been told of them.
 _CONFLICTS = {
     "edit": ("renamed",),
-    "delete": ("added", "renamed", "reopened", "noted", "closed"),
+    "delete": ("added", "renamed", "blocked", "started", "reopened", "noted", "closed"),
     "start": ("blocked", "closed"),
     "done": ("blocked", "reopened", "closed"),
     "unblock": ("blocked",),
@@ -70,6 +70,8 @@ def _kinds(old: Item, new: Item, now: Item) -> list[str]:
         found.append("renamed")
     if new.status == BLOCKED == now.status and (old.status, old.reason) != (new.status, new.reason):
         found.append("blocked")
+    if old.status != ACTIVE == new.status == now.status:
+        found.append("started")
     if old.is_closed and not new.is_closed and not now.is_closed:
         found.append("reopened")
     if new.is_closed and now.is_closed and old.status != new.status:
