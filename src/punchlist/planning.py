@@ -134,17 +134,21 @@ def makes_commit(args: object) -> bool:
     for separator in ";|&()\n\"'`":
         command = command.replace(separator, " ; ")
     words = command.split()
-    return any(_commits(words[place:]) for place in range(len(words)))
+    return any(_commits(words, place) for place in range(len(words)))
 
 
-def _commits(words: list[str]) -> bool:
-    """Whether a command that begins here is one of those, with options before its verb."""
-    program, rest = words[0].rpartition("/")[2], words[1:]
-    if program not in _COMMITS:
+def _commits(words: list[str], place: int) -> bool:
+    """Whether a command that begins at this place is one of those, with options before its verb."""
+    verbs = _COMMITS.get(words[place].rpartition("/")[2], ())
+    if not verbs:
         return False
-    while rest and rest[0].startswith("-"):
-        rest = rest[2:] if rest[0] in ("-C", "-c", "-R", "--repo") else rest[1:]
-    return any(tuple(rest[: len(verb)]) == verb for verb in _COMMITS[program])
+    options = words[place + 1 : place + _MOST_OPTIONS]
+    while options and options[0].startswith("-"):
+        options = options[2:] if options[0] in ("-C", "-c", "-R", "--repo") else options[1:]
+    return any(tuple(options[: len(verb)]) == verb for verb in verbs)
+
+
+_MOST_OPTIONS = 40  # words of a command that are looked at for its verb
 
 
 _COMMITS: dict[str, tuple[tuple[str, ...], ...]] = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -74,3 +76,28 @@ def test_after_a_rewind_an_older_list_leaves_out_nothing_that_was_made_in_the_pa
     with punchlist.open(session="s1") as desk:
         assert [item.text for item in desk.plan.open_items] == ["Read", "Mend", "Test"]
     assert "Your plan" not in wrote(TODOS, [*SECOND, entry("user", "g", "c"), entry("assistant", "h", "g")])
+
+
+def test_of_several_hooks_that_run_at_once_after_a_rewind_one_tells_the_plan(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+
+    def hook(name: str, **more: Any) -> subprocess.Popen[bytes]:
+        about = {"hook_event_name": name, "session_id": "s1", "cwd": str(tmp_path), "transcript_path": str(log)}
+        program = [sys.executable, "-m", "punchlist", "hook", "claude-code"]
+        process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert process.stdin
+        process.stdin.write(json.dumps({**about, **more}).encode())
+        return process
+
+    with punchlist.open(session="s1") as desk:
+        desk.call("plan", {"add": ["Read", "Mend"]})
+    log.write_text("".join(json.dumps(line) + "\n" for line in SECOND))
+    hook("UserPromptSubmit", prompt="Just mend it.").communicate()
+    with log.open("a") as file:
+        file.write(json.dumps(entry("user", "g", "c")) + "\n")
+    read = {"tool_name": "Read", "tool_response": "ok"}
+    hooks = [
+        hook("PostToolUse", tool_use_id=f"t{number}", tool_input={"path": f"{number}"}, **read) for number in range(6)
+    ]
+    told = [process.communicate()[0].decode() for process in hooks]
+    assert sum("Your plan" in one for one in told) == 1

@@ -42,6 +42,8 @@ def planned() -> Desk:
         ({"command": "gh pr view 3"}, False),
         ({"command": "echo commit"}, False),
         ({"path": "git commit"}, False),
+        ({"command": "git " * 50_000}, False),
+        ({"command": "x " * 200_000 + "git commit"}, True),
         ({"command": 3}, False),
         ({"command": ""}, False),
         (None, False),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from .. import moments
 from ..core.errors import Refused
-from ..core.model import MAIN, NOTHING
+from ..core.model import MAIN, NOTHING, Pace
 from ..core.text import counted
 from ..core.typed import TYPE_CHECKING, Any, NamedTuple
 from ..desk import Desk, desk_for
@@ -278,9 +278,17 @@ def _has_forgotten(desk: Desk, event: Event, host: Host) -> bool:
         return False
     before = desk.pace.log
     forgotten, seen = host.lost(event, before)
-    if seen != before:
-        desk.paced(lambda pace: pace._replace(log=seen))
-    return forgotten
+    if seen == before:
+        return forgotten
+    is_first = False  # of several hooks that look at once, one tells
+
+    def step(pace: Pace) -> Pace:
+        nonlocal is_first
+        is_first = pace.log == before
+        return pace._replace(log=seen) if is_first else pace
+
+    desk.paced(step)
+    return forgotten and is_first
 
 
 def _adopted(desk: Desk, event: Event, host: Host) -> str:
