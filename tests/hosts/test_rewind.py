@@ -86,7 +86,9 @@ def test_of_several_hooks_that_run_at_once_after_a_rewind_one_tells_the_plan(tmp
         program = [sys.executable, "-m", "punchlist", "hook", "claude-code"]
         process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert process.stdin
-        process.stdin.write(json.dumps({**about, **more}).encode())
+        with process.stdin as pipe:
+            pipe.write(json.dumps({**about, **more}).encode())
+        process.stdin = None
         return process
 
     with punchlist.open(session="s1") as desk:
