@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .core.changes import Change, Record, noted, parted
-from .core.conflicts import Edits, former_words, gone, is_undisputed, lasting, rivals, spared, taken, unheard_edits
+from .core.conflicts import (
+    Asked,
+    Edits,
+    former_words,
+    gone,
+    is_undisputed,
+    lasting,
+    rivals,
+    spared,
+    taken,
+    unheard_edits,
+)
 from .core.errors import Disagreement, Partial, Refused, StaleRevision, StoreError
 from .core.kept import Kept, from_text, informed, to_text, unheard_of
 from .core.merge import mended, merge, protect
 from .core.model import CLOSED, MAIN, NOTHING, USER, Item, Plan, Reader
 from .core.news import SHOWN, became_active, turns
-from .core.ops import grouped, owned
+from .core.ops import grouped, lookup, owned
 from .core.relist import resent
 from .core.rules import obeyed
 from .core.shape import Lenience, mend
@@ -131,7 +142,7 @@ def worked_out(dialect: Dialect, call: Call, seen: Plan, now: Plan, *, closed_is
         draft = dialect.apply(seen, call)
     except Partial as partial:
         draft, errors = partial.plan, partial.errors
-    draft = obeyed(draft, rules, seen)
+    draft = obeyed(draft, rules, seen, call.owner, call.others)
     merged = merge(seen, draft, now)
     guarded = protect(now, merged.plan, closed_is_final=closed_is_final)
     return Worked(guarded.plan, tuple(errors), (*merged.kept, *guarded.kept))
@@ -208,8 +219,7 @@ def _carry_out(
 ) -> Reply:
     dialect = desk.dialect
     name = desk.name
-    if name != call.agent:
-        call = call._replace(agent=name)
+    call = _named(desk, call, name, now)
     unheard = desk.unheard(now, reader)
     unknown = unheard if known == reader else desk.unheard(now, known)
     seen = desk.rewound(now, unknown) if unknown and dialect.rules.speaks_of == "seen" else now
@@ -251,6 +261,24 @@ def _carry_out(
     return _with(reply, [*news, *said, *worked.kept], notes)
 
 
+def _named(desk: Desk, call: Call, name: str, now: Plan) -> Call:
+    """The call under the name that its agent has on the plan, with the other sessions that own items there."""
+    if name != desk.agent:
+        return call._replace(agent=name, owner=name)
+    owners = frozenset([item.owner for item in now.items]) - {"", name}
+    if not owners:
+        return call
+    return call._replace(others=_sessions_among(desk, now, owners))
+
+
+def _sessions_among(desk: Desk, now: Plan, owners: frozenset[str]) -> frozenset[str]:
+    """Return those of the owners of items that are other sessions on the plan."""
+    from .sharing import seated
+
+    found = seated(desk, now.id, frozenset([owner or MAIN for owner in owners]))
+    return frozenset([owner for owner in owners if (owner or MAIN) in found])
+
+
 def _in_user_words(desk: Desk, plan: Plan, changes: Sequence[Change]) -> frozenset[str]:
     """The items that became active just now, in long words of the user: the model has not read those whole."""
     if not desk.dialect.rules.owns:
@@ -278,14 +306,27 @@ def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Rec
     found = [spared(asked, now, edits, agent=call.agent, final=final, ids=ids)]
     if history:
         found.append(lasting(asked, now, history, agent=call.agent))
-    if dialect.rules.owns:
-        ended = ended_among(desk, now, rivals(asked, now, agent=call.agent))
-        found += [taken(asked, now, agent=call.agent, ended=ended), gone(asked, now)]
+    begun = asked if dialect.rules.owns else _of_sessions(desk, call, asked, now)
+    if begun:
+        ended = ended_among(desk, now, rivals(begun, now, agent=call.agent))
+        found.append(taken(begun, now, agent=call.agent, ended=ended, ids=ids))
         call = call._replace(ended=ended) if ended else call
+    if dialect.rules.owns:
+        found.append(gone(asked, now))
     found = [one for one in found if one.asked or one.said]
     if found:
         call = call._replace(spared=frozenset().union(*(one.asked for one in found)))
     return call, tuple([line for one in found for line in one.said])
+
+
+def _of_sessions(desk: Desk, call: Call, asked: Sequence[Asked], now: Plan) -> list[Asked]:
+    """What of a call would start an item of another session."""
+    owners = rivals(asked, now, agent=call.agent)
+    if not owners:
+        return []
+    owners = _sessions_among(desk, now, owners)
+    wanted = [(one, lookup(now, one.id)) for one in asked if one.verb == "start"]
+    return [one for one, item in wanted if item is not None and item.owner in owners]
 
 
 def edits_of_others(desk: Desk, now: Plan, unknown: Sequence[Record]) -> Edits:

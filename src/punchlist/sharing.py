@@ -78,6 +78,13 @@ def is_at_work(desk: Desk, plan: str, name: str) -> bool:
     return any(_works(desk, plan, one) for one in found)
 
 
+def seated(desk: Desk, plan: str, names: frozenset[str]) -> frozenset[str]:
+    """Return those of the names that agents of other sessions have on a plan."""
+    pace = desk.store.recall(_key(plan))
+    others = [one for one in _others(desk, plan, pace, later=True) if one.session != desk.session]
+    return names & {one.name for one in others}
+
+
 # --- inside ----------------------------------------------------------------------------------------------------------
 
 

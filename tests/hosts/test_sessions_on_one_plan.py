@@ -173,6 +173,43 @@ def test_the_mirrored_list_of_a_second_session_is_its_own(store: Store) -> None:
     assert [(item.id, item.owner) for item in first.plan.busy] == [("2", "codex"), ("3", "")]
 
 
+def todo(desk: Desk, *operations: dict[str, Any]) -> str:
+    """What a call of oh-my-pi's tool is answered."""
+    return desk.call("todo_write", {"ops": list(operations)}).text
+
+
+def second_in_words(store: Store, plan: str) -> Desk:
+    """A second session, whose model knows items by their words."""
+    store.bind(Home(session="b", agent="main", host="oh-my-pi"), plan)
+    return Desk(store, session="b", host="oh-my-pi", dialect="oh-my-pi")
+
+
+def test_start_by_words_never_puts_the_other_sessions_item_back(store: Store) -> None:
+    first = begun(store)
+    second = second_in_words(store, first.plan.id)
+    todo(second, {"op": "append", "phase": "Own", "items": ["Draw"]})
+    assert [(item.text, item.owner) for item in first.plan.busy] == [("Read", ""), ("Draw", "oh-my-pi")]
+    todo(second, {"op": "start", "task": "Write"})
+    assert [(item.text, item.owner) for item in first.plan.busy] == [("Read", ""), ("Write", "oh-my-pi")]
+    assert '"Read" is being worked on by agent main.' in todo(second, {"op": "start", "task": "Read"})
+    assert [(item.text, item.owner) for item in first.plan.busy] == [("Read", ""), ("Write", "oh-my-pi")]
+    own = Desk(store, session="a", dialect="oh-my-pi")
+    assert '"Write" is being worked on by agent oh-my-pi.' in todo(own, {"op": "start", "task": "Write"})
+    todo(own, {"op": "done", "task": "Read"})
+    assert [(item.text, item.owner) for item in first.plan.busy] == [("Write", "oh-my-pi"), ("Ship", "")]
+
+
+def test_a_new_list_of_a_second_session_begins_its_own_item_and_puts_no_other_back(store: Store) -> None:
+    first = begun(store)
+    second = second_in_words(store, first.plan.id)
+    for items in (["Draw", "Paint"], ["Read", "Draw", "Paint", "Frame"]):
+        todo(second, {"op": "init", "list": [{"phase": "Own", "items": items}]})
+        busy = {item.text: item.owner for item in first.plan.busy}
+        assert busy == {"Read": "", "Draw": "oh-my-pi"}
+    todo(second, {"op": "done", "task": "Draw"})
+    assert [item.owner for item in first.plan.busy if item.text != "Read"] == ["oh-my-pi"]
+
+
 # --- taking over -----------------------------------------------------------------------------------------------------
 
 
@@ -196,6 +233,22 @@ def test_an_item_of_a_session_that_was_silent_for_an_hour_is_taken_by_naming_it(
     store.bind(Home(session="b", agent="main", host="codex"), "p2")  # it left, and who was before it is silent
     assert '1 "Read" is yours now; agent main is not at work.' in third.call("plan", {"start": [1]}).text
     assert [(item.id, item.owner) for item in third.plan.busy] == [("1", "gemini")]
+
+
+def test_a_task_of_a_session_at_work_is_refused_and_that_of_a_silent_one_is_taken_over(store: Store) -> None:
+    first = begun(store)
+    store.bind(Home(session="b", agent="main", host="claude-code"), first.plan.id)
+    second = Desk(store, session="b", host="claude-code", dialect="claude-tasks")
+    wish = {"taskId": "1", "status": "in_progress"}
+    assert '1 "Read" is being worked on by agent main.' in second.call("TaskUpdate", wish).text
+    assert [(item.id, item.owner) for item in first.plan.busy] == [("1", "")]
+    plan = punchlist.Plan("p1", revision=1, items=ops.start(ops.add(punchlist.Plan(), "Read"), "1").items, last_id=1)
+    made = Record(1, OLD, "main", seat(store, "old").reader_key, "native", "edit", diff(punchlist.Plan("p1"), plan))
+    store.save(None, plan, made, None, Home(session="old", agent="main", host="claude-code"))
+    store.keep("names/p1", store.recall("names/p1"), store.recall("names/p1")._replace(names={second.reader_key: "cc"}))
+    store.bind(Home(session="b", agent="main", host="claude-code"), "p1")
+    assert '1 "Read" is yours now; agent main is not at work.' in second.call("TaskUpdate", wish).text
+    assert [(item.id, item.owner) for item in second.plan.busy] == [("1", "cc")]
 
 
 class Agent:

@@ -186,7 +186,9 @@ def _is_others(item: Item, mine: str) -> bool:
     return item.owner != mine and (item.status == ACTIVE or (item.status == PENDING and item.owner != ""))
 
 
-def taken(asked: Sequence[Asked], now: Plan, *, agent: str, ended: frozenset[str] = frozenset()) -> Spared:
+def taken(
+    asked: Sequence[Asked], now: Plan, *, agent: str, ended: frozenset[str] = frozenset(), ids: bool = True
+) -> Spared:
     """Return what of a call would start an item that another agent works on, or one of an agent that is busy. What an
     agent in `ended` had begun is taken over."""
     mine = "" if agent == MAIN else agent
@@ -200,7 +202,7 @@ def taken(asked: Sequence[Asked], now: Plan, *, agent: str, ended: frozenset[str
     for item in foreign:
         other = busy.get(item.owner)
         owner = f"agent {inline(item.owner or MAIN)}"
-        name = f"{item.id} {quoted(item.text)}"
+        name = _name(item, ids)
         if item.owner in ended:
             if _is_others(item, mine):
                 said.append(f"{name} is yours now; {owner} is not at work.")
@@ -208,7 +210,7 @@ def taken(asked: Sequence[Asked], now: Plan, *, agent: str, ended: frozenset[str
         if item.status == ACTIVE:
             said.append(f"{name} is being worked on by {owner}.")
         elif item.status == PENDING and item.owner and other is not None:
-            said.append(f"{name} belongs to {owner}, which is working on {other.id}.")
+            said.append(f"{name} belongs to {owner}, which is working on {other.id if ids else quoted(other.text)}.")
         else:
             continue
         kept.add(("start", item.id))

@@ -28,13 +28,15 @@ class Rules(NamedTuple):
     owns: bool = False  # whether starting an item makes it the agent's own
 
 
-def obeyed(plan: Plan, rules: Rules, before: Plan) -> Plan:
-    """The plan a call asked for, as its dialect's rules have it."""
+def obeyed(plan: Plan, rules: Rules, before: Plan, owner: str = "", others: frozenset[str] = frozenset()) -> Plan:
+    """The plan a call asked for, as its dialect's rules have it. `owner` and `others`: as for `is_of_another`."""
     if len(plan.items) > rules.max_items > 0 and len(plan.items) > len(before.items):
         raise Refused(f"a plan holds at most {rules.max_items} items; this would make {len(plan.items)}.")
     if rules.one_active:
         plan = one_active(plan)
-    return promoted(plan) if rules.promote else plan
+    if not rules.promote:
+        return plan
+    return _promoted_for(plan, before, owner, others) if owner or others else promoted(plan)
 
 
 def one_active(plan: Plan) -> Plan:
@@ -58,6 +60,30 @@ def promoted(plan: Plan) -> Plan:
             begun = item._replace(status=ACTIVE)
             return plan._replace(items=(*plan.items[:index], begun, *plan.items[index + 1 :]))
     return plan
+
+
+def is_of_another(whose: str, owner: str, others: frozenset[str]) -> bool:
+    """Return whether the active items of somebody are another session's: for a second session on a plan, which is
+    their `owner`, all but its own; for the first, those of `others`."""
+    return whose != owner if owner else whose in others
+
+
+def _promoted_for(plan: Plan, before: Plan, owner: str, others: frozenset[str]) -> Plan:
+    """With nothing active that is a session's own, its first pending item becomes active: of those that are its own or
+    new, or of those that are nobody's if it was at work before."""
+    if any(not is_of_another(item.owner, owner, others) for item in plan.busy):
+        return plan
+    was_busy = any(not is_of_another(item.owner, owner, others) for item in before.busy)
+    waiting = [item for item in plan.items if item.status == PENDING]
+    known = {item.id for item in before.items}
+    own = [item for item in waiting if not is_of_another(item.owner, owner, others)]
+    new = [item for item in waiting if not item.owner and item.id not in known]
+    nobodys = [item for item in waiting if not item.owner and was_busy]
+    found = [*own, *new, *nobodys]
+    if not found:
+        return plan
+    begun = found[0]._replace(status=ACTIVE, owner=found[0].owner or owner)
+    return plan._replace(items=tuple([begun if item.id == begun.id else item for item in plan.items]))
 
 
 # --- pausing -------------------------------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from ..core.changes import Change
 from ..core.conflicts import Asked
 from ..core.errors import BadShape, Refused, StoreError
-from ..core.model import MAIN, NOTHING, Plan
+from ..core.model import ACTIVE, MAIN, NOTHING, Item, Plan
 from ..core.relist import Sent, Style
-from ..core.rules import Rules
+from ..core.rules import Rules, is_of_another
 from ..core.shape import Fault, Schema, check, listed
 from ..core.text import cut, inline
 from ..core.typed import Any, NamedTuple
@@ -102,6 +102,12 @@ class Call(NamedTuple):
     spared: frozenset[tuple[str, str]] = frozenset()  # what of it is not applied: a verb, and the id of an item
     words: Mapping[str, str] = NOTHING  # ids of items by the words they had before they were renamed
     ended: frozenset[str] = frozenset()  # owners of items who are not at work: what they began can be taken over
+    owner: str = ""  # whose it is what a second session on a plan begins; empty for the first
+    others: frozenset[str] = frozenset()  # owners of items that are other sessions, for the first
+
+    def is_others(self, item: Item) -> bool:
+        """Whether another session works on an item."""
+        return item.status == ACTIVE and is_of_another(item.owner, self.owner, self.others)
 
 
 class Reply(NamedTuple):

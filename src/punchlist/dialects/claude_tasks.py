@@ -147,6 +147,8 @@ def _left(call: Call, item: Item) -> dict[str, Any]:
         args.pop("activeForm", None)
     if (_verb(item, call.args), item.id) in call.spared:
         del args["status"]
+    elif item.owner in call.ended:
+        args.setdefault("owner", call.owner)  # who began it is not at work: it is taken over
     return args
 
 

@@ -101,8 +101,25 @@ def _init(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Plan
     flat = plan._replace(phases=(), items=tuple(item._replace(phase="") for item in plan.items))
     known = relist(flat, [Sent(text, PENDING) for _, text in sent], _SHOWN)
     items = [Item(old.id, text, phase=phase) for old, (phase, text) in zip(known.items, sent, strict=True)]
+    items = _with_owners(plan, items, call)
     new = grouped(known._replace(items=tuple(items), phases=tuple(name for name in names if name)))
     return _with_lasting(plan, new, call)
+
+
+def _with_owners(plan: Plan, items: list[Item], call: Call) -> list[Item]:
+    """A new list, in which what another session works on goes on, and what is this session's own stays so."""
+    if not call.owner and not call.others:
+        return items
+    old = {item.id: item for item in plan.items}
+    found: list[Item] = []
+    for item in items:
+        was = old.get(item.id, item)
+        if call.is_others(was):
+            item = item._replace(status=ACTIVE, owner=was.owner)
+        elif was.owner:
+            item = item._replace(owner=was.owner)
+        found.append(item)
+    return found
 
 
 def _in_words_of_now(plan: Plan, sent: list[tuple[str, str]], call: Call) -> list[tuple[str, str]]:
@@ -148,11 +165,13 @@ def _start(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Pla
     task = _task(plan, op, errors, call)
     if task is None or ("start", task.id) in call.spared:
         return plan
+    plan = ops.released(plan, [task.id], call.ended)
+    owner = ops.find(plan, task.id).owner or call.owner
 
     def begun(item: Item) -> Item:
         if item.id == task.id:
-            return item._replace(status=ACTIVE, reason="", closed=None)
-        return item._replace(status=PENDING) if item.status == ACTIVE and item.owner == task.owner else item
+            return item._replace(status=ACTIVE, owner=owner, reason="", closed=None)
+        return item._replace(status=PENDING) if item.status == ACTIVE and item.owner == owner else item
 
     return plan._replace(items=tuple(map(begun, plan.items)))
 
