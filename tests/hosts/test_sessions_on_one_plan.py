@@ -173,6 +173,37 @@ def test_the_mirrored_list_of_a_second_session_is_its_own(store: Store) -> None:
     assert [(item.id, item.owner) for item in first.plan.busy] == [("2", "codex"), ("3", "")]
 
 
+def test_finishing_the_other_sessions_item_begins_nothing_for_that_session(store: Store) -> None:
+    first = begun(store)
+    second = bound(store, "b", "codex", first.plan.id)
+    second.call("plan", {"start": [2]})
+    assert first.call("plan", {"done": [2]}).text.startswith("now 1 Read")
+    assert [(item.id, item.owner) for item in first.plan.busy] == [("1", "")]
+    second.news()
+    assert second.call("plan", {"done": [1]}).text == "now 3 Ship (2/3)"
+    assert [(item.id, item.owner) for item in first.plan.busy] == [("3", "codex")]
+
+
+def test_an_item_that_waits_for_the_other_session_is_not_begun_for_it(store: Store) -> None:
+    first = begun(store)
+    second = bound(store, "b", "codex", first.plan.id)
+    second.call("plan", {"start": [2]})
+    second.call("plan", {"start": [3]})
+    second.call("plan", {"block": [3], "why": "No key yet"})
+    first.news()
+    assert [(item.id, item.status, item.owner) for item in first.plan.items][1] == ("2", "in_progress", "codex")
+    second.call("plan", {"block": [2], "why": "No key yet"})
+    first.news()
+    first.call("plan", {"done": [1]})
+    assert first.plan.busy == ()
+    first.call("plan", {"unblock": [2]})
+    assert [(item.id, item.status) for item in first.plan.items] == [
+        ("1", "completed"),
+        ("2", "pending"),
+        ("3", "blocked"),
+    ]
+
+
 def todo(desk: Desk, *operations: dict[str, Any]) -> str:
     """What a call of oh-my-pi's tool is answered."""
     return desk.call("todo_write", {"ops": list(operations)}).text

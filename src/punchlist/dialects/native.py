@@ -137,7 +137,7 @@ def _apply(plan: Plan, call: Call) -> Plan:
     if args.get("add") or not _ADVANCING.isdisjoint(ids):
         active = _at_hand(plan, call.agent)
         plan = _closed(plan, ids, args.get("why", ""))
-        plan = _advanced(plan, active, ids, call.agent)
+        plan = _advanced(plan, active, ids, call)
     if args.get("pause"):
         plan = ops.pause(plan, args["pause"], call.at)
     return plan
@@ -274,14 +274,19 @@ def _refuse_open_parts(plan: Plan, done: set[str]) -> None:
             raise Refused(f"item {item.parent} has open parts {parts}; finish or drop them first.")
 
 
-def _advanced(plan: Plan, active: Item | None, ids: dict[str, list[str]], agent: str) -> Plan:
-    """Begin the next item, if whoever's item was finished has none now."""
+def _advanced(plan: Plan, active: Item | None, ids: dict[str, list[str]], call: Call) -> Plan:
+    """Begin the next item, if whoever's item was finished has none now. For another session nothing is begun: then it
+    is the caller's next."""
     leaving = [id for verb in _CLOSING for id in ids.get(verb, ())]
     after = active.id if active and active.id in leaving else leaving[-1] if leaving else ""
-    owner = ops.find(plan, after).owner if after else _owner(agent)
+    own = _owner(call.agent)
+    owner = ops.find(plan, after).owner if after else own
+    if call.owner or owner in call.others:
+        owner = own
     if any(item.owner == owner or not after for item in plan.busy):
         return plan
-    ready = ops.next_ready(plan, owner=owner if after or owner else None)
+    is_for_one = bool(after or owner or call.others)
+    ready = ops.next_ready(plan, owner=owner if is_for_one else None)
     return ops.start(plan, ready.id, owner=owner) if ready else plan
 
 
