@@ -20,7 +20,8 @@ from .settings import state_folder
 _KEPT = 86_400.0  # seconds until a tie is collected; every prompt ties the agent's process anew
 _SELDOM = 64  # seconds, of which one is for collecting
 _TYPED = 3_600.0  # seconds for which a command in a shell may run
-_AT_ONCE = 60.0  # seconds in which a hook that an agent types in its shell begins
+_AT_ONCE = 30.0  # seconds in which a hook that an agent types in its shell begins
+_COMPARED = 2_000  # characters of a command by which it is known again
 _LARGEST = 16_384  # characters of a tie
 _PLAIN = 60  # bytes of a key that is a file's name as it is, in hexadecimal
 _HIGHEST = 64  # ancestors of a process that are looked at
@@ -117,30 +118,53 @@ def seen_in_shell(process: Process) -> Iterator[Who]:
             yield who
 
 
-def mark_typed(use: str, who: Who) -> None:
-    """Note that an agent is about to type a hook of ours in its shell."""
+def mark_typed(use: str, who: Who, command: str) -> None:
+    """Note that an agent is about to type a hook of ours in its shell, with this command."""
     agent = of_agent()
-    if agent and tie(_of_typed(agent), who._replace(agent=use or who.agent)):
+    if agent and tie(_of_typed(agent), Who(who.session, use or who.agent, _essence(command)[:_COMPARED])):
         _write(home(), _TYPED_FLAG, b"")
 
 
-def is_typed(use: str, who: Who) -> bool:
-    """Return whether a hook may be one that an agent types in its shell just now. The event of the very tool use that
-    types it is the agent program's: with that one, the command is over. One look at the disk, as a rule."""
-    folder = home()
-    try:
-        if time.time() - os.stat(os.path.join(folder, _TYPED_FLAG)).st_mtime > _AT_ONCE:
-            return False
-    except OSError:
-        return False
+def unmark_typed(use: str = "") -> None:
+    """Note that the command of this tool use is over; without one, whatever command the agent typed."""
+    if not _is_fresh(_TYPED_FLAG):
+        return
     key = _of_typed(of_agent())
-    found = tied(key, folder)
-    if found is None or time.time() - os.stat(os.path.join(folder, _name(key))).st_mtime > _AT_ONCE:
-        return False
-    if found.session == who.session and found.agent == (use or who.agent):
+    found = tied(key)
+    if found and use in ("", found.agent):
         drop(key)
+
+
+def is_typed() -> bool:
+    """Return whether this process is a hook that an agent types in its shell: a shell between the two runs the command
+    that was seen. The agent's own hooks run another one. One look at the disk, as a rule."""
+    if not _is_fresh(_TYPED_FLAG):
         return False
-    return True
+    between: list[Process] = []
+    for process in ancestors():
+        if process.name not in _LAUNCHERS:
+            key = _of_typed(key_of(process))
+            break
+        between.append(process)
+    else:
+        return False
+    found = tied(key)
+    if found is None or not _is_fresh(_name(key)):
+        return False
+    if not between:
+        return _is_in_place_of_shell()
+    return any(found.host in _essence(_command_of(process.pid)) for process in between)
+
+
+def is_inherited(variable: str, session: str) -> bool:
+    """Return whether the agent of a session had a variable (`NAME=value`) when it was started, so that whatever it
+    starts has it. Also if nothing tells."""
+    above = list(ancestors())
+    names = {process.name for process in above if (who := tied(key_of(process))) and who.session == session}
+    while above and (above[0].name not in names if names else above[0].name in _LAUNCHERS):
+        del above[0]
+    known = [found for process in above if (found := _environment_of(process.pid))]
+    return not known or any(variable in found for found in known)
 
 
 def mark_idle(who: Who) -> None:
@@ -300,6 +324,14 @@ def _collect(folder: str, before: float) -> None:
                 continue
 
 
+def _is_fresh(name: str) -> bool:
+    """Whether a file was written a short while ago."""
+    try:
+        return time.time() - os.stat(os.path.join(home(), name)).st_mtime <= _AT_ONCE
+    except OSError:
+        return False
+
+
 # --- processes -------------------------------------------------------------------------------------------------------
 
 
@@ -335,6 +367,43 @@ def read_ps(pid: int) -> Process | None:
         return None
     name = os.path.basename(words[6].strip()).lstrip("-")
     return Process(pid, int(words[0]), "-".join(words[1:6]), name)
+
+
+def _command_of(pid: int) -> str:
+    """The command line of a process; empty if it cannot be read."""
+    try:
+        if _reader() is read_ps:
+            return _output([_PS, "-ww", "-o", "args=", "-p", str(pid)]).decode("utf-8", "replace")
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _environment_of(pid: int) -> list[str]:
+    """The variables that a process was started with; none if they cannot be read, as without /proc."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return file.read().decode("utf-8", "replace").split("\0")
+    except OSError:
+        return []
+
+
+def _essence(command: str) -> str:
+    """What stays of a command however an agent quotes it for its shell."""
+    plain = command.replace("\\n", "").replace("\\t", "")
+    return "".join(one for one in plain if one.isalnum() or one in "<|")
+
+
+def _is_in_place_of_shell() -> bool:
+    """Whether a shell became this process, as it does with its last command: such a shell names the command in its
+    environment, or has opened a file for it. An agent hands an event over in a pipe."""
+    from stat import S_ISREG
+
+    try:
+        return os.path.basename(os.environ.get("_", "")) == "punchlist" or S_ISREG(os.fstat(0).st_mode)
+    except OSError:
+        return False
 
 
 def _output(command: list[str]) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,9 @@ from typing import Any
 import pytest
 
 import punchlist
-from punchlist import ops
+from punchlist import ops, ties
+from punchlist.hosts.forged import typed_hook
+from punchlist.hosts.install.parts import hook_command
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
 PAUSE = "The database schema is unclear and needs a decision of the user."
@@ -36,6 +39,14 @@ def prompt(host: str, session: str = "s1") -> dict[str, Any]:
         return {"event": "UserPromptSubmit", "session_id": session, "working_dir": os.getcwd(), "message": "Go on."}
     name = "BeforeAgent" if host == "gemini" else "UserPromptSubmit"
     return {"hook_event_name": name, "session_id": session, "cwd": os.getcwd(), "prompt": "Go on."}
+
+
+def started(host: str, session: str = "s1") -> dict[str, Any]:
+    """The session is resumed."""
+    event = {**prompt(host, session), "source": "resume"}
+    if host == "oh-my-pi":
+        return {**event, "moment": "start"}
+    return {**event, "event" if host == "goose" else "hook_event_name": "SessionStart"}
 
 
 def hook(host: str, event: dict[str, Any], *words: str, **env: str) -> None:
@@ -95,6 +106,40 @@ def test_no_option_makes_an_event_look_served() -> None:
     assert is_paused()
 
 
+class TestInheritedVariable:
+    """What an agent sets in its shell stays in a terminal or tmux that is started there, and in the agents in that."""
+
+    @staticmethod
+    def in_agent(host: str, *events: dict[str, Any], **env: str) -> None:
+        """An agent that was started with these variables runs its hooks."""
+        run = "subprocess.run(sys.argv[1:2] + ['hook', sys.argv[2]], input=one, text=True)"
+        program = f"import subprocess, sys\nfor one in sys.argv[3:]: {run}"
+        words = [sys.executable, "-c", program, SCRIPT, host, *map(json.dumps, events)]
+        subprocess.run(words, env={**os.environ, **env}, check=True)
+
+    @pytest.mark.parametrize("host", ["codex", "goose", "oh-my-pi"])
+    def test_a_session_that_is_resumed_there_is_heard(self, host: str) -> None:
+        variables = {**IN_SHELL, "oh-my-pi": {"OMPCODE": "1"}}[host]
+        self.in_agent(host, started(host), prompt(host), **variables)
+        assert not is_paused()
+        assert faults() == ""
+
+    def test_a_session_that_is_resumed_in_its_own_shell_is_heard(self) -> None:
+        hook("codex", started("codex"))
+        self.in_agent("codex", started("codex"), prompt("codex"), **IN_SHELL["codex"])
+        assert not is_paused()
+        assert faults() == ""
+
+    @pytest.mark.parametrize("host", ["codex", "goose"])
+    def test_a_program_in_the_shell_of_an_agent_has_inherited_nothing_from_it(self, host: str) -> None:
+        hook(host, started(host))
+        Path("event.json").write_text(json.dumps(prompt(host)), encoding="utf-8")
+        program = f'BEGIN {{ system("{SCRIPT} hook {host} < event.json") }}'
+        subprocess.run(["awk", program], env={**os.environ, **IN_SHELL[host]}, check=True)
+        assert is_paused()
+        assert "typed in the shell of an agent" in faults()
+
+
 class TestCommandThatWasSeen:
     """The hook before a tool use has seen that the agent types one. The environment may say what it likes then."""
 
@@ -103,30 +148,135 @@ class TestCommandThatWasSeen:
         args = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": use, "tool_response": "ok"}
         return {"hook_event_name": event, "session_id": "s1", "cwd": os.getcwd(), **args}
 
+    @staticmethod
+    def forged(form: str, host: str) -> str:
+        """A command that says that the user has spoken."""
+        event = json.dumps(prompt(host))
+        Path("event.json").write_text(event, encoding="utf-8")
+        return form.format(hook=f"{SCRIPT} hook {host}", event=event)
+
+    def typed(self, command: str, *shell: str) -> None:
+        """The agent types a command, and its hook sees that."""
+        hook("claude-code", self.use("PreToolUse", "u1", command))
+        subprocess.run([*shell, command], check=True)
+
+    @staticmethod
+    def hooked(event: dict[str, Any]) -> None:
+        """Claude Code runs a hook, as `install` wrote it."""
+        command = hook_command(SCRIPT, "claude-code")
+        subprocess.run(["sh", "-c", command], input=json.dumps(event), text=True, check=True)
+
     @pytest.mark.parametrize("host", [*IN_HOOK, "opencode", "oh-my-pi"])
     def test_what_an_agent_types_is_refused_for_every_host(self, host: str) -> None:
-        hook("claude-code", self.use("PreToolUse", "u1", f"echo '{{}}' | env -i {SCRIPT} hook {host}"))
-        hook(host, prompt(host))
+        self.typed(self.forged("echo '{event}' | env -u CLAUDECODE {hook}", host), "bash", "-c")
         assert is_paused()
         assert "typed in the shell of an agent" in faults()
 
-    def test_with_the_end_of_the_command_hooks_are_heard_again(self) -> None:
-        typed = f"{SCRIPT} hook claude-code < event.json"
+    @pytest.mark.parametrize("shell", ["sh", "bash"])
+    @pytest.mark.parametrize(
+        "form",
+        [
+            "{hook} < event.json",
+            "{hook} <<'EOF'\n{event}\nEOF\necho done",
+            "cat event.json | {hook}; echo $?",
+            "cat event.json | timeout 20 \\\n {hook} || true",
+            "sh -c '{hook} --store \"\" < event.json'",
+        ],
+    )
+    def test_it_is_refused_however_it_is_typed(self, form: str, shell: str) -> None:
+        self.typed(self.forged(form, "claude-code"), shell, "-c")
+        assert is_paused()
+        assert "typed in the shell of an agent" in faults()
+
+    def test_it_is_refused_however_the_agent_quotes_it_for_its_shell(self) -> None:
+        command = self.forged("cat event.json |\n {hook}", "claude-code")
+        hook("claude-code", self.use("PreToolUse", "u1", command))
+        subprocess.run(["bash", "-c", f"shopt -u extglob; eval {shlex.quote(command)} && pwd -P"], check=True)
+        assert is_paused()
+
+    def test_hooks_that_run_beside_the_command_are_heard(self) -> None:
+        typed = self.forged("cat event.json | {hook}", "claude-code")
+        self.hooked(self.use("PreToolUse", "u1", typed))
+        todos = {"todos": [{"content": "Beside", "status": "pending", "activeForm": "Beside"}]}
+        self.hooked({**self.use("PostToolUse", "u2", ""), "tool_name": "TodoWrite", "tool_input": todos})
+        self.hooked(self.use("PreToolUse", "u3", "ls"))
+        with punchlist.open(session="s1") as desk:
+            assert "Beside" in [item.text for item in desk.plan.items]
+        self.typed(typed, "bash", "-c")
+        assert is_paused(), "the command is not over"
+
+    @pytest.mark.parametrize("name", ["UserPromptSubmit", "Stop", "SessionStart"])
+    def test_hooks_are_heard_after_the_user_denied_the_command(self, name: str) -> None:
+        self.hooked(self.use("PreToolUse", "u1", self.forged("cat event.json | {hook}", "claude-code")))
+        assert is_looked_for()
+        source = {"source": "resume"} if name == "SessionStart" else {}
+        self.hooked({**prompt("claude-code"), "hook_event_name": name, **source})
+        assert not is_looked_for()
+        self.hooked(prompt("claude-code"))
+        assert not is_paused()
+        assert faults() == ""
+
+    @pytest.mark.parametrize("host", ["opencode", "oh-my-pi"])
+    def test_a_plugin_that_starts_the_hook_without_a_shell_is_heard(self, host: str) -> None:
+        command = {"command": self.forged("cat event.json | {hook}", host)}
+        hook(host, {**prompt(host), "moment": "before", "tool": "bash", "args": command, "use": "u1"})
+        assert is_looked_for()
+        hook(host, prompt(host))
+        assert not is_paused()
+
+    def test_with_the_end_of_the_command_it_is_not_looked_for_any_more(self) -> None:
+        typed = self.forged("{hook} < event.json", "claude-code")
         hook("claude-code", self.use("PreToolUse", "u1", typed))
         hook("claude-code", self.use("PostToolUse", "u2", typed))
-        assert "typed" in faults(), "that is not the end of the command"
+        assert is_looked_for(), "that is not the end of the command"
         hook("claude-code", self.use("PostToolUse", "u1", typed))
-        hook("claude-code", prompt("claude-code"))
-        assert not is_paused()
+        assert not is_looked_for()
+        assert faults() == ""
 
-    def test_other_commands_of_ours_are_no_reason(self) -> None:
-        hook("claude-code", self.use("PreToolUse", "u1", f"{SCRIPT} done 1"))
-        hook("claude-code", prompt("claude-code"))
-        assert not is_paused()
-
-    def test_what_was_typed_long_ago_and_never_ended_is_no_reason(self) -> None:
-        hook("claude-code", self.use("PreToolUse", "u1", f"{SCRIPT} hook claude-code"))
+    def test_what_was_typed_long_ago_and_never_ended_is_not_looked_for(self) -> None:
+        typed = self.forged("cat event.json | {hook}", "claude-code")
+        hook("claude-code", self.use("PreToolUse", "u1", typed))
         for path in Path(os.environ["XDG_STATE_HOME"], "punchlist", "ties").iterdir():
             os.utime(path, (1_000_000_000, 1_000_000_000))
-        hook("claude-code", prompt("claude-code"))
+        subprocess.run(["bash", "-c", typed], check=True)
         assert not is_paused()
+
+
+def is_looked_for() -> bool:
+    """Whether a command was seen that may make an event up."""
+    return ties.tied(f"typed:{ties.of_process(os.getpid())}") is not None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls ~/src/punchlist/hooks | head",
+        "cd ~/src/punchlist && rg hook < list",
+        "punchlist done 1 | cat; git hook codex",
+        "cat punchlist.md | grep 'hook codex'",
+        "punchlist hook codex",
+        "[ -x /opt/punchlist ] && env /opt/punchlist hook codex 2>/dev/null || :",
+        "punchlist show | grep hook codex",
+        "",
+        [],
+        ["bash", "-lc", "ls punchlist/hook codex | cat"],
+    ],
+)
+def test_a_command_that_types_no_hook_is_no_reason(command: object) -> None:
+    assert typed_hook(command) == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "punchlist hook codex < event.json",
+        "echo '{}' | /opt/bin/punchlist --store x hook --session=s1 codex",
+        "python3 -m punchlist hook goose <<< '{}'",
+        'echo {} | "$(which punchlist)" hook\tgemini',
+        "exec < event.json\npunchlist \\\n  hook opencode",
+        "sh -c 'cat x | punchlist hook oh-my-pi'",
+    ],
+)
+def test_a_command_that_types_a_hook_is_known(command: str) -> None:
+    assert typed_hook(command) == command
+    assert typed_hook(["bash", "-lc", command]) == command

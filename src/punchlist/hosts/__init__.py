@@ -8,7 +8,7 @@ import sys
 from .. import delivery
 from ..core.typed import Any
 
-_VALUED = ("store", "plan", "session", "agent")  # options that stand before a value
+VALUED = ("store", "plan", "session", "agent")  # options that stand before a value
 PATHS = {
     "claude-code": "punchlist.hosts.claude_code",
     "codex": "punchlist.hosts.codex",
@@ -67,7 +67,7 @@ def _read(argv: list[str]) -> tuple[str, dict[str, str]]:
     for word in words:
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
-            flags[name] = next(words, "") if not equals and name in _VALUED else value
+            flags[name] = next(words, "") if not equals and name in VALUED else value
         else:
             named.append(word)
     return named[1] if len(named) > 1 else "", flags

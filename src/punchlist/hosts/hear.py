@@ -135,26 +135,27 @@ _PARTLY = ("todo_write",)  # oh-my-pi's: what was right in a call that failed is
 
 # What tells a hook from a command in the agent's own shell. The first is set in the shell, the second for hooks only.
 _IN_SHELL = {"claude-code": ("CLAUDECODE", "CLAUDE_PROJECT_DIR"), "gemini": ("GEMINI_CLI", "GEMINI_SESSION_ID")}
-_SESSION_IN_SHELL = {"codex": "CODEX_SESSION_ID", "goose": "AGENT_SESSION_ID"}  # set in the shell only
+# Set in the shell only: to the session, or to 1.
+_SET_IN_SHELL = {"codex": "CODEX_SESSION_ID", "goose": "AGENT_SESSION_ID", "oh-my-pi": "OMPCODE"}
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
 
 
 def _is_typed(event: Event, host: Host, told: str) -> bool:
-    """Whether this was typed in the shell of an agent: its environment is that of a shell, or a hook has just seen such
-    a command. `told` is the session as the event names it. It keeps an agent from posing as the user, and is no wall:
-    whoever runs programs as you can do what you can."""
+    """Whether this was typed in the shell of an agent: its environment is that of a shell, or a shell above runs a
+    command that a hook has seen. `told` is the session as the event names it. It keeps an agent from posing as the
+    user, and is no wall: whoever runs programs as you can do what you can. In doubt, it is an event of a hook."""
     sign, own = _IN_SHELL.get(host.name, ("", ""))
     if sign and os.environ.get(sign) and not os.environ.get(own):
         return True
-    session = os.environ.get(_SESSION_IN_SHELL.get(host.name, ""), "")
-    if session and session == told:
-        return True
     from .. import ties
 
-    use = event.use if event.moment == AFTER else "-"
-    return ties.is_typed(use, ties.Who(event.session, event.agent, host.name))
+    name = _SET_IN_SHELL.get(host.name, "")
+    value = os.environ.get(name, "")
+    if value and value in (told, "1") and not ties.is_inherited(f"{name}={value}", event.session):
+        return True
+    return ties.is_typed()
 
 
 def _tied(event: Event, host: Host) -> str:
@@ -176,6 +177,10 @@ def _tied(event: Event, host: Host) -> str:
 
 def _note_shell(event: Event, host: Host) -> None:
     """Leave word that a command of ours is typed by this agent in its shell, until it is over."""
+    if event.moment in (START, PROMPT, STOP) and event.agent == MAIN:
+        from .. import ties
+
+        ties.unmark_typed()
     if event.moment not in (BEFORE, AFTER) or own_tool(event.tool) or not isinstance(event.args, dict):
         return
     command = event.args.get("command") or event.args.get("cmd")
@@ -186,8 +191,14 @@ def _note_shell(event: Event, host: Host) -> None:
     who = ties.Who(event.session, event.agent, host.name)
     note = ties.mark_shell if event.moment == BEFORE else ties.unmark_shell
     note(event.use, who)
-    if event.moment == BEFORE and "hook" in str(command):
-        ties.mark_typed(event.use, who)
+    if event.moment == AFTER:
+        ties.unmark_typed(event.use or event.agent)
+        return
+    from .forged import typed_hook
+
+    typed = typed_hook(command)
+    if typed:
+        ties.mark_typed(event.use, who, typed)
 
 
 def _note_turn(event: Event, host: Host, *, is_over: bool = False) -> None:
