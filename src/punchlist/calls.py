@@ -20,7 +20,7 @@ from .core.conflicts import (
 from .core.errors import Disagreement, Partial, Refused, StaleRevision, StoreError
 from .core.kept import Kept, from_text, informed, to_text, unheard_of
 from .core.merge import mended, merge, protect
-from .core.model import CLOSED, MAIN, NOTHING, USER, Item, Plan, Reader
+from .core.model import ACTIVE, CLOSED, MAIN, NOTHING, USER, Item, Plan, Reader
 from .core.news import SHOWN, became_active, turns
 from .core.ops import grouped, lookup, owned
 from .core.relist import resent
@@ -374,7 +374,22 @@ def _relisted(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> W
     if new != before:
         text = to_text(new)
         lists, desk.sent = {call.tool.name: text}, (text, new)
-    return Worked(plan, (), found.said, cleared, lists)
+    said = _worked_on(desk, call, now, before, found.kept)
+    return Worked(plan, (), (*found.said, *said), cleared, lists)
+
+
+def _worked_on(desk: Desk, call: Call, now: Plan, before: Kept, kept: Kept) -> tuple[str, ...]:
+    """Sentences on the items that a list newly marks as being worked on, and that another session works on: they stay
+    that one's."""
+    known = {held.id for held in before.entries if held.status == ACTIVE}
+    begun = [held.id for held in kept.entries if held.status == ACTIVE and held.id not in known]
+    asked = _of_sessions(desk, call, [Asked("start", id) for id in begun], now)
+    if not asked:
+        return ()
+    ended = ended_among(desk, now, rivals(asked, now, agent=call.agent))
+    busy = {item.id for item in now.busy if item.owner not in ended}
+    asked = [one for one in asked if one.id in busy]
+    return taken(asked, now, agent=call.agent, ids=desk.dialect.rules.shows_ids).said
 
 
 def _kept_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> tuple[Kept, Kept]:

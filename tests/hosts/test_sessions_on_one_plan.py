@@ -204,6 +204,30 @@ def test_an_item_that_waits_for_the_other_session_is_not_begun_for_it(store: Sto
     ]
 
 
+def test_a_list_that_marks_the_other_sessions_item_is_applied_and_told_who_works_on_it(store: Store) -> None:
+    first = begun(store)
+    store.bind(Home(session="b", agent="main", host="codex"), first.plan.id)
+    second = Desk(store, session="b", host="codex", dialect="codex")
+    second.news()
+
+    def sent(**statuses: str) -> str:
+        return second.call(
+            "update_plan", {"plan": [{"step": text, "status": statuses[text]} for text in statuses]}
+        ).text
+
+    said = '"Read" is being worked on by agent main.'
+    assert said in sent(Read="in_progress", Write="completed", Ship="pending", Rest="pending")
+    assert [(item.id, item.owner) for item in first.plan.busy] == [("1", "")]
+    assert [item.status for item in first.plan.items] == ["in_progress", "completed", "pending", "pending"]
+    assert said not in sent(Read="in_progress", Write="completed", Ship="in_progress", Rest="pending"), "said once"
+    assert [(item.id, item.owner) for item in first.plan.busy] == [("1", ""), ("3", "codex")]
+    own = Desk(store, session="a", dialect="codex")
+    told = own.call("update_plan", {"plan": [{"step": text, "status": "in_progress"} for text in ("Read", "Ship")]})
+    assert '"Ship" is being worked on by agent codex.' in told.text
+    assert '"Read" is being' not in told.text
+    assert [(item.id, item.owner) for item in first.plan.busy] == [("1", ""), ("3", "codex")]
+
+
 def todo(desk: Desk, *operations: dict[str, Any]) -> str:
     """What a call of oh-my-pi's tool is answered."""
     return desk.call("todo_write", {"ops": list(operations)}).text
