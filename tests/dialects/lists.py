@@ -31,7 +31,10 @@ def cases() -> list[tuple[str, dict[str, Any]]]:
 
 
 def args(dialect: str, entries: list[list[str]]) -> dict[str, Any]:
-    """A list as this dialect sends it."""
+    """A list as this dialect sends it. Where a dialect has ids, an entry may end with one."""
+    if dialect == "llxprt":
+        names = ("content", "status", "id")
+        return {"todos": [dict(zip(names, entry, strict=False)) for entry in entries]}
     if dialect == "codex":
         return {"plan": [{"step": text, "status": status} for text, status in entries]}
     if dialect == "gemini":
@@ -39,8 +42,6 @@ def args(dialect: str, entries: list[list[str]]) -> dict[str, Any]:
     todos = [{"content": text, "status": status} for text, status in entries]
     if dialect == "opencode":
         return {"todos": [{**todo, "priority": "medium"} for todo in todos]}
-    if dialect == "llxprt":
-        return {"todos": todos}
     return {"todos": [{**todo, "activeForm": f"Doing: {todo['content']}"} for todo in todos]}
 
 
@@ -59,6 +60,8 @@ def run(store: Store, dialect: str, case: dict[str, Any]) -> None:
         elif "bind" in step:
             desk.bind(step["bind"])
             session = step["bind"]
+        elif "session" in step:
+            session = step["session"]
         elif "take over" in step:
             desk.hand_over(step["take over"])
             session = step["take over"]

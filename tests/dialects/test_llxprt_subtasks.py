@@ -55,3 +55,23 @@ def test_calls_made_while_a_todo_is_active_are_shown_with_it() -> None:
 def test_todos_are_counted_and_subtasks_are_not() -> None:
     desk = desk_of([{**TODOS[0], "status": "completed"}, TODOS[1]])
     assert desk.plan.progress == (1, 2, 50)
+
+
+def test_a_todo_that_is_left_out_stays_while_it_has_an_open_subtask_of_the_user() -> None:
+    desk = desk_of(TODOS)
+    desk.change(lambda plan: ops.add(plan, "Ask Kim", parent="1"))
+    desk.call("todo_write", {"todos": [TODOS[1]]})
+    assert [item.text for item in desk.plan.items if not item.parent] == ["Build", "Ship"]
+    assert "Ask Kim" in [item.text for item in desk.plan.items if item.parent == "1"]
+
+
+def test_a_subtask_with_an_id_that_another_session_gave_is_a_subtask_of_its_own() -> None:
+    store = MemoryStore()
+    first, second = (Desk(store, session=session, dialect="llxprt") for session in ("s", "t"))
+    first.call("todo_write", {"todos": TODOS})
+    first.bind("t")
+    for _ in range(2):
+        parts = [{"id": "a", "content": "Publish"}]
+        second.call("todo_write", {"todos": [{**TODOS[0], "subtasks": parts}]})
+    assert {item.text for item in first.plan.items if item.parent == "1"} == {"Read", "Write", "Publish"}
+    assert len(first.plan.items) == 5

@@ -21,6 +21,7 @@ class Held(NamedTuple):
     status: str  # as it was sent
     own: bool = True  # whether its sender made the item; what others made, a list cannot leave out
     known: bool = True  # False: the conversation was lost since, and the item was not restored
+    key: str = ""  # the id that its sender gave it
 
 
 class Kept(NamedTuple):
@@ -49,7 +50,7 @@ class Unheard(NamedTuple):
         return id in self.fields or id in self.added
 
 
-_USUAL = (True, True)  # what is not said of an entry: its sender made the item, and knows it
+_USUAL = (True, True, "")  # what is not said of an entry: its sender made the item, knows it, and gave it no id
 NOTHING_UNHEARD = Unheard()
 
 
@@ -172,8 +173,9 @@ def from_text(text: str) -> Kept:
 
 
 def _entry_from_json(entry: Sequence[Any]) -> Held:
-    id, text, status, *flags = entry
-    return Held(str(id), str(text), str(status), *map(bool, flags[:2]))
+    id, text, status, *more = entry
+    own, known, key = (*more, *_USUAL[len(more) :])[:3]
+    return Held(str(id), str(text), str(status), bool(own), bool(known), str(key))
 
 
 def _words(found: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:

@@ -6,7 +6,8 @@ The written rule, in this order, each old item taken at most once:
 2. the same text; of several equal texts the first entry means the first item, the second the second;
 3. the same text but for case, spacing and end punctuation; then the id alone, unless it would put other words, still to
    do, in the place of a closed item: then an old id was used again for a new thing. Words come before ids because
-   models number their lists again when they leave something out;
+   models number their lists again when they leave something out. An item that the sender did not list before is not
+   found by its id alone: senders choose their ids themselves, and two choose the same;
 4. other words that the item is known by: those that others gave it, those it had before;
 5. the beginning of one of its texts, as far as it was shown;
 6. reworded: texts that are alike. A closed item is never found this way by an open entry (that is a new thing to do),
@@ -45,7 +46,8 @@ def match(
     strangers: Sequence[Item] = (),
 ) -> list[Item | None]:
     """For each entry the item it means, or None if it is new. `aliases`: other words that items are known by, by their
-    ids. `strangers`: items that the sender did not list before. They come last, and are not found by likeness."""
+    ids. `strangers`: items that the sender did not list before. They come last, and are found neither by an id alone
+    nor by likeness."""
     found: list[Item | None] = [None] * len(sent)
     free = dict.fromkeys(range(len(old)))  # indexes of old items not taken yet, in order
     has_keys = any(entry.key for entry in sent)
@@ -59,7 +61,6 @@ def match(
         others = dict.fromkeys(range(len(strangers)))
         _by_key(strangers, sent, found, others, lambda item, entry: _is_known_by(item, entry.text, aliases))
         _by_text(strangers, sent, found, others)
-        _by_key(strangers, sent, found, others, _is_not_used_again)
         _by_other_words(strangers, sent, found, others, aliases)
     if free and None in found:
         _reworded(old, sent, found, free, aliases)

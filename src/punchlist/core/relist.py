@@ -160,7 +160,7 @@ class _Listing:
         for item, entry, held in zip(old, sent, self.base.entries, strict=True):
             if not item.text == entry.text == held.text or item.id != held.id or item.status not in self.shown:
                 return False
-            if entry.key and entry.key != _key(item):
+            if entry.key not in ("", held.key or _key(item)):
                 return False
         return True
 
@@ -189,12 +189,12 @@ class _Listing:
             item = visible.get(held.id)
             if item is not None:
                 words, other = (item.text, held.text) if as_now else (held.text, item.text)
-                before.append(item if item.text == words else item._replace(text=words))
+                before.append(_as_sent(item, words, held.key))
                 past = self.base.past.get(held.id, ())
                 if past or words != other:
                     aliases[held.id] = (other, *past)
             elif top and held.id not in self.there:
-                before.append(Item(held.id, held.text, held.status))
+                before.append(_as_sent(Item(held.id, held.text, held.status), held.text, held.key))
         strangers = [item for item in visible.values() if item.id not in self.held]
         for item in strangers:
             if item.id in self.base.past:
@@ -265,11 +265,15 @@ class _Listing:
             return True
         if not held.own or _is_closed_by_user(item):
             return False
-        is_kept = item.status == BLOCKED or item.id in self.base.reopened
+        is_kept = item.status == BLOCKED or item.id in self.base.reopened or self._has_parts_of_others(item)
         if not held.known or self.unheard.has(item.id) or is_kept:
             self.waiting.append(held)
             return False
         return True
+
+    def _has_parts_of_others(self, item: Item) -> bool:
+        """Whether an item has an open part that its sender never listed: they leave together."""
+        return any(part.id not in self.held and not part.is_closed for part in self.parts.get(item.id, ()))
 
     # --- one entry -------------------------------------------------------------------------------------------------
 
@@ -290,7 +294,8 @@ class _Listing:
         status = entry.status
         if status != self.shown.get(made.status):
             status = held.status if held else self.shown.get(made.status, made.status)
-        self.entries.append(Held(item.id, text, status, own))
+        key = entry.key or (held.key if held else "")
+        self.entries.append(Held(item.id, text, status, own, key=key))
         return made
 
     def _is_repeated(self, item: Item, entry: Sent, held: Held) -> bool:
@@ -301,7 +306,7 @@ class _Listing:
             and entry.active in (None, item.active)
             and entry.priority in (None, item.priority)
             and entry.calls is None
-            and (not entry.key or entry.key == _key(item))
+            and entry.key in ("", held.key or _key(item))
             and item.id not in self.base.reopened
         )
 
@@ -315,12 +320,19 @@ class _Listing:
             status=status,
             active=entry.active if text == entry.text and "active" not in changed else None,
             priority=None if "priority" in changed else entry.priority,
+            key=entry.key if self._grants_key(item, entry, held) else "",
         )
         if text != item.text:
             self.former[item.id] = (*self.base.former.get(item.id, ()), item.text)
         if entry.status == ACTIVE and ACTIVE in (status, item.status):
             self.begun.add(item.id)
         return _updated(item, wish, self.shown)
+
+    def _grants_key(self, item: Item, entry: Sent, held: Held | None) -> bool:
+        """Whether the item gets the id that its sender uses. What another agent made keeps the id it was given."""
+        if held is None or not held.own:
+            return item.id in self.base.theirs and (held is None or entry.key != held.key)
+        return True
 
     def _grants_text(self, item: Item, entry: Sent, held: Held | None) -> bool:
         if entry.text == item.text:
@@ -386,7 +398,7 @@ class _Listing:
             item = item._replace(parent=parent.id if parent else "")
         else:
             item = self._begun(entry, parent)
-        self.entries.append(Held(item.id, entry.text, entry.status))
+        self.entries.append(Held(item.id, entry.text, entry.status, key=entry.key))
         return item
 
     def _recalled(self, words: str) -> Item | None:
@@ -423,7 +435,8 @@ class _Listing:
             self.made += [part._replace(status=DONE) if finished and not part.is_closed else part for part in old]
             self.entries += [self.held[part.id] for part in old if part.id in self.held]
         else:
-            self.place(old, [_follows(part, made, old) for part in entry.parts], made)
+            mine = [part for part in old if part.id in self.held]
+            self.place(old, [_follows(part, made, mine) for part in entry.parts], made)
 
     # --- all of it -------------------------------------------------------------------------------------------------
 
@@ -511,6 +524,13 @@ def _not_brought_back(entry: Sent) -> str:
 def _key(item: Item) -> str:
     """The id that a sender with ids of its own knows an item by."""
     return str(item.extra.get("id") or item.id)
+
+
+def _as_sent(item: Item, words: str, key: str) -> Item:
+    """The item in the words and with the id that its sender uses."""
+    if key and key != _key(item):
+        item = item._replace(extra={**item.extra, "id": key})
+    return item if item.text == words else item._replace(text=words)
 
 
 def _follows(part: Sent, whole: Item, old: Sequence[Item]) -> Sent:
