@@ -16,6 +16,8 @@ import pytest
 import punchlist
 from punchlist import Desk, MemoryStore, ops, ties
 from punchlist.core.changes import Record, diff
+from punchlist.dialects import claude_tasks
+from punchlist.hosts.mirror import mirrored
 from punchlist.stores import Home, Store, open_store
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
@@ -288,6 +290,24 @@ def test_an_item_of_a_session_that_was_silent_for_an_hour_is_taken_by_naming_it(
     store.bind(Home(session="b", agent="main", host="codex"), "p2")  # it left, and who was before it is silent
     assert '1 "Read" is yours now; agent main is not at work.' in third.call("plan", {"start": [1]}).text
     assert [(item.id, item.owner) for item in third.plan.busy] == [("1", "gemini")]
+
+
+def test_sessions_that_each_number_their_own_tasks_mean_their_own_by_a_number(store: Store) -> None:
+    def used(desk: Desk, tool: str, args: dict[str, Any], number: str = "") -> None:
+        result = {"task": {"id": number}} if number else "ok"
+        mirrored(desk, "claude-tasks", tool, args, result)
+
+    first = seat(store, "a")
+    used(first, "TaskCreate", {"subject": "Read", "description": ""}, "1")
+    second = bound(store, "b", "claude-code", first.plan.id)
+    used(second, "TaskCreate", {"subject": "Ship", "description": ""}, "1")
+    used(first, "TaskUpdate", {"taskId": "1", "status": "completed"})
+    assert [(item.text, item.status) for item in first.plan.items] == [("Read", "completed"), ("Ship", "pending")]
+    used(second, "TaskUpdate", {"taskId": "1", "status": "in_progress"})
+    assert [(item.text, item.owner) for item in first.plan.busy] == [("Ship", "claude-code")]
+    assert [task.keys() & {"numbered_by"} for task in claude_tasks.write(first.plan)] == [set(), set()]
+    used(second, "TaskUpdate", {"taskId": "2", "status": "deleted"})
+    assert [item.text for item in second.plan.items] == ["Read", "Ship"], "a number that it never gave"
 
 
 def test_a_task_of_a_session_at_work_is_refused_and_that_of_a_silent_one_is_taken_over(store: Store) -> None:

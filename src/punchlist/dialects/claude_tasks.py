@@ -21,6 +21,7 @@ _IDS: Schema = {"type": "array", "items": _TEXT}
 
 
 _ID_KEYS = ("taskId", "addBlocks", "addBlockedBy")
+_NUMBERED_BY = "numbered_by"  # in the extra of a task: the second session on a plan, which counts by itself
 
 
 def _tool(name: str, prompt: str, required: list[str], properties: dict[str, Schema], **rest: Any) -> Tool:
@@ -77,7 +78,7 @@ def _apply(plan: Plan, call: Call) -> Plan:
         return _created(plan, call.args)
     if call.tool is UPDATE:
         item = _find(plan, call.args["taskId"])
-        return _updated(plan, item, _left(call, item), _find)
+        return _updated(plan, item, _left(call, item), lambda id: _find(plan, id))
     if call.tool is GET:
         _find(plan, call.args["taskId"])
     return plan
@@ -86,14 +87,16 @@ def _apply(plan: Plan, call: Call) -> Plan:
 def _mirror(plan: Plan, call: Call) -> Plan:
     """What Claude Code's own tools have done already. Only it numbers tasks: one that it does not know has none."""
     if call.tool is CREATED:
-        return _created(plan, call.args)
-    item = _numbered(plan, call.args["taskId"])
-    return _updated(plan, item, _left(call, item), _numbered)
+        return _created(plan, call.args, call.owner)
+    item = _numbered(plan, call.args["taskId"], call.owner)
+    return _updated(plan, item, _left(call, item), lambda id: _numbered(plan, id, call.owner))
 
 
-def _created(plan: Plan, args: dict[str, Any]) -> Plan:
+def _created(plan: Plan, args: dict[str, Any], owner: str = "") -> Plan:
     """Add a task. One in the words of an open item that is not a task yet is that item."""
     extra = {key: args[key] for key in ("description", "metadata") if args.get(key)}
+    if owner:
+        extra[_NUMBERED_BY] = owner
     known = _taskless(plan, args["subject"])
     number = args.get("id") or (known.id if known else str(plan.last_id + 1))
     if known is None:
@@ -111,13 +114,13 @@ def _taskless(plan: Plan, subject: str) -> Item | None:
     return None
 
 
-def _asked(find: Callable[[Plan, str], Item]) -> Callable[[Plan, Call], list[Asked]]:
+def _asked(find: Callable[[Plan, str, str], Item]) -> Callable[[Plan, Call], list[Asked]]:
     def asked(plan: Plan, call: Call) -> list[Asked]:
         """What an update asks of its task."""
         if call.tool is not UPDATE:
             return []
         try:
-            item = find(plan, call.args["taskId"])
+            item = find(plan, call.args["taskId"], call.owner)
         except Refused:
             return []
         found = []
@@ -152,17 +155,18 @@ def _left(call: Call, item: Item) -> dict[str, Any]:
     return args
 
 
-def _numbered(plan: Plan, id: str) -> Item:
-    """The task that Claude Code has given this number: the last, as it counts anew after a `/clear`."""
+def _numbered(plan: Plan, id: str, owner: str) -> Item:
+    """The task that this session of Claude Code has given this number: the last, as it counts anew after a `/clear`."""
     wanted = id.strip().removeprefix("#")
-    found = [item for item in plan.items if str(item.extra.get("id", "")) == wanted != ""]
+    own = [item for item in plan.items if item.extra.get(_NUMBERED_BY, "") == owner]
+    found = [item for item in own if str(item.extra.get("id", "")) == wanted != ""]
     if not found:
         raise Refused("Task not found")
     return max(found, key=lambda item: int(item.id))
 
 
-def _find(plan: Plan, id: str) -> Item:
-    """The task with this number: one that was brought along, else ours."""
+def _find(plan: Plan, id: str, owner: str = "") -> Item:
+    """The task with this number: one that was brought along, else ours. All sessions are shown the same numbers."""
     wanted = id.strip().removeprefix("#")
     for item in (*(one for one in plan.items if one.extra.get("id")), *plan.items):
         if _id(item) == wanted:
@@ -170,7 +174,7 @@ def _find(plan: Plan, id: str) -> Item:
     raise Refused("Task not found")
 
 
-def _updated(plan: Plan, item: Item, args: dict[str, Any], find: Callable[[Plan, str], Item]) -> Plan:
+def _updated(plan: Plan, item: Item, args: dict[str, Any], find: Callable[[str], Item]) -> Plan:
     if args.get("status") == "deleted":
         return ops.remove(plan, item.id)
     same = args.get("status") in (None, _SHOWN.get(item.status))
@@ -180,12 +184,12 @@ def _updated(plan: Plan, item: Item, args: dict[str, Any], find: Callable[[Plan,
         status=item.status if same else args["status"],
         reason=item.reason if same else "",
         owner=args.get("owner", item.owner),
-        needs=_joined(item.needs, [find(plan, id).id for id in args.get("addBlockedBy", ())]),
+        needs=_joined(item.needs, [find(id).id for id in args.get("addBlockedBy", ())]),
         extra=_extra(item, args),
     )
     plan = ops.put(plan, new)
     for id in args.get("addBlocks", ()):
-        other = find(plan, id)
+        other = ops.find(plan, find(id).id)
         plan = ops.put(plan, other._replace(needs=_joined(other.needs, [item.id])))
     ops.check_needs(plan)
     return plan
@@ -365,7 +369,7 @@ def write(plan: Plan) -> list[dict[str, Any]]:
 
 def _exported(plan: Plan, item: Item) -> dict[str, Any]:
     task: dict[str, Any] = {"id": _id(item), "subject": item.text, "description": "", "activeForm": item.label}
-    task |= {key: value for key, value in item.extra.items() if key != "id"}
+    task |= {key: value for key, value in item.extra.items() if key not in ("id", _NUMBERED_BY)}
     task |= {
         "status": _SHOWN[item.status],
         "blocks": [_id(other) for other in plan.items if item.id in other.needs],
