@@ -8,6 +8,7 @@ from .core.changes import Change, Record, noted, parted
 from .core.conflicts import (
     Asked,
     Edits,
+    finder,
     former_words,
     gone,
     is_undisputed,
@@ -22,7 +23,7 @@ from .core.kept import Kept, from_text, informed, to_text, unheard_of
 from .core.merge import mended, merge, protect
 from .core.model import ACTIVE, CLOSED, MAIN, NOTHING, USER, Item, Plan, Reader
 from .core.news import SHOWN, became_active, turns
-from .core.ops import grouped, lookup, owned
+from .core.ops import grouped, owned
 from .core.relist import resent
 from .core.rules import obeyed
 from .core.shape import Lenience, mend
@@ -325,7 +326,8 @@ def _of_sessions(desk: Desk, call: Call, asked: Sequence[Asked], now: Plan) -> l
     if not owners:
         return []
     owners = _sessions_among(desk, now, owners)
-    wanted = [(one, lookup(now, one.id)) for one in asked if one.verb == "start"]
+    find = finder(asked, now)
+    wanted = [(one, find(one.id)) for one in asked if one.verb == "start"]
     return [one for one, item in wanted if item is not None and item.owner in owners]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from .changes import Record
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, NOTHING, PENDING, USER, Item, Plan
@@ -11,6 +11,7 @@ from .text import inline, plainly, quoted
 from .typed import NamedTuple
 
 AGAIN = "say it again if you still mean it."
+_MANY = 20  # things asked for in one call, from which on items are looked up in a table
 
 # For each thing a call can ask for: the edits it conflicts with while its author has not been told of them.
 _CONFLICTS = {
@@ -81,14 +82,22 @@ def _kinds(old: Item, new: Item, now: Item) -> list[str]:
     return found
 
 
+def finder(asked: Sequence[Asked], now: Plan) -> Callable[[str], Item | None]:
+    """Return what finds an item by its id: for a call that names many, in a table."""
+    if len(asked) < _MANY:
+        return lambda id: lookup(now, id)
+    return {item.id: item for item in now.items}.get
+
+
 def is_undisputed(asked: Sequence[Asked], now: Plan, agent: str) -> bool:
     """Return whether all items that a call names are there, open, and this agent's, as most are. Then only edits that
     it has not heard of can conflict with it."""
     mine = "" if agent == MAIN else agent
+    find = finder(asked, now)
     for one in asked:
         if not one.id:
             continue
-        item = lookup(now, one.id)
+        item = find(one.id)
         if item is None or item.closed is not None or item.owner != mine:
             return False
     return not now.removed
@@ -98,8 +107,9 @@ def spared(asked: Sequence[Asked], now: Plan, edits: Edits, *, agent: str, final
     """Return what of a call is not applied. `final`: what the user closed stays closed, also once it was told."""
     kept: set[tuple[str, str]] = set()
     said: list[str] = []
+    find = finder(asked, now)
     for one in asked:
-        item = lookup(now, one.id)
+        item = find(one.id)
         if item is None:
             continue
         reason = _reason(one, item, now, edits.get(item.id, NOTHING), agent, final, ids)
@@ -162,8 +172,9 @@ def lasting(asked: Sequence[Asked], now: Plan, records: Iterable[Record], *, age
     authors = {change.id: record.by for record in records for change in record.changes if change.kind == "added"}
     kept: set[tuple[str, str]] = set()
     said: list[str] = []
+    find = finder(asked, now)
     for one in asked:
-        item = lookup(now, one.id) if one.verb == "omit" else None
+        item = find(one.id) if one.verb == "omit" else None
         if item is None:
             continue
         by = authors.get(item.id, agent)
@@ -178,7 +189,8 @@ def lasting(asked: Sequence[Asked], now: Plan, records: Iterable[Record], *, age
 def rivals(asked: Sequence[Asked], now: Plan, *, agent: str) -> frozenset[str]:
     """Return the owners of items that a call would start, and that others are taken to work on."""
     mine = "" if agent == MAIN else agent
-    wanted = [lookup(now, one.id) for one in asked if one.verb == "start"]
+    find = finder(asked, now)
+    wanted = [find(one.id) for one in asked if one.verb == "start"]
     return frozenset(item.owner for item in wanted if item is not None and _is_others(item, mine))
 
 
@@ -192,7 +204,8 @@ def taken(
     """Return what of a call would start an item that another agent works on, or one of an agent that is busy. What an
     agent in `ended` had begun is taken over."""
     mine = "" if agent == MAIN else agent
-    wanted = [lookup(now, one.id) for one in asked if one.verb == "start"]
+    find = finder(asked, now)
+    wanted = [find(one.id) for one in asked if one.verb == "start"]
     foreign = [item for item in wanted if item is not None and item.owner != mine]
     if not foreign:
         return _ALL
@@ -219,15 +232,16 @@ def taken(
 
 def gone(asked: Sequence[Asked], now: Plan) -> Spared:
     """Return what names items that have left the list. A call that asks for nothing else is not spared: it is wrong."""
-    missing = [one for one in asked if _has_left(one.id, now)]
+    find = finder(asked, now)
+    missing = [one for one in asked if _was_given(one.id, now) and find(one.id) is None]
     if not missing or len(missing) == len(asked):
         return _ALL
     said = [f"{one.word or one.verb} {one.id} was not applied: {one.id} is no longer on the list." for one in missing]
     return Spared(frozenset((one.verb, one.id) for one in missing), tuple(dict.fromkeys(said)))
 
 
-def _has_left(id: str, now: Plan) -> bool:
-    return id.isdigit() and 0 < int(id) <= now.last_id and lookup(now, id) is None
+def _was_given(id: str, now: Plan) -> bool:
+    return id.isdigit() and 0 < int(id) <= now.last_id
 
 
 def all_former_words(records: Iterable[Record], now: Plan) -> dict[str, str]:

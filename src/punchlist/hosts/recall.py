@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from stat import S_ISREG
 
 from ..core.typed import Any, NamedTuple
-from ..policy.listen import tally
+from ..policy.listen import Tally, tally
 from ..policy.resume import Stop
 from ..policy.waiting import says_wait
 
 _MOST = 262_144  # bytes of a log that are looked at, at its end
+_PATIENCE = 0.6  # seconds to wait for an agent's last words in its log
+_PAUSE = 0.02
 _NOT_TYPED = (
     "<",
     "Stop hook feedback:",
@@ -31,10 +34,15 @@ class Log(NamedTuple):
 
 
 def recalled(path: str, log: Log, stop: Stop) -> Stop:
-    """What is known of an agent that stops, with what the end of its log says."""
+    """What is known of an agent that stops, with what the end of its log says. An agent may write its log a moment
+    after it calls its hook: then we wait a little for its last words."""
     try:
-        messages = [log.message(entry) for entry in entries(path)]
-        heard = tally(map(_typed, messages), ("plan",), log.asking, log.refusals)
+        messages, heard = _heard(path, log)
+        patience = _PATIENCE
+        while stop.said and heard.said.strip() != stop.said.strip() and patience > 0:
+            time.sleep(_PAUSE)
+            patience -= _PAUSE
+            messages, heard = _heard(path, log)
     except (OSError, ValueError):  # it is not there, or nobody may read it
         return stop
     return stop._replace(
@@ -45,6 +53,11 @@ def recalled(path: str, log: Log, stop: Stop) -> Stop:
         waits=says_wait(heard.asked),
         unasked=bool(log.command) and _is_after_command(messages, log.command),
     )
+
+
+def _heard(path: str, log: Log) -> tuple[list[dict[str, Any]], Tally]:
+    messages = [log.message(entry) for entry in entries(path)]
+    return messages, tally(map(_typed, messages), ("plan",), log.asking, log.refusals)
 
 
 def tail(path: str, most: int, since: int = 0) -> tuple[bytes, int]:
