@@ -31,7 +31,6 @@ class _Seat(NamedTuple):
     agent: str
     key: str  # as a reader
     name: str  # on the plan; empty if it has handed the plan over
-    is_certain: bool  # whether it got that name, or is taken to have it
 
 
 def claim(desk: Desk, plan: str, *, again: bool = False) -> str:
@@ -102,9 +101,9 @@ def _others(desk: Desk, plan: str, pace: Pace, *, later: bool = False) -> Iterat
         if key == desk.reader_key:
             is_before = later
         elif key in pace.names:
-            yield _Seat(session, agent, key, str(pace.names[key]), True)
+            yield _Seat(session, agent, key, str(pace.names[key]))
         elif is_before:
-            yield _Seat(session, agent, key, agent, False)
+            yield _Seat(session, agent, key, agent)
 
 
 def _free(desk: Desk, wanted: str, taken: set[str]) -> str:

@@ -156,7 +156,7 @@ def _left(call: Call, item: Item) -> dict[str, Any]:
 
 
 def _numbered(plan: Plan, id: str, owner: str) -> Item:
-    """The task that this session of Claude Code has given this number: the last, as it counts anew after a `/clear`."""
+    """The last task to which this session of Claude Code gave this number: after a `/clear` it counts from 1 again."""
     wanted = id.strip().removeprefix("#")
     own = [item for item in plan.items if item.extra.get(_NUMBERED_BY, "") == owner]
     found = [item for item in own if str(item.extra.get("id", "")) == wanted != ""]
