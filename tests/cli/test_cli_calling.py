@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,8 @@ import jsonschema
 import pytest
 
 from punchlist.dialects import PATHS
+from tests.commands import SCRIPT, run
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 WRITERS = {
     "native": "plan",
     "claude-code": "TodoWrite",
@@ -36,16 +34,11 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path / "work")
 
 
-def run(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    env = {**os.environ, "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run([SCRIPT, *words], input=stdin, capture_output=True, env=env, check=False)
-
-
 def answer(tool: str, args: object, *words: str) -> dict[str, Any]:
     """Make one call; the one object that comes back, whatever was sent."""
     sent = args if isinstance(args, bytes) else json.dumps(args).encode()
     done = run("call", tool, *words, stdin=sent)
-    assert done.stderr == b""
+    assert done.stderr == ""
     said: dict[str, Any] = json.loads(done.stdout)
     assert said.keys() == {"text", "display", "is_error", "details", "plan"}
     assert done.returncode == int(said["is_error"])
@@ -72,7 +65,7 @@ def todo(content: str, status: str = "pending") -> dict[str, str]:
 
 def tools(*words: str) -> Any:
     done = run("tools", *words)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, done.stderr) == (0, "")
     return json.loads(done.stdout)
 
 
@@ -231,7 +224,7 @@ def test_a_store_that_fails_is_told_in_the_words_of_the_dialect() -> None:
     args = json.dumps({"todos": [{"content": "Write", "status": "pending"}]}).encode()
     done = run("call", "todo_write", "--dialect", "llxprt", "--store", "sqlite:plan.db", stdin=args)
     assert done.returncode in (1, 3)
-    assert b"Failed to access todo storage: " in done.stdout + done.stderr
+    assert "Failed to access todo storage: " in done.stdout + done.stderr
 
 
 # --- while a continuation runs ---------------------------------------------------------------------------------------
@@ -301,8 +294,8 @@ def test_the_arguments_of_each_example_are_accepted() -> None:
 @pytest.mark.parametrize("dialect", PATHS)
 def test_the_prompt_of_a_dialect_names_its_tool_and_leaves_no_blank(dialect: str) -> None:
     done = run("prompt", "--dialect", dialect)
-    text = done.stdout.decode()
-    assert (done.returncode, done.stderr) == (0, b"")
+    text = done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
     assert WRITERS[dialect] in text
     assert "{" not in text
     assert json.loads(run("prompt", "--dialect", dialect, "--json").stdout)["text"] == text.rstrip("\n")
@@ -311,7 +304,7 @@ def test_the_prompt_of_a_dialect_names_its_tool_and_leaves_no_blank(dialect: str
 def test_a_store_that_cannot_be_opened_keeps_nobody_from_the_prompt() -> None:
     Path("broken.db").write_text("this is no database, and long enough that one can tell")
     done = run("prompt", "--dialect", "claude-code", "--store", "sqlite:broken.db")
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == run("prompt", "--dialect", "claude-code").stdout
 
 
@@ -320,15 +313,15 @@ def test_a_setting_that_cannot_be_used_is_named_once_also_where_the_store_fails(
     Path("punchlist.toml").write_text("frob = 1")
     done = run("call", "plan", "--store", "sqlite:broken.db", stdin=b'{"add": ["x"]}')
     assert done.returncode == 3
-    assert done.stderr.count(b"'frob' is not a setting") == 1
+    assert done.stderr.count("'frob' is not a setting") == 1
 
 
 def test_the_prompt_names_the_shell_as_the_agent_does() -> None:
-    assert "`run_command`" in run("prompt", "--dialect", "claude-code", "--shell", "run_command").stdout.decode()
+    assert "`run_command`" in run("prompt", "--dialect", "claude-code", "--shell", "run_command").stdout
 
 
 def test_braces_in_a_name_mean_nothing() -> None:
-    assert "`{tool}`" in run("prompt", "--dialect", "claude-code", "--shell", "{tool}").stdout.decode()
+    assert "`{tool}`" in run("prompt", "--dialect", "claude-code", "--shell", "{tool}").stdout
 
 
 @pytest.mark.parametrize("words", [["--dialect", "klingon"], ["--plan", "nothing"]], ids=" ".join)

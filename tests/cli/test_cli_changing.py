@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,8 @@ import punchlist
 from punchlist import Item, Plan, codec, ops
 from punchlist.cli import VALUED, ordered
 from punchlist.cli.parser import COMMANDS, Handler, parser
+from tests.commands import SCRIPT, run
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 THREE = ("Read the parser", "Fix the bug", "Run the tests")
 
 
@@ -24,11 +22,6 @@ THREE = ("Read the parser", "Fix the bug", "Run the tests")
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
-
-
-def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run([SCRIPT, *words], input=stdin, capture_output=True, encoding="utf-8", env=env, check=False)
 
 
 def do(*words: str) -> str:

@@ -13,8 +13,7 @@ import pytest
 
 import punchlist
 from punchlist import Item, Plan, ops
-
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
+from tests.commands import SCRIPT, run
 
 
 @pytest.fixture(autouse=True)
@@ -40,8 +39,7 @@ def replacing(old: str, new: str) -> str:
 
 
 def edit(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, **env}
-    return subprocess.run([SCRIPT, "edit", *words], env=env, capture_output=True, encoding="utf-8", check=False)
+    return run("edit", *words, **env)
 
 
 def said(done: subprocess.CompletedProcess[str]) -> list[str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,8 @@ import pytest
 
 import punchlist
 from punchlist import Plan, ops, ties
+from tests import commands
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 CLAUDE = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1"}
 SHELLS = {
     "claude-code": CLAUDE,
@@ -54,9 +52,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(*words: str, env: dict[str, str] | None = None, code: int = 0, stdin: str = "") -> str:
-    done = subprocess.run(
-        [SCRIPT, *words], input=stdin, capture_output=True, text=True, check=False, env={**os.environ, **(env or {})}
-    )
+    done = commands.run(*words, stdin=stdin, **(env or {}))
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import termios
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,8 +14,8 @@ import pytest
 
 import punchlist
 from punchlist import codec, ops
+from tests.commands import SCRIPT, do
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 LONG = "Rewrite the reader of the settings file so that it names each fault with its line and its column"
 ROWS = 60
 
@@ -29,14 +28,6 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
-
-
-def piped(*words: str, **env: str) -> str:
-    done = subprocess.run(
-        [SCRIPT, *words], capture_output=True, encoding="utf-8", env={**os.environ, **env}, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return done.stdout
 
 
 class Seen(NamedTuple):
@@ -97,12 +88,12 @@ def given_one_of_each(**more: Any) -> None:
 
 
 def test_without_a_plan_it_is_said_how_to_make_one() -> None:
-    assert piped() == "No plan here yet. An agent makes one, or you do: punchlist add 'Run the tests'\n"
+    assert do() == "No plan here yet. An agent makes one, or you do: punchlist add 'Run the tests'\n"
 
 
 def test_the_plan_is_shown_with_marks_numbers_reasons_needs_and_notes() -> None:
     given_one_of_each()
-    assert piped("show").splitlines() == [
+    assert do("show").splitlines() == [
         "Plan  ━━╌╌╌╌╌╌╌╌ 1/4",
         "✓ 1 Read the code",
         "▶ 2 Fixing the bug",
@@ -115,51 +106,51 @@ def test_the_plan_is_shown_with_marks_numbers_reasons_needs_and_notes() -> None:
 
 def test_without_a_command_the_plan_is_shown() -> None:
     given_one_of_each()
-    assert piped() == piped("show")
+    assert do() == do("show")
 
 
 def test_phases_are_headings_and_parts_stand_below_their_whole() -> None:
     given({"text": "Build", "phase": "Make"}, {"text": "Compile", "parent": "1"}, {"text": "Ship", "phase": "Release"})
-    assert piped().splitlines()[1:] == ["", "Make", "  ○ 1 Build", "    ○ 2 Compile", "", "Release", "  ○ 3 Ship"]
+    assert do().splitlines()[1:] == ["", "Make", "  ○ 1 Build", "    ○ 2 Compile", "", "Release", "  ○ 3 Ship"]
 
 
 def test_title_mode_and_pause_are_shown() -> None:
     given({"text": "Build"}, title="The release", mode="plan", paused=punchlist.Pause("waiting for the key"))
-    assert piped().splitlines()[:3] == ["The release  ╌╌╌╌╌╌╌╌╌╌ 0/1", "⏸ paused: waiting for the key", "plan mode"]
+    assert do().splitlines()[:3] == ["The release  ╌╌╌╌╌╌╌╌╌╌ 0/1", "⏸ paused: waiting for the key", "plan mode"]
 
 
 def test_a_pipe_gets_every_word() -> None:
     text, note, reason, phase = ("word " * 200 + end for end in ("text", "note", "reason", "phase"))
     given({"text": text, "status": "blocked", "reason": reason, "notes": (note,), "phase": phase})
-    shown = piped()
+    shown = do()
     assert [words for words in (text, note, reason, phase) if words not in shown] == []
 
 
 def test_a_pipe_gets_no_colours() -> None:
     given_one_of_each()
-    assert "\x1b" not in piped()
+    assert "\x1b" not in do()
 
 
 def test_colours_can_be_forced_into_a_pipe() -> None:
     given_one_of_each()
-    assert "\x1b[" in piped(FORCE_COLOR="1")
-    assert "\x1b" not in piped(FORCE_COLOR="1", NO_COLOR="1")
+    assert "\x1b[" in do(FORCE_COLOR="1")
+    assert "\x1b" not in do(FORCE_COLOR="1", NO_COLOR="1")
 
 
 def test_json_is_the_canonical_plan() -> None:
     given_one_of_each()
     with punchlist.open() as desk:
-        assert json.loads(piped("show", "--json")) == codec.to_json(desk.plan)
+        assert json.loads(do("show", "--json")) == codec.to_json(desk.plan)
 
 
 def test_json_of_no_plan_is_an_empty_plan() -> None:
-    assert json.loads(piped("--json")) == {"revision": 0, "items": []}
+    assert json.loads(do("--json")) == {"revision": 0, "items": []}
 
 
 def test_markdown_holds_everything_and_reads_back_as_the_same_plan(tmp_path: Path) -> None:
     given_one_of_each(phase="Phase # 1", priority="high", owner="helper", check="make test", extra={"k": [1]})
-    (tmp_path / "plan.md").write_text(piped("show", "--markdown"), encoding="utf-8")
-    assert piped("edit", "--file", str(tmp_path / "plan.md")) == "nothing changed.\n"
+    (tmp_path / "plan.md").write_text(do("show", "--markdown"), encoding="utf-8")
+    assert do("edit", "--file", str(tmp_path / "plan.md")) == "nothing changed.\n"
 
 
 # --- one line ------------------------------------------------------------------------------------------------------
@@ -167,32 +158,32 @@ def test_markdown_holds_everything_and_reads_back_as_the_same_plan(tmp_path: Pat
 
 def test_the_line_names_the_active_item_and_the_progress() -> None:
     given_one_of_each()
-    assert piped("line") == "▶ Fixing the bug 1/4\n"
+    assert do("line") == "▶ Fixing the bug 1/4\n"
 
 
 def test_without_an_active_item_the_line_names_the_next() -> None:
     given({"text": "Read", "status": "completed"}, {"text": "Write"})
-    assert piped("line") == "○ Write 1/2\n"
+    assert do("line") == "○ Write 1/2\n"
 
 
 def test_without_a_plan_the_line_is_empty() -> None:
-    assert piped("line").strip() == ""
+    assert do("line").strip() == ""
 
 
 def test_a_finished_plan_is_one_mark_and_its_progress() -> None:
     given({"text": "Read", "status": "completed"})
-    assert piped("line") == "✓ 1/1\n"
+    assert do("line") == "✓ 1/1\n"
 
 
 def test_the_line_is_one_line_however_long_and_broken_the_text() -> None:
     given({"text": LONG + "\nand\r\nmore", "status": "in_progress"})
-    (line,) = piped("line").splitlines()
+    (line,) = do("line").splitlines()
     assert line.endswith("… 0/1")
 
 
 def test_the_line_as_json_has_its_numbers_apart() -> None:
     given_one_of_each()
-    assert json.loads(piped("line", "--json")) == {"line": "▶ Fixing the bug 1/4", "completed": 1, "total": 4}
+    assert json.loads(do("line", "--json")) == {"line": "▶ Fixing the bug 1/4", "completed": 1, "total": 4}
 
 
 # --- on a terminal -------------------------------------------------------------------------------------------------
@@ -260,7 +251,7 @@ def test_a_number_in_columns_wins_over_the_terminal() -> None:
 )
 def test_ascii_screens_get_ascii_marks(env: dict[str, str]) -> None:
     given_one_of_each(notes=("één",))
-    for shown in (on_terminal(columns=80, NO_COLOR="1", **env).raw, piped("show", **env)):
+    for shown in (on_terminal(columns=80, NO_COLOR="1", **env).raw, do("show", **env)):
         assert shown.isascii()
         assert shown.split("\n")[0].rstrip() == "Plan  ##........ 1/4"
         assert "> 2 Fixing the bug" in shown
@@ -268,8 +259,8 @@ def test_ascii_screens_get_ascii_marks(env: dict[str, str]) -> None:
 
 def test_ascii_screens_get_foreign_letters_spelled_out() -> None:
     given({"text": "Prüfen"})
-    assert piped("show", PYTHONIOENCODING="ascii").splitlines()[1] == "o 1 Pr\\xfcfen"
-    assert json.loads(piped("--json", PYTHONIOENCODING="ascii"))["items"][0]["text"] == "Prüfen"
+    assert do("show", PYTHONIOENCODING="ascii").splitlines()[1] == "o 1 Pr\\xfcfen"
+    assert json.loads(do("--json", PYTHONIOENCODING="ascii"))["items"][0]["text"] == "Prüfen"
 
 
 @pytest.mark.parametrize("columns", [20, 40])
@@ -321,7 +312,7 @@ def test_a_change_is_made_even_where_nobody_can_be_told_of_it() -> None:
     given_one_of_each()
     done = subprocess.run(f"'{SCRIPT}' add Ship >&-", shell=True, capture_output=True, encoding="utf-8", check=False)
     assert "Traceback" not in done.stderr
-    assert piped("show").splitlines()[-1] == "○ 6 Ship"
+    assert do("show").splitlines()[-1] == "○ 6 Ship"
 
 
 # --- in other styles -------------------------------------------------------------------------------------------------
@@ -338,13 +329,13 @@ def test_a_change_is_made_even_where_nobody_can_be_told_of_it() -> None:
 )
 def test_the_plan_is_shown_in_other_styles(style: str, begin: str) -> None:
     given_one_of_each()
-    assert piped("show", "--style", style).startswith(begin)
-    assert piped(PUNCHLIST_STYLE=style).startswith(begin)
+    assert do("show", "--style", style).startswith(begin)
+    assert do(PUNCHLIST_STYLE=style).startswith(begin)
 
 
 @pytest.mark.parametrize("style", ["claude-code", "gencode", "oh-my-pi"])
 def test_without_a_plan_every_style_says_how_to_make_one(style: str) -> None:
-    assert piped("show", "--style", style).startswith("No plan here yet.")
+    assert do("show", "--style", style).startswith("No plan here yet.")
 
 
 @pytest.mark.parametrize("style", ["claude-code", "gencode", "oh-my-pi"])
@@ -364,17 +355,17 @@ def test_a_style_that_is_not_there_is_misuse() -> None:
 
 def test_signs_beyond_ascii_can_be_switched_off() -> None:
     given_one_of_each()
-    assert piped(PUNCHLIST_UNICODE="no").isascii()
-    assert piped("line", PUNCHLIST_UNICODE="no").isascii()
-    assert piped("show", "--style", "gencode", PUNCHLIST_UNICODE="no").isascii()
+    assert do(PUNCHLIST_UNICODE="no").isascii()
+    assert do("line", PUNCHLIST_UNICODE="no").isascii()
+    assert do("show", "--style", "gencode", PUNCHLIST_UNICODE="no").isascii()
 
 
 def test_for_tmux_no_word_of_an_item_is_markup() -> None:
-    piped("add", "x #{?1,YES,NO} #[fg=red] #1")
-    assert piped("line", "--tmux") == "○ x ##{?1,YES,NO} ##[fg=red] ##1 0/1\n"
-    assert piped("line") == "○ x #{?1,YES,NO} #[fg=red] #1 0/1\n"
+    do("add", "x #{?1,YES,NO} #[fg=red] #1")
+    assert do("line", "--tmux") == "○ x ##{?1,YES,NO} ##[fg=red] ##1 0/1\n"
+    assert do("line") == "○ x #{?1,YES,NO} #[fg=red] #1 0/1\n"
 
 
 def test_for_zsh_no_word_of_an_item_is_markup() -> None:
-    piped("add", "Reach 80%done %F{red}")
-    assert piped("line", "--zsh") == "○ Reach 80%%done %%F{red} 0/1\n"
+    do("add", "Reach 80%done %F{red}")
+    assert do("line", "--zsh") == "○ Reach 80%%done %%F{red} 0/1\n"

@@ -15,8 +15,8 @@ import pytest
 import punchlist
 from punchlist.cli.parser import COMMANDS
 from punchlist.dialects import PATHS
+from tests.commands import SCRIPT, run
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 _NAMES = (
     "show line add start done drop block unblock rm move note rename edit call tools prompt import export settings demo"
     " install uninstall doctor"
@@ -28,11 +28,6 @@ PROMISED = _NAMES.split()  # commands that stay, whatever else comes
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
-
-
-def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run([SCRIPT, *words], input=stdin, capture_output=True, encoding="utf-8", env=env, check=False)
 
 
 def misused(*words: str) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
+from tests.commands import do, run
 
 
 @pytest.fixture(autouse=True)
@@ -18,42 +16,31 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path / "work")
 
 
-def tried(*words: str) -> tuple[int, str, str]:
-    done = subprocess.run([SCRIPT, *words], capture_output=True, encoding="utf-8", check=False)
-    return done.returncode, done.stdout, done.stderr
-
-
-def run(*words: str) -> str:
-    code, printed, wrong = tried(*words)
-    assert (code, wrong) == (0, "")
-    return printed
-
-
 def seeded(text: str) -> list[tuple[str, str, str]]:
     """The items that an approved text becomes: phase, text and status."""
     Path("approved.md").write_text(text, encoding="utf-8")
-    run("mode", "act", "--seed", "approved.md")
-    items = json.loads(run("show", "--json"))["items"]
+    do("mode", "act", "--seed", "approved.md")
+    items = json.loads(do("show", "--json"))["items"]
     return [(item.get("phase", ""), item["text"], item["status"]) for item in items]
 
 
 def test_the_folder_of_the_plan_file_is_there_when_plan_mode_begins() -> None:
-    file = Path(json.loads(run("mode", "plan", "--json"))["session"]["plan_file"])
+    file = Path(json.loads(do("mode", "plan", "--json"))["session"]["plan_file"])
     assert (file.parent.is_dir(), file.exists()) == (True, False)
     file.write_text("- [ ] Read\n- [x] Look\n", encoding="utf-8")
-    assert run("mode", "act").splitlines()[:2] == ['added 1 "Read".', 'added 2 "Look", completed.']
+    assert do("mode", "act").splitlines()[:2] == ['added 1 "Read".', 'added 2 "Look", completed.']
     assert file.exists()
 
 
 def test_what_is_printed_of_a_plan_in_plan_mode_can_be_imported() -> None:
-    Path("plan.json").write_text(run("mode", "plan", "--json"), encoding="utf-8")
-    run("import", "--format", "json", "plan.json", "--session", "s2")
-    assert json.loads(run("show", "--json", "--session", "s2"))["mode"] == "plan"
+    Path("plan.json").write_text(do("mode", "plan", "--json"), encoding="utf-8")
+    do("import", "--format", "json", "plan.json", "--session", "s2")
+    assert json.loads(do("show", "--json", "--session", "s2"))["mode"] == "plan"
 
 
 def test_plan_mode_shows_even_where_nothing_is_on_the_list() -> None:
-    run("mode", "plan")
-    assert run("show").splitlines()[1:] == ["plan mode"]
+    do("mode", "plan")
+    assert do("show").splitlines()[1:] == ["plan mode"]
 
 
 def test_emphasis_goes_and_names_and_code_stay() -> None:
@@ -73,16 +60,16 @@ def test_headings_with_items_become_phases() -> None:
 
 
 def test_a_plan_that_has_items_is_not_added_to_and_that_is_said() -> None:
-    run("add", "Mine")
+    do("add", "Mine")
     Path("approved.md").write_text("- [ ] Theirs\n", encoding="utf-8")
-    assert run("mode", "act", "--seed", "approved.md") == (
+    assert do("mode", "act", "--seed", "approved.md") == (
         "nothing changed.\nthe plan has items already, so nothing of approved.md was added to it.\n"
     )
 
 
 def test_a_text_in_which_nothing_is_to_be_done_is_said_to_be_so() -> None:
     Path("approved.md").write_text("Just words.\n", encoding="utf-8")
-    assert run("mode", "act", "--seed", "approved.md") == (
+    assert do("mode", "act", "--seed", "approved.md") == (
         "nothing changed.\napproved.md has no checkbox, no numbered line and no bullet: nothing was added.\n"
     )
 
@@ -94,13 +81,13 @@ def test_an_approved_text_that_is_named_is_used_whatever_the_settings_say() -> N
 
 def test_without_that_setting_a_plan_file_is_only_kept() -> None:
     Path("punchlist.toml").write_text("seed_plan = false\n", encoding="utf-8")
-    Path(json.loads(run("mode", "plan", "--json"))["session"]["plan_file"]).write_text("- [ ] Read\n", encoding="utf-8")
-    assert run("mode", "act") == "switched to act mode.\n"
+    Path(json.loads(do("mode", "plan", "--json"))["session"]["plan_file"]).write_text("- [ ] Read\n", encoding="utf-8")
+    assert do("mode", "act") == "switched to act mode.\n"
 
 
 @pytest.mark.parametrize("mode", ["plan", "quiet"])
 def test_an_approved_text_is_refused_where_nothing_is_approved(mode: str) -> None:
     Path("approved.md").write_text("- [ ] Read\n", encoding="utf-8")
-    code, printed, wrong = tried("mode", mode, "--seed", "approved.md")
-    assert (code, printed) == (1, "")
-    assert wrong == "punchlist: --seed goes with `mode act`: it names the text that you approve.\n"
+    done = run("mode", mode, "--seed", "approved.md")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "punchlist: --seed goes with `mode act`: it names the text that you approve.\n"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
+from tests.commands import run
 
 
 @pytest.fixture(autouse=True)
@@ -19,10 +16,6 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setenv("PUNCHLIST_STORE", f"sqlite:{tmp_path}/plans.db")
-
-
-def run(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([SCRIPT, *words], env={**os.environ, **env}, capture_output=True, text=True, check=False)
 
 
 def answer(*words: str) -> Any:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
+from tests.commands import SCRIPT, run
 
 
 @pytest.fixture(autouse=True)
@@ -30,11 +29,6 @@ def user_file(own_home: Path) -> Path:
 @pytest.fixture
 def project_file() -> Path:
     return Path("punchlist.toml").absolute()
-
-
-def run(*words: str, cwd: str = ".", **env: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, **env}
-    return subprocess.run([SCRIPT, *words], cwd=cwd, env=env, capture_output=True, encoding="utf-8", check=False)
 
 
 def settings(*words: str, cwd: str = ".", **env: str) -> dict[str, Any]:

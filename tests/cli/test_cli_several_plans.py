@@ -6,7 +6,6 @@ import json
 import os
 import stat
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,8 @@ import punchlist
 from punchlist import Desk
 from punchlist.settings import load
 from punchlist.stores import open_store
-
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
+from tests import commands
+from tests.commands import SCRIPT
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +26,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(*words: str, code: int = 0) -> str:
-    done = subprocess.run([SCRIPT, *words], capture_output=True, encoding="utf-8", check=False)
+    done = commands.run(*words)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import punchlist
-
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
+from tests.commands import do
 
 
 @pytest.fixture(autouse=True)
@@ -26,12 +23,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def line(given: object, *words: str, **env: str) -> str:
     text = given if isinstance(given, str) else json.dumps(given)
-    done = subprocess.run(
-        [SCRIPT, "line", "--host", "claude-code", *words],
-        input=text, env={**os.environ, **env}, capture_output=True, encoding="utf-8", check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    return do("line", "--host", "claude-code", *words, stdin=text, **env)
 
 
 def test_the_session_is_the_one_that_the_agent_names() -> None:
@@ -48,7 +40,7 @@ def test_an_agent_that_names_no_session_gets_an_empty_line(given: str) -> None:
 def test_turned_off_it_shows_nothing_and_another_status_line_alone(how: str) -> None:
     env = {"PUNCHLIST_OFF": "1"} if how == "variable" else {}
     if how == "command":
-        subprocess.run([SCRIPT, "off"], check=True, capture_output=True)
+        do("off")
     assert line({"session_id": "s1"}, **env) == ""
     assert line({"session_id": "s1"}, "--after", "echo mine", **env) == "mine\n"
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
+from tests import commands
 
 
 @pytest.fixture(autouse=True)
@@ -20,8 +18,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(*words: str, stdin: Any = None) -> str:
-    sent = "" if stdin is None else json.dumps(stdin)
-    done = subprocess.run([SCRIPT, *words], input=sent, capture_output=True, encoding="utf-8", check=False)
+    done = commands.run(*words, stdin="" if stdin is None else json.dumps(stdin))
     assert done.stderr == ""
     return done.stdout
 

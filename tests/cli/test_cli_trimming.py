@@ -6,12 +6,11 @@ import json
 import os
 import pty
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
+from tests.commands import SCRIPT, do
 
 
 @pytest.fixture(autouse=True)
@@ -21,14 +20,6 @@ def two_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for session in ("A", "B"):
         do("add", "Run the tests", "--session", session)
         do("done", "1", "--session", session)
-
-
-def do(*words: str) -> str:
-    done = subprocess.run(
-        [SCRIPT, *words], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False
-    )
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return done.stdout
 
 
 def changes(session: str) -> int:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
+from tests.commands import do
 
 
 @pytest.fixture(autouse=True)
@@ -21,18 +19,15 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def texts(*words: str, cwd: str = ".", **env: str) -> list[str]:
     """The items of the plan that a command shows."""
-    env = {**os.environ, **env}
-    done = subprocess.run([SCRIPT, *words, "--json"], cwd=cwd, env=env, capture_output=True, text=True, check=True)
-    return [item["text"] for item in json.loads(done.stdout)["items"]]
+    return [item["text"] for item in json.loads(do(*words, "--json", cwd=cwd, **env))["items"]]
 
 
 def call(args: str, *words: str) -> None:
-    subprocess.run([SCRIPT, "call", "plan", *words], input=args, capture_output=True, text=True, check=True)
+    do("call", "plan", *words, stdin=args)
 
 
 def plan_id(*words: str) -> str:
-    done = subprocess.run([SCRIPT, *words, "--json"], capture_output=True, text=True, check=True)
-    id: str = json.loads(done.stdout)["id"]
+    id: str = json.loads(do(*words, "--json"))["id"]
     return id
 
 
@@ -130,7 +125,7 @@ def test_a_session_on_the_command_line_wins_over_a_plan_of_the_environment() -> 
     id = plan_id("--session", "s1")
     texts("add", "b", "--session", "s2", PUNCHLIST_PLAN=id)
     assert (texts("--session", "s1"), texts("--session", "s2")) == (["a"], ["b"])
-    subprocess.run([SCRIPT, "bind", "--session", "s3"], env={**os.environ, "PUNCHLIST_PLAN": id}, check=True)
+    do("bind", "--session", "s3", PUNCHLIST_PLAN=id)
     assert texts("--session", "s3") == ["a"]
 
 

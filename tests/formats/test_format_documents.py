@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,8 @@ import pytest
 
 import punchlist
 from punchlist import Desk, MemoryStore, Plan, Refused, ops
+from tests.commands import run
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 DOCUMENTS = Path(__file__).parent / "documents"
 FILES = {
     "json": "plan.json",
@@ -30,12 +28,6 @@ FILES = {
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
-
-
-def run(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run([SCRIPT, *words], input=stdin, capture_output=True, env=env, check=False)
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def take_in(format: str, path: Path | str, *words: str) -> Any:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,9 @@ from punchlist.hosts.claude_code import answer
 from punchlist.mcp import protocol
 from punchlist.policy.limits import tokens
 from punchlist.settings import attached_dialects, for_host, keep_dialect, load
+from tests.commands import do, run
 from tests.mcp.raw import Raw
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 READ = {"content": "Read", "status": "in_progress", "activeForm": "Reading"}
 
 
@@ -32,10 +30,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("CLAUDE_CODE_SESSION_ID", "CLAUDE_PROJECT_DIR", "CLAUDE_CONFIG_DIR"):
         monkeypatch.delenv(name, raising=False)
     return folder
-
-
-def run(*words: str) -> str:
-    return subprocess.run([SCRIPT, *words], check=True, capture_output=True, encoding="utf-8", env=os.environ).stdout
 
 
 def stateless(client: str) -> dict[str, Any]:
@@ -52,20 +46,20 @@ def event(name: str, **more: Any) -> str:
 
 
 def test_install_keeps_the_dialect_doctor_names_it_and_uninstall_drops_it() -> None:
-    said = run("install", "claude-code", "--dialect", "claude-code")
+    said = do("install", "claude-code", "--dialect", "claude-code")
     assert "its model is given the tools of claude-code" in said
     assert attached_dialects() == {"claude-code": "claude-code"}
-    assert json.loads(run("install", "claude-code", "--json"))["dialect"] == "claude-code"
-    doctor = subprocess.run([SCRIPT, "doctor"], capture_output=True, encoding="utf-8", check=False)
+    assert json.loads(do("install", "claude-code", "--json"))["dialect"] == "claude-code"
+    doctor = run("doctor")
     assert "its model is given the tools of claude-code" in doctor.stdout
-    run("install", "claude-code", "--dialect", "gencode", "--dry-run")
+    do("install", "claude-code", "--dialect", "gencode", "--dry-run")
     assert attached_dialects() == {"claude-code": "claude-code"}
-    run("uninstall", "claude-code")
+    do("uninstall", "claude-code")
     assert attached_dialects() == {}
 
 
 def test_a_dialect_that_does_not_exist_is_refused_and_nothing_is_installed(tmp_path: Path) -> None:
-    done = subprocess.run([SCRIPT, "install", "claude-code", "--dialect", "klingon"], capture_output=True, check=False)
+    done = run("install", "claude-code", "--dialect", "klingon")
     assert done.returncode in (1, 2)
     assert not (tmp_path / "own" / ".claude.json").exists()
 
@@ -106,7 +100,7 @@ def test_an_edit_that_is_told_in_an_answer_is_followed_by_the_list_once(dialect:
     with Raw("--dialect", dialect, env={**os.environ, "PUNCHLIST_SESSION": "s1"}) as client:
         client.greet()
         client.say(tool, todos=todos)
-        run("add", "Ask Ann", "--session", "s1")
+        do("add", "Ask Ann", "--session", "s1")
         told = client.say(tool, todos=todos)
         assert 'the user added "Ask Ann".' in told
         assert told.count(listed) == 1

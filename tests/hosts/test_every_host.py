@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,8 +12,7 @@ import pytest
 import punchlist
 from punchlist import ops
 from punchlist.hosts import PATHS
-
-SCRIPT = os.path.join(os.path.dirname(sys.executable), "punchlist")
+from tests.commands import do
 
 
 class Form(NamedTuple):
@@ -108,9 +105,7 @@ def hook(host: str, event: dict[str, Any]) -> str:
     """What the agent is told: a context, or the reason to go on."""
     place = {"goose": "working_dir"}.get(host, "cwd")
     given = json.dumps({place: os.getcwd(), **event})
-    done = subprocess.run([SCRIPT, "hook", host], input=given, capture_output=True, encoding="utf-8", check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    said = json.loads(done.stdout) if done.stdout else {}
+    said = json.loads(do("hook", host, stdin=given) or "{}")
     inner = said.get("hookSpecificOutput", {})
     told: str = inner.get("additionalContext") or said.get("reason") or said.get("context") or said.get("nudge") or ""
     return told

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,8 @@ import pytest
 
 import punchlist
 from punchlist import Plan, ops
+from tests.commands import do
 
-SCRIPT = os.path.join(os.path.dirname(sys.executable), "punchlist")
 NUDGED = {"hook_event_name": "AfterAgent", "prompt_response": "So far."}
 
 
@@ -27,10 +25,7 @@ def own_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def hook(event: dict[str, Any]) -> str:
     """What the agent is told: a context, or the reason to go on."""
     given = json.dumps({"session_id": "s", "transcript_path": "", "cwd": os.getcwd(), **event})
-    command = [SCRIPT, "hook", "gemini"]
-    done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", check=False, timeout=60)
-    assert (done.returncode, done.stderr) == (0, "")
-    said = json.loads(done.stdout) if done.stdout else {}
+    said = json.loads(do("hook", "gemini", stdin=given) or "{}")
     told: str = said.get("hookSpecificOutput", {}).get("additionalContext") or said.get("reason") or ""
     return told
 

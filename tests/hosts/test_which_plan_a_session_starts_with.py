@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,8 @@ import pytest
 
 import punchlist
 from punchlist.stores import Home
+from tests.commands import SCRIPT, do
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 HOSTS = ["claude-code", "codex", "gemini", "opencode", "oh-my-pi", "goose"]
 
 
@@ -23,14 +22,6 @@ HOSTS = ["claude-code", "codex", "gemini", "opencode", "oh-my-pi", "goose"]
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "work" / ".git").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "work")
-
-
-def run(*words: str, stdin: str = "", **env: str) -> str:
-    done = subprocess.run(
-        [SCRIPT, *words], input=stdin, capture_output=True, text=True, check=False, env={**os.environ, **env}
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def start(session: str, source: str = "startup", host: str = "claude-code", **env: str) -> str:
@@ -41,7 +32,7 @@ def start(session: str, source: str = "startup", host: str = "claude-code", **en
         event = {"event": "SessionStart", "session_id": session, "working_dir": os.getcwd()}
     else:
         event = {"hook_event_name": "SessionStart", "session_id": session, "cwd": os.getcwd(), "source": source}
-    said = json.loads(run("hook", host, stdin=json.dumps(event), **env) or "{}")
+    said = json.loads(do("hook", host, stdin=json.dumps(event), **env) or "{}")
     told: str = said.get("context") or said.get("hookSpecificOutput", {}).get("additionalContext", "")
     return told
 
@@ -58,32 +49,32 @@ def plan_of(session: str) -> str:
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_list_written_first_is_the_plan_of_the_next_session(host: str) -> None:
-    run("add", "Run the tests", "Fix them")
+    do("add", "Run the tests", "Fix them")
     told = start("s1", host=host)
     assert texts("s1") == ["Run the tests", "Fix them"]
     assert ("- 1 Run the tests\n- 2 Fix them" in told) is (host != "goose"), "no words of a hook reach Goose's model"
-    [row] = json.loads(run("plans", "--json"))
+    [row] = json.loads(do("plans", "--json"))
     assert (row["session"], row["program"], row["active"]) == ("s1", host, "Run the tests")
 
 
 def test_it_is_told_once_and_later_edits_are_updates() -> None:
-    run("add", "Run the tests")
+    do("add", "Run the tests")
     start("s1")
     prompt = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "cwd": os.getcwd(), "prompt": "Go."}
-    assert run("hook", "claude-code", stdin=json.dumps(prompt)) == ""
-    run("add", "Fix them")
-    assert "the user added 2" in run("hook", "claude-code", stdin=json.dumps(prompt))
+    assert do("hook", "claude-code", stdin=json.dumps(prompt)) == ""
+    do("add", "Fix them")
+    assert "the user added 2" in do("hook", "claude-code", stdin=json.dumps(prompt))
 
 
 def test_only_one_session_gets_it() -> None:
-    run("add", "Run the tests")
+    do("add", "Run the tests")
     start("s1")
     assert start("s2") == ""
     assert texts("s2") == []
 
 
 def test_of_two_sessions_that_start_at_once_exactly_one_gets_it() -> None:
-    run("add", "Run the tests")
+    do("add", "Run the tests")
     sessions = [f"s{number}" for number in range(6)]
     with ThreadPoolExecutor(len(sessions)) as pool:
         told = list(pool.map(start, sessions))
@@ -104,26 +95,26 @@ def test_a_session_that_has_a_plan_keeps_it(source: str) -> None:
 
 
 def test_a_sub_agent_gets_no_prepared_list() -> None:
-    run("add", "Run the tests")
+    do("add", "Run the tests")
     event = {"moment": "start", "session": "s1", "agent": "helper", "cwd": os.getcwd(), "source": "startup"}
-    assert run("hook", "opencode", stdin=json.dumps(event)) == ""
+    assert do("hook", "opencode", stdin=json.dumps(event)) == ""
     with punchlist.open(session="s1", agent="helper") as desk:
         assert desk.plan.items == ()
 
 
 def test_a_finished_list_or_one_of_another_directory_is_left_alone(tmp_path: Path) -> None:
-    run("add", "Run the tests")
-    run("done", "1")
+    do("add", "Run the tests")
+    do("done", "1")
     assert start("s1") == ""
     (tmp_path / "other" / ".git").mkdir(parents=True)
     os.chdir(tmp_path / "other")
-    run("add", "Elsewhere")
+    do("add", "Elsewhere")
     os.chdir(tmp_path / "work")
     assert start("s2") == ""
 
 
 def test_a_list_that_a_session_worked_from_once_is_not_given_away() -> None:
-    run("add", "Run the tests")
+    do("add", "Run the tests")
     start("s1")
     with punchlist.open(session="s1") as desk:
         desk.call("plan", {"start": [1]})
@@ -143,14 +134,14 @@ def other() -> str:
 
 
 def test_bind_next_gives_a_plan_to_the_next_session_and_to_no_other(other: str) -> None:
-    assert run("bind", "--next", "--plan", other).endswith(f"works from plan {other}.\n")
+    assert do("bind", "--next", "--plan", other).endswith(f"works from plan {other}.\n")
     assert "- 1 Read (agent main works on it)\n- 2 Write" in start("s1")
     assert plan_of("s1") == other
     assert start("s2") == ""
 
 
 def test_bind_next_counts_in_its_own_directory_only(other: str, tmp_path: Path) -> None:
-    run("bind", "--next", "--plan", other)
+    do("bind", "--next", "--plan", other)
     (tmp_path / "elsewhere" / ".git").mkdir(parents=True)
     os.chdir(tmp_path / "elsewhere")
     assert start("s1") == ""
@@ -159,7 +150,7 @@ def test_bind_next_counts_in_its_own_directory_only(other: str, tmp_path: Path) 
 
 
 def test_of_two_sessions_that_start_at_once_one_gets_the_plan_of_bind_next(other: str) -> None:
-    run("bind", "--next", "--plan", other)
+    do("bind", "--next", "--plan", other)
     sessions = [f"s{number}" for number in range(6)]
     with ThreadPoolExecutor(len(sessions)) as pool:
         told = list(pool.map(start, sessions))
@@ -188,8 +179,8 @@ def test_an_agent_started_with_a_session_goes_on_with_it(host: str, other: str) 
 def test_the_status_line_shows_the_plan_that_the_agent_was_started_with(other: str) -> None:
     given = json.dumps({"session_id": "s1"})
     for env in ({"PUNCHLIST_PLAN": other}, {"PUNCHLIST_SESSION": "old"}):
-        assert "Read 0/2" in run("line", "--host", "claude-code", stdin=given, **env)
-    assert run("line", "--host", "claude-code", stdin=given) == ""
+        assert "Read 0/2" in do("line", "--host", "claude-code", stdin=given, **env)
+    assert do("line", "--host", "claude-code", stdin=given) == ""
 
 
 def test_an_agent_in_the_shell_of_ours_does_not_take_its_plan(other: str) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.mcp.raw import SCRIPT, Raw
+from tests.commands import do
+from tests.mcp.raw import Raw
 
 REASON = "The configuration file is missing and only the user can provide it"
 TODO = {"id": "1", "content": "Read", "status": "in_progress"}
@@ -42,13 +42,7 @@ def nudged(database: Path) -> Iterator[Raw]:
 
 def hook(name: str, **more: str) -> str:
     event = {"hook_event_name": name, "session_id": "s1", **more}
-    return typed("hook", "claude-code", stdin=json.dumps(event))
-
-
-def typed(*words: str, stdin: str = "") -> str:
-    done = subprocess.run([SCRIPT, *words], input=stdin, capture_output=True, encoding="utf-8", check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    return do("hook", "claude-code", stdin=json.dumps(event))
 
 
 def change(database: Path, sql: str) -> None:
@@ -64,7 +58,7 @@ def announced(client: Raw) -> None:
 def must_stop() -> None:
     """The agent is not nudged, and that its pause failed is in the log."""
     assert hook("Stop", last_assistant_message=SAID) == ""
-    assert "its pause failed" in typed("log", "--events", "--session", "s1")
+    assert "its pause failed" in do("log", "--events", "--session", "s1")
 
 
 def test_a_pause_that_the_store_refuses_stops_the_agent_until_resume(nudged: Raw, database: Path) -> None:
@@ -75,10 +69,10 @@ def test_a_pause_that_the_store_refuses_stops_the_agent_until_resume(nudged: Raw
     assert text.startswith("Failed to pause task: ")
     assert "no room for a pause" in text
     must_stop()
-    assert typed("resume") == "resumed the work: the agent had asked for a pause that could not be kept.\n"
+    assert do("resume") == "resumed the work: the agent had asked for a pause that could not be kept.\n"
     nudged.say("todo_write", todos=[TODO, {"id": "2", "content": "Write", "status": "pending"}])
     assert "Read" in hook("Stop", last_assistant_message=SAID)
-    assert typed("resume") == "nothing changed.\n"
+    assert do("resume") == "nothing changed.\n"
 
 
 def test_the_users_next_message_ends_a_pause_that_failed(nudged: Raw, database: Path) -> None:
@@ -100,7 +94,7 @@ def test_a_pause_of_the_plan_tool_that_fails_stops_the_agent(database: Path) -> 
     assert is_error
     assert "no room for a pause" in text
     must_stop()
-    typed("resume", "--session", "s1")
+    do("resume", "--session", "s1")
     assert "Read" in hook("Stop", last_assistant_message=SAID)
 
 
@@ -114,8 +108,8 @@ def test_a_pause_whose_answer_nobody_reads_any_more_stops_the_agent(nudged: Raw,
     nudged.request("tools/call", name="todo_pause", arguments={"reason": REASON})
     assert nudged.process.wait(30) == 0
     assert hook("Stop", last_assistant_message=SAID) == ""
-    assert ("its pause failed" in typed("log", "--events", "--session", "s1")) == fails
-    assert typed("resume").startswith("resumed the work")
+    assert ("its pause failed" in do("log", "--events", "--session", "s1")) == fails
+    assert do("resume").startswith("resumed the work")
     hook("UserPromptSubmit", prompt="go on")
     assert "Read" in hook("Stop", last_assistant_message=SAID)
 
@@ -131,6 +125,6 @@ def test_a_pause_stops_the_agent_also_where_the_store_cannot_be_opened(nudged: R
     database.rmdir()
     aside.rename(database)
     must_stop()
-    typed("resume", "--session", "s1")
+    do("resume", "--session", "s1")
     hook("UserPromptSubmit", prompt="go on")
     assert "Read" in hook("Stop", last_assistant_message=SAID)

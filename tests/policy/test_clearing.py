@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +12,8 @@ from punchlist import Desk, MemoryStore, ops
 from punchlist.attachments import attached
 from punchlist.cli.history import with_departed
 from punchlist.core.changes import describe
+from tests.commands import do
 from tests.policy.desks import desk, entries
-
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 
 
 def texts(items: Any) -> list[str]:
@@ -276,32 +272,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "work"
 
 
-def run(*words: str, stdin: str = "", **env: str) -> str:
-    done = subprocess.run(
-        [SCRIPT, *words], input=stdin, capture_output=True, encoding="utf-8", env={**os.environ, **env}, check=False
-    )
-    assert done.stderr == ""
-    return done.stdout
-
-
 def shown(*words: str, **env: str) -> list[tuple[str, str]]:
-    found = json.loads(run("show", "--json", *words, **env))
+    found = json.loads(do("show", "--json", *words, **env))
     return [(item["text"], item["status"]) for item in found["items"]]
 
 
 def test_the_commands_show_and_bring_back_what_a_rewrite_left_out(folder: Path) -> None:
     for names in (["Read", "Write"], ["Read"]):
         sent = json.dumps({"todos": entries(*((name, "pending") for name in names))})
-        run("call", "TodoWrite", "--dialect", "claude-code", stdin=sent)
+        do("call", "TodoWrite", "--dialect", "claude-code", stdin=sent)
     assert shown() == [("Read", "pending")]
     assert shown("--all") == [("Read", "pending"), ("Write", "abandoned")]
-    assert "left out by the agent" in run("show", "--all", "--markdown")
-    assert 'removed 2 "Write".' in run("log")
-    run("restore", "1")
+    assert "left out by the agent" in do("show", "--all", "--markdown")
+    assert 'removed 2 "Write".' in do("log")
+    do("restore", "1")
     assert shown() == [("Read", "pending"), ("Write", "pending")]
-    run("undo")
+    do("undo")
     assert shown() == [("Read", "pending")]
-    run("undo")
+    do("undo")
     assert shown() == [("Read", "pending"), ("Write", "pending")]
 
 
@@ -310,25 +298,25 @@ def test_a_session_s_todo_shows_and_exports_what_was_cleared(folder: Path, diale
     own = {"PUNCHLIST_DIALECT": dialect, "PUNCHLIST_CLEAR_DELAY": "0", "PUNCHLIST_STYLE": "punchlist"}
     if dialect == "oh-my-pi":
         batch = [{"op": "init", "list": [{"phase": "A", "items": ["Read", "Write"]}]}, {"op": "done"}]
-        run("call", "todo_write", stdin=json.dumps({"ops": batch}), **own)
-        run("call", "todo_write", stdin=json.dumps({"ops": [{"op": "append", "phase": "B", "items": ["Test"]}]}), **own)
+        do("call", "todo_write", stdin=json.dumps({"ops": batch}), **own)
+        do("call", "todo_write", stdin=json.dumps({"ops": [{"op": "append", "phase": "B", "items": ["Test"]}]}), **own)
     else:
         for status in ("pending", "completed"):
             sent = {"todos": entries(("Read", status), ("Write", status))}
-            run("call", "TodoWrite", stdin=json.dumps(sent), **own)
+            do("call", "TodoWrite", stdin=json.dumps(sent), **own)
     assert ("Read", "completed") not in shown(**own)
-    assert run("run", "/todo", **own) == run("show", "--all", **own)
-    assert "✓ 1 Read" in run("run", "/todo", **own)
-    run("run", "/todo export", **own)
+    assert do("run", "/todo", **own) == do("show", "--all", **own)
+    assert "✓ 1 Read" in do("run", "/todo", **own)
+    do("run", "/todo export", **own)
     assert "- [x] Read" in Path("TODO.md").read_text(encoding="utf-8")
 
 
 def test_the_commands_show_what_oh_my_pi_has_put_away(folder: Path) -> None:
     own = {"PUNCHLIST_DIALECT": "oh-my-pi", "PUNCHLIST_CLEAR_DELAY": "0"}
     sent = [{"op": "init", "list": [{"phase": "A", "items": ["Read", "Write"]}]}, {"op": "done", "task": "Read"}]
-    run("call", "todo_write", stdin=json.dumps({"ops": sent}), **own)
+    do("call", "todo_write", stdin=json.dumps({"ops": sent}), **own)
     assert shown(**own) == [("Write", "in_progress")]
     assert shown("--all", **own) == [("Read", "completed"), ("Write", "in_progress")]
     assert shown("--all", **{**own, "PUNCHLIST_CLEAR_DELAY": "-1"}) == [("Read", "completed"), ("Write", "in_progress")]
-    run("attach", "--context", "resume", **own)
+    do("attach", "--context", "resume", **own)
     assert shown("--all", **own) == [("Read", "completed"), ("Write", "in_progress")]

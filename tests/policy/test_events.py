@@ -16,8 +16,7 @@ import punchlist
 from punchlist import events, ops
 from punchlist.core.errors import StoreError
 from punchlist.moments import Stop, stopped
-
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
+from tests.commands import run
 
 
 @pytest.fixture(autouse=True)
@@ -29,11 +28,6 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def path(own_home: Path) -> Path:
     return own_home / "punchlist" / "events.jsonl"
-
-
-def run(*words: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PYTHONIOENCODING": "utf-8", **env}
-    return subprocess.run([SCRIPT, *words], input=stdin, capture_output=True, encoding="utf-8", env=env, check=False)
 
 
 def call(args: object, *words: str, tool: str = "plan") -> Any:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +17,9 @@ from punchlist.dialects import PATHS, load
 from punchlist.moments import Stop, Work, started, stopped, was_prompted, worked
 from punchlist.planning import approved, plan_file, read_plan_file, write_plan_file
 from punchlist.switch import turn
+from tests.commands import run
 from tests.policy.desks import desk, planned
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 TEXT = "# Storage\n- [ ] Write the schema\n- [x] Read the old one\n\n# Rollout\n- [ ] Switch the flag\n"
 
 
@@ -30,11 +28,6 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path / "work"
-
-
-def run(*words: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PYTHONIOENCODING": "utf-8", **env}
-    return subprocess.run([SCRIPT, *words], input=stdin, capture_output=True, encoding="utf-8", env=env, check=False)
 
 
 def hook(name: str, session: str = "s1", **more: Any) -> str:

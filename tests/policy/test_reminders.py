@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,10 +17,9 @@ from punchlist.moments import Work, limits_of, worked
 from punchlist.policy.limits import OF_DIALECT, OURS, tokens
 from punchlist.policy.listen import REMINDER, Tally, tally
 from punchlist.policy.remind import afforded
+from tests.commands import run
 from tests.policy.desks import desk, planned
 from tests.policy.talk import conversation, tools, user
-
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 
 
 def heard(at: Desk, *said: Any) -> Tally:
@@ -380,12 +376,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path / "work"
-
-
-def run(*words: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [SCRIPT, *words], input=stdin, capture_output=True, encoding="utf-8", env={**os.environ, **env}, check=False
-    )
 
 
 def remind(dialect: str, *said: Any) -> dict[str, Any]:

@@ -16,8 +16,9 @@ import pytest
 from punchlist.core.errors import Refused
 from punchlist.hosts import install as installing
 from punchlist.hosts.install import PATHS, Edit, files
+from tests import commands
+from tests.commands import SCRIPT
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 HOSTS = list(PATHS)
 
 
@@ -31,9 +32,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*words: str, code: int = 0, **env: str) -> str:
-    done = subprocess.run(
-        [SCRIPT, *words], env={**os.environ, **env}, capture_output=True, encoding="utf-8", check=False
-    )
+    done = commands.run(*words, **env)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout if code == 0 else done.stderr
 

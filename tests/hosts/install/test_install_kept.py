@@ -10,7 +10,8 @@ import pytest
 
 from punchlist.hosts.install import files, host_of
 from punchlist.hosts.install.apply import added, look, stripped
-from tests.hosts.install.test_install import SCRIPT, everything, run, settings, work, write
+from tests.commands import SCRIPT
+from tests.hosts.install.test_install import everything, run, settings, work, write
 from tests.hosts.install.test_install_parts import add, claude, line, strip, where
 
 __all__ = ["work"]

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from punchlist.hosts.install import PATHS
-from tests.hosts.install.test_install import SCRIPT, everything, run, settings, work, write
+from tests.commands import SCRIPT
+from tests.hosts.install.test_install import everything, run, settings, work, write
 
 __all__ = ["work"]
 

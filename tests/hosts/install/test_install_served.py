@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +12,10 @@ import pytest
 import punchlist
 from punchlist import ops
 from punchlist.hosts import secret
+from tests import commands
+from tests.hosts.install.test_install import run
 from tests.mcp.raw import Raw
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 SERVED = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"]
 
 
@@ -29,16 +28,9 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "work"
 
 
-def run(*words: str, code: int = 0) -> str:
-    done = subprocess.run([SCRIPT, *words], capture_output=True, encoding="utf-8", check=False)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout if code == 0 else done.stderr
-
-
 def faults() -> list[str]:
     """What `doctor` finds wrong with Claude Code."""
-    done = subprocess.run([SCRIPT, "doctor", "--json"], capture_output=True, encoding="utf-8", check=False)
-    checks = json.loads(done.stdout)["checks"]
+    checks = json.loads(commands.run("doctor", "--json").stdout)["checks"]
     return [one["text"] for one in checks if one["about"] == "claude-code" and one["state"] == "fault"]
 
 
