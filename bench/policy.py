@@ -71,7 +71,7 @@ def _going_on() -> Row:
 
     if not decide():
         raise RuntimeError("the agent is not nudged")
-    return _over_reading("going on", said, decide)
+    return _over_reading("a nudge or a stop", said, decide)
 
 
 def _over_reading(name: str, said: str, decide: Callable[[], object]) -> Row:

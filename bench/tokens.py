@@ -22,8 +22,8 @@ def rows() -> list[Row]:
     count = counter()
     found = [Row("native: definition", 265, count(compact(_tools("native"))), "tokens", "the tool list, compact JSON")]
     for size in (5, 10, 20, 50, 100):
-        dearest = max(_steps(NATIVE, size, count)[1:])
-        found.append(Row(f"native: one step of {size}", 30, dearest, "tokens", "the dearest; arguments + answer"))
+        highest = max(_steps(NATIVE, size, count)[1:])
+        found.append(Row(f"native: one step of {size}", 30, highest, "tokens", "the most expensive; arguments + answer"))
     found.append(Row("mcp: instructions", 60, count(say("mcp")), "tokens", "beside the definition, in every request"))
     return found + [_whole_plan(dialect, count) for dialect in EVERY]
 
@@ -32,7 +32,7 @@ def _whole_plan(dialect: Dialect, count: Callable[[str], int]) -> Row:
     goal = 1000 if dialect is NATIVE else None
     definition = count(compact(_tools(dialect.name)))
     steps = _steps(dialect, 20, count)
-    note = f"{max(steps[1:]):,} for the dearest step, {definition:,} for the definition"
+    note = f"{max(steps[1:]):,} for the most expensive step, {definition:,} for the definition"
     return Row(f"{dialect.name}: 20 steps in all", goal, sum(steps), "tokens", note)
 
 
