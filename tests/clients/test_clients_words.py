@@ -30,7 +30,7 @@ def toured(stage: Stage, *last: Step) -> str:
     when it is nudged."""
     stage.run(
         "Mend the parser.",
-        does(plan(add=["Read the parser", "Mend it", "Run the tests"])),
+        does(plan(add=["Read the parser", "Fix it", "Run the tests"])),
         does(plan(done=[1])),
         does(shell("echo 0"), first=lambda: stage.punchlist("rename", "3", "Run all tests")),
         *[does(shell(f"echo {number}")) for number in range(1, 11)],

@@ -27,7 +27,7 @@ def words(tool: str = "plan") -> dict[str, str]:
     """Everything that we say to a model, in the session that the pages tell of; it writes its plan with this tool."""
     desk = Desk(MemoryStore(), session="s")
     said = {"tool": desk.dialect.tools[0].description, "instructions": say("mcp")}
-    said["making"] = desk.call("plan", {"add": ["Read the parser", "Mend it", "Run the tests"]}).text
+    said["making"] = desk.call("plan", {"add": ["Read the parser", "Fix it", "Run the tests"]}).text
     moments.worked(desk, moments.Work("0", tool))
     said["advancing"] = desk.call("plan", {"done": [1]}).text
     desk.change(lambda plan: ops.rename(plan, "3", "Run all tests"))
