@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -147,6 +148,7 @@ def _become(order: dict[str, Any], files: list[int]) -> None:
     os.umask(order["umask"])
     os.environ.clear()
     os.environ.update(order["env"])
+    time.tzset()
     sys.argv = [SCRIPT, *order["words"]]
 
 

@@ -37,6 +37,6 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(name, str(home))
     for name in [name for name in os.environ if name.startswith("PUNCHLIST_") and "_TEST_" not in name]:
         monkeypatch.delenv(name)
-    for name in (*FOLDERS.split(), *SHELLS.split()):
+    for name in (*FOLDERS.split(), *SHELLS.split(), "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
     return home

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 
 
 def script(folder: Path, *turns: dict[str, Any], **more: Any) -> str:
@@ -19,21 +14,6 @@ def script(folder: Path, *turns: dict[str, Any], **more: Any) -> str:
     path = folder / f"script-{time.monotonic_ns()}.json"
     path.write_text(json.dumps({"turns": list(turns), **more}))
     return f"script:{path}"
-
-
-def punchlist(*words: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [SCRIPT, *words],
-        input=stdin,
-        capture_output=True,
-        encoding="utf-8",
-        env={**_without_width(), "PYTHONIOENCODING": "utf-8", **env},
-        check=False,
-    )
-
-
-def _without_width() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name != "COLUMNS"}
 
 
 def until(condition: Callable[[], Any], what: str, seconds: float = 30) -> Any:

@@ -15,8 +15,8 @@ import pytest
 import punchlist as package
 from punchlist.agent.scripted import ScriptedModel
 from punchlist.cli.demo import install_line, script
-from tests.agent.commands import SCRIPT, punchlist
 from tests.agent.terminal import Terminal
+from tests.commands import SCRIPT, run
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def scratch(tmp_path: Path) -> Path:
 
 
 def test_everything_it_promises_happens(tmp_path: Path) -> None:
-    done = punchlist("demo", "--fast")
+    done = run("demo", "--fast")
     assert (done.returncode, done.stderr) == (0, "")
     plan = str(re.search(r"show --plan (\w+)", done.stdout)[1])  # type: ignore[index]
     folder = scratch(tmp_path)
@@ -62,7 +62,7 @@ def test_everything_it_promises_happens(tmp_path: Path) -> None:
 
 
 def test_it_says_in_plain_lines_what_goes_on() -> None:
-    printed = punchlist("demo", "--fast").stdout
+    printed = run("demo", "--fast").stdout
     for words in (
         "FAILED (failures=3)",
         "Padded on the wrong side. Again, on the right one.",
@@ -81,7 +81,7 @@ def test_it_says_in_plain_lines_what_goes_on() -> None:
 @pytest.mark.parametrize("store", ["", "json", "memory"])
 def test_what_it_says_to_type_next_works(tmp_path: Path, store: str) -> None:
     named = {"": [], "json": ["--store", f"json:{tmp_path / 'plans'}"], "memory": ["--store", "memory:"]}[store]
-    printed = punchlist("demo", "--fast", *named)
+    printed = run("demo", "--fast", *named)
     assert printed.returncode == 0, printed.stderr
     if store == "memory":
         assert "nothing of the plan was kept" in printed.stdout
@@ -91,7 +91,7 @@ def test_what_it_says_to_type_next_works(tmp_path: Path, store: str) -> None:
     said = []
     for command in commands:
         _, *rest = shlex.split(command)
-        done = punchlist(*rest) if "punchlist" in command.split()[0] else subprocess.run(
+        done = run(*rest) if "punchlist" in command.split()[0] else subprocess.run(
             shlex.split(command), capture_output=True, text=True, check=False
         )  # fmt: skip
         assert done.returncode == 0, command
@@ -108,7 +108,7 @@ def test_it_is_named_as_it_can_be_called(on_path: bool, monkeypatch: pytest.Monk
     folder = str(Path(SCRIPT).parent)
     others = [one for one in os.environ["PATH"].split(os.pathsep) if not Path(one, "punchlist").exists()]
     monkeypatch.setenv("PATH", os.pathsep.join([folder, *others] if on_path else others))
-    said = punchlist("demo", "--fast").stdout.split("Your turn, with a model of your own:\n  ")[1]
+    said = run("demo", "--fast").stdout.split("Your turn, with a model of your own:\n  ")[1]
     name = shlex.split(said.splitlines()[-1])[0]
     assert name == "punchlist" if on_path else Path(name).samefile(SCRIPT)
 
@@ -139,7 +139,7 @@ def test_it_ends_with_what_is_missing_and_the_command() -> None:
 
 
 def test_as_json_it_prints_one_object_and_nothing_else(tmp_path: Path) -> None:
-    done = punchlist("demo", "--fast", "--json")
+    done = run("demo", "--fast", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
     assert (found["ok"], Path(found["folder"])) == (True, scratch(tmp_path).resolve())
@@ -194,7 +194,7 @@ def test_in_a_terminal_it_ends_the_same_way() -> None:
 
 
 def test_the_plan_of_the_directory_you_are_in_is_left_alone() -> None:
-    punchlist("add", "mine")
-    assert punchlist("demo", "--fast").returncode == 0
+    run("add", "mine")
+    assert run("demo", "--fast").returncode == 0
     with package.open() as desk:
         assert [item.text for item in desk.plan.items] == ["mine"]

@@ -12,9 +12,10 @@ import pytest
 
 import punchlist as package
 from punchlist import ops
-from tests.agent.commands import SCRIPT, entries, punchlist, script, transcripts, until
+from tests.agent.commands import entries, script, transcripts, until
 from tests.agent.servers import Says, serving
 from tests.agent.sites import call, turn
+from tests.commands import SCRIPT, run
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +33,7 @@ def test_a_prompt_is_worked_off_and_what_happened_is_printed(tmp_path: Path) -> 
         turn(call("plan", done=[1])),
         turn(text="It is written."),
     )
-    done = punchlist("run", "--model", model, "write", "a.txt")
+    done = run("run", "--model", model, "write", "a.txt")
     assert (done.returncode, done.stderr) == (0, "")
     assert Path("a.txt").read_text() == "hello"
     assert done.stdout.splitlines() == [
@@ -51,23 +52,21 @@ def test_a_prompt_is_worked_off_and_what_happened_is_printed(tmp_path: Path) -> 
 
 def test_the_plan_of_a_session_is_there_for_the_other_commands(tmp_path: Path) -> None:
     model = script(tmp_path, turn(call("plan", add=["Read", "Write"])), turn(text="Which one?"))
-    done = punchlist("run", "--model", model, "go")
-    assert "Read" in punchlist("show").stdout
+    done = run("run", "--model", model, "go")
+    assert "Read" in run("show").stdout
     id = transcripts(tmp_path / "home")[0].stem
     assert f"to go on: punchlist run --resume {id} 'go on'" in done.stdout
-    assert punchlist("show", "--session", id).stdout == punchlist("show").stdout
+    assert run("show", "--session", id).stdout == run("show").stdout
 
 
 def test_a_prompt_can_come_from_standard_input(tmp_path: Path) -> None:
-    done = punchlist(
-        "run", "--model", script(tmp_path, turn(text="Yes.", expect=["is it well?"])), stdin="is it well?\n"
-    )
+    done = run("run", "--model", script(tmp_path, turn(text="Yes.", expect=["is it well?"])), stdin="is it well?\n")
     assert (done.returncode, done.stdout) == (0, "Yes.\n")
 
 
 def test_as_json_the_outcome_is_one_object(tmp_path: Path) -> None:
     model = script(tmp_path, turn(call("plan", add=["Read"])), turn(text="Which one?"))
-    said = json.loads(punchlist("run", "--json", "--model", model, "go").stdout)
+    said = json.loads(run("run", "--json", "--model", model, "go").stdout)
     assert (said["why"], said["reason"], said["text"]) == ("waiting", "it asks the user something", "Which one?")
     assert [item["text"] for item in said["plan"]["items"]] == ["Read"]
 
@@ -88,17 +87,17 @@ def test_what_cannot_be_run_is_refused_in_words_and_leaves_no_session(
     tmp_path: Path, words: list[str], code: int, message: str
 ) -> None:
     model = script(tmp_path, turn(text="Hello."))
-    done = punchlist(*[model if word == "MODEL" else word for word in words])
+    done = run(*[model if word == "MODEL" else word for word in words])
     assert done.returncode == code
     assert message in done.stderr
     assert transcripts(tmp_path / "home") == []
 
 
 def test_a_model_that_fails_is_reported_and_the_session_can_go_on(tmp_path: Path) -> None:
-    done = punchlist("run", "--model", script(tmp_path, turn(errors=["no more today"])), "go")
+    done = run("run", "--model", script(tmp_path, turn(errors=["no more today"])), "go")
     assert done.returncode == 1
     assert "no more today" in done.stdout
-    again = punchlist("run", "--continue", "--model", script(tmp_path, turn(text="Here.")), "again")
+    again = run("run", "--continue", "--model", script(tmp_path, turn(text="Here.")), "again")
     assert (again.returncode, again.stdout) == (0, "Here.\n")
 
 
@@ -113,8 +112,8 @@ def test_continue_brings_conversation_and_plan_back(tmp_path: Path) -> None:
         turn(call("plan", done=[1]), expect=["the first", "Your plan", "Read"]),
         turn(text="And now?"),
     )
-    punchlist("run", "--model", model, "go")
-    done = punchlist("run", "--continue", "--model", model, "the first")
+    run("run", "--model", model, "go")
+    done = run("run", "--continue", "--model", model, "the first")
     assert done.returncode == 0
     assert "▶ Write 1/2" in done.stdout
     (path,) = transcripts(tmp_path / "home")
@@ -125,57 +124,57 @@ def test_continue_brings_conversation_and_plan_back(tmp_path: Path) -> None:
 def test_a_list_that_waits_in_the_directory_is_the_plan_of_the_next_session_and_of_no_other(
     tmp_path: Path, dialect: str
 ) -> None:
-    punchlist("add", "Read the prepared list")
+    run("add", "Read the prepared list")
     model = script(tmp_path, turn(text="I see. Shall I?", expect=["Read the prepared list"]))
-    first = punchlist("run", "--dialect", dialect, "--model", model, "--session", "one", "hi")
+    first = run("run", "--dialect", dialect, "--model", model, "--session", "one", "hi")
     assert (first.returncode, first.stderr) == (0, "")
     other = script(tmp_path, turn(text="Hello?", absent=["Read the prepared list"]))
-    assert punchlist("run", "--dialect", dialect, "--model", other, "--session", "two", "hi").returncode == 0
-    shown = json.loads(punchlist("show", "--session", "one", "--json").stdout)
+    assert run("run", "--dialect", dialect, "--model", other, "--session", "two", "hi").returncode == 0
+    shown = json.loads(run("show", "--session", "one", "--json").stdout)
     assert [item["text"] for item in shown["items"]] == ["Read the prepared list"]
 
 
 def test_resume_takes_the_beginning_of_an_id_and_continue_the_last_of_this_place(tmp_path: Path) -> None:
     for name in ("alpha", "beta"):
         model = script(tmp_path, turn(text=f"I am {name}."))
-        punchlist("run", "--model", model, "--session", name, f"be {name}")
+        run("run", "--model", model, "--session", name, f"be {name}")
     model = script(tmp_path, turn(), turn(text="Again.", expect=["still you?"]))
-    assert punchlist("run", "--resume", "al", "--model", model, "still you?").returncode == 0
+    assert run("run", "--resume", "al", "--model", model, "still you?").returncode == 0
     assert [one["text"] for one in entries(_of(tmp_path, "alpha")) if one["type"] == "user"] == [
         "be alpha",
         "still you?",
     ]
     os.utime(_of(tmp_path, "beta"), (1, 1))
     again = script(tmp_path, turn(), turn(), turn(text="Here."))
-    assert punchlist("run", "--continue", "--model", again, "who?").returncode == 0
+    assert run("run", "--continue", "--model", again, "who?").returncode == 0
     assert len(entries(_of(tmp_path, "alpha"))) > len(entries(_of(tmp_path, "beta")))
 
 
 def test_a_session_is_not_continued_in_another_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = script(tmp_path, turn(text="Hello."))
-    punchlist("run", "--model", model, "go")
+    run("run", "--model", model, "go")
     (tmp_path / "elsewhere" / ".git").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "elsewhere")
-    assert "there is no session here" in punchlist("run", "--continue", "--model", model, "go").stderr
+    assert "there is no session here" in run("run", "--continue", "--model", model, "go").stderr
 
 
 def test_a_session_can_work_from_a_plan_that_is_there(tmp_path: Path) -> None:
-    punchlist("add", "Read", "Write")
-    plan = json.loads(punchlist("show", "--json").stdout)["id"]
+    run("add", "Read", "Write")
+    plan = json.loads(run("show", "--json").stdout)["id"]
     model = script(tmp_path, turn(call("plan", done=[1]), expect=["Your plan", "Read"]), turn(text="And now?"))
-    done = punchlist("run", "--model", model, "--plan", plan, "go")
+    done = run("run", "--model", model, "--plan", plan, "go")
     assert done.returncode == 0, done.stderr
-    items = json.loads(punchlist("show", "--json", "--plan", plan).stdout)["items"]
+    items = json.loads(run("show", "--json", "--plan", plan).stdout)["items"]
     assert [item["status"] for item in items] == ["completed", "in_progress"]
 
 
 def test_a_session_that_takes_over_a_plan_hears_of_it_as_its_predecessor_would_have(tmp_path: Path) -> None:
     first = script(tmp_path, turn(call("plan", add=["Read", "Write"])), turn(call("plan", done=[1])), turn(text="OK?"))
-    assert punchlist("run", "--model", first, "go").returncode == 0
-    punchlist("rename", "2", "Write it well")
-    plan = json.loads(punchlist("show", "--json").stdout)["id"]
+    assert run("run", "--model", first, "go").returncode == 0
+    run("rename", "2", "Write it well")
+    plan = json.loads(run("show", "--json").stdout)["id"]
     model = script(tmp_path, turn(text="And now?", expect=["Your plan"]))
-    assert punchlist("run", "--session", "later", "--model", model, "--plan", plan, "go").returncode == 0
+    assert run("run", "--session", "later", "--model", model, "--plan", plan, "go").returncode == 0
     told = [one["text"] for one in entries(_of(tmp_path, "later")) if one["type"] == "attachment"]
     assert sum("The user renamed 2" in text for text in told) == 1
     assert not any("gent main" in text for text in told)
@@ -194,7 +193,7 @@ def test_killed_in_the_middle_of_a_call_it_goes_on_where_it_was(tmp_path: Path, 
     running.kill()
     running.wait()
     os.killpg(int(begun), signal.SIGKILL)
-    done = punchlist("run", "--continue", "--model", model, "go on")
+    done = run("run", "--continue", "--model", model, "go on")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "✓ 2/2" in done.stdout
     (path,) = transcripts(tmp_path / "home")
@@ -206,10 +205,10 @@ def test_killed_in_the_middle_of_a_call_it_goes_on_where_it_was(tmp_path: Path, 
 @pytest.mark.parametrize("bytes_lost", [1, 5, 25])
 def test_a_line_that_was_being_written_when_it_died_is_let_go(tmp_path: Path, bytes_lost: int) -> None:
     model = script(tmp_path, turn(call("plan", add=["Read"])), turn(text="Which?"), turn(text="Yes?"))
-    punchlist("run", "--model", model, "go")
+    run("run", "--model", model, "go")
     (path,) = transcripts(tmp_path / "home")
     path.write_bytes(path.read_bytes()[:-bytes_lost])
-    done = punchlist("run", "--continue", "--model", model, "on")
+    done = run("run", "--continue", "--model", model, "on")
     assert done.returncode == 0, done.stderr
     assert all(entries(path))
 
@@ -234,7 +233,7 @@ def test_an_interrupt_stops_the_turn_and_loses_nothing(tmp_path: Path, project: 
     assert not (project / "never").exists()
     pid = int((project / "begun").read_text())
     until(lambda: not _alive(pid), "the command has ended")
-    done = punchlist("run", "--continue", "--model", model, "go on")
+    done = run("run", "--continue", "--model", model, "go on")
     assert done.returncode == 0, done.stdout
 
 
@@ -252,7 +251,7 @@ def test_two_interrupts_leave_at_once_and_nothing_is_lost(tmp_path: Path, projec
     running.send_signal(signal.SIGINT)
     running.communicate(timeout=30)
     assert running.returncode == 130
-    done = punchlist("run", "--continue", "--model", model, "go on")
+    done = run("run", "--continue", "--model", model, "go on")
     assert done.returncode == 0, done.stdout
 
 
@@ -260,25 +259,25 @@ def test_two_interrupts_leave_at_once_and_nothing_is_lost(tmp_path: Path, projec
 
 
 def test_the_commands_of_a_session_are_text_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert punchlist("run", "/todos").stdout == "No todos currently tracked\n"
+    assert run("run", "/todos").stdout == "No todos currently tracked\n"
     model = script(tmp_path, turn(call("plan", add=["Read", "Write", "Test"])), turn(text="Which?"))
-    punchlist("run", "--model", model, "go")
-    punchlist("run", "/todo done Read")
-    assert punchlist("run", "/todos").stdout == "3 todos:\n  ☒ Read\n  ☐ Write\n  ☐ Test\n"
-    assert punchlist("run", "--continue", "/undo").stdout == 'started 1 "Read".\n'
-    assert punchlist("run", "/todo frob").stderr == (
+    run("run", "--model", model, "go")
+    run("run", "/todo done Read")
+    assert run("run", "/todos").stdout == "3 todos:\n  ☒ Read\n  ☐ Write\n  ☐ Test\n"
+    assert run("run", "--continue", "/undo").stdout == 'started 1 "Read".\n'
+    assert run("run", "/todo frob").stderr == (
         "punchlist: /todo knows no 'frob'; it knows edit, copy, export, import, append, start, done, drop, rm, help.\n"
     )
-    assert punchlist("run", "/frob").stderr == "punchlist: no command '/frob'; /help lists them.\n"
+    assert run("run", "/frob").stderr == "punchlist: no command '/frob'; /help lists them.\n"
     for name in ("EDITOR", "VISUAL"):
         monkeypatch.delenv(name, raising=False)
-    assert punchlist("run", "/todo edit").stderr.startswith("punchlist: there is no terminal for an editor; set EDITOR")
+    assert run("run", "/todo edit").stderr.startswith("punchlist: there is no terminal for an editor; set EDITOR")
     assert transcripts(tmp_path / "home") == transcripts(tmp_path / "home")[:1]
 
 
 @pytest.mark.parametrize("words", ["/quit", "/exit", "/quit now"])
 def test_outside_of_a_session_there_is_nothing_to_leave(words: str) -> None:
-    done = punchlist("run", words)
+    done = run("run", words)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -291,11 +290,11 @@ def test_a_command_from_outside_is_for_the_session_or_plan_that_the_environment_
     with package.open() as desk:
         assert desk.plan.id == plan.id
     monkeypatch.setenv("PUNCHLIST_SESSION", "one")
-    assert punchlist("run", "/todos").stdout == "1 todo:\n  ☐ Of one\n"
+    assert run("run", "/todos").stdout == "1 todo:\n  ☐ Of one\n"
     monkeypatch.delenv("PUNCHLIST_SESSION")
     with package.open(session="one") as desk:
         monkeypatch.setenv("PUNCHLIST_PLAN", desk.plan.id)
-    assert punchlist("run", "/todos").stdout == "1 todo:\n  ☐ Of one\n"
+    assert run("run", "/todos").stdout == "1 todo:\n  ☐ Of one\n"
 
 
 def test_a_prompt_that_is_no_utf8_is_taken_as_far_as_it_goes(tmp_path: Path) -> None:
@@ -318,11 +317,11 @@ def test_what_the_user_does_with_a_command_is_the_user_s(tmp_path: Path) -> None
         turn(text="Which?"),
         turn(text="Fine?", expect=['removed 2 "Write"; do not bring it back', "on with it"]),
     )
-    punchlist("run", "--model", model, "go")
-    assert punchlist("run", "--continue", "/todo rm Write").stdout == 'removed 2 "Write".\n'
+    run("run", "--model", model, "go")
+    assert run("run", "--continue", "/todo rm Write").stdout == 'removed 2 "Write".\n'
     with package.open() as desk:
         assert desk.history()[-1].by == "user"
-    assert punchlist("run", "--continue", "--model", model, "on with it").returncode == 0
+    assert run("run", "--continue", "--model", model, "on with it").returncode == 0
 
 
 # --- a real provider -------------------------------------------------------------------------------------------------
@@ -337,7 +336,7 @@ def test_an_agent_works_with_a_provider_over_http(tmp_path: Path, kind: str) -> 
     )
     keys = {"ANTHROPIC_API_KEY": "x", "OPENAI_API_KEY": "x"}
     with serving(kind, *answers) as server:
-        done = punchlist("run", "--model", f"{kind}:m", "--base-url", server.url, "write a.txt", **keys)
+        done = run("run", "--model", f"{kind}:m", "--base-url", server.url, "write a.txt", **keys)
     assert (done.returncode, done.stderr) == (0, "")
     assert Path("a.txt").read_text() == "hello"
     assert done.stdout.endswith("✓ 1/1\n  all done (1/1)\nIt is written.\n")
@@ -349,7 +348,7 @@ def test_an_agent_works_with_a_provider_over_http(tmp_path: Path, kind: str) -> 
 def test_a_provider_that_is_busy_is_said_to_be_waited_for() -> None:
     slow = Says(status=429, headers=[("Retry-After", "1")], error="slow down")
     with serving("openai", slow, Says(["Here I am."])) as server:
-        done = punchlist("run", "--model", "openai:m", "--base-url", server.url, "go", OPENAI_API_KEY="x")
+        done = run("run", "--model", "openai:m", "--base-url", server.url, "go", OPENAI_API_KEY="x")
     assert done.stdout == "· openai is busy; again in 1 s (1 of 5)…\nHere I am.\n"
 
 
@@ -358,7 +357,7 @@ def test_where_the_extra_is_missing_it_is_said_what_to_install(tmp_path: Path) -
     words = "raise ModuleNotFoundError(\"No module named 'pydantic_ai'\", name='pydantic_ai')"
     (tmp_path / "hidden" / "pydantic_ai" / "__init__.py").write_text(words)
     env = {"PYTHONPATH": str(tmp_path / "hidden"), "OPENAI_API_KEY": "x"}
-    done = punchlist("run", "--model", "openai:m", "go", **env)
+    done = run("run", "--model", "openai:m", "go", **env)
     assert done.returncode == 1
     assert done.stderr == "punchlist: a model of openai needs pydantic_ai; install it: pip install 'punchlist[agent]'\n"
 
@@ -380,11 +379,11 @@ def _alive(pid: int) -> bool:
 
 def test_todo_append_makes_a_phase_that_is_named_in_quotes(tmp_path: Path) -> None:
     model = script(tmp_path, turn(call("plan", add=["Read"])), turn(text="Which?"))
-    punchlist("run", "--model", model, "go")
-    punchlist("run", '/todo append "New phase" First thing')
-    punchlist("run", '/todo append "new phase" Second thing')
-    punchlist("run", "/todo append Third thing")
-    plan = json.loads(punchlist("show", "--json").stdout)
+    run("run", "--model", model, "go")
+    run("run", '/todo append "New phase" First thing')
+    run("run", '/todo append "new phase" Second thing')
+    run("run", "/todo append Third thing")
+    plan = json.loads(run("show", "--json").stdout)
     assert [(item["text"], item.get("phase")) for item in plan["items"]] == [
         ("Read", None),
         ("First thing", "New phase"),

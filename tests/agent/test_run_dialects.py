@@ -16,9 +16,11 @@ import pytest
 
 from punchlist import Desk, StoreError
 from punchlist.stores import open_store
-from tests.agent.commands import SCRIPT, entries, punchlist, script, transcripts
+from tests import commands
+from tests.agent.commands import entries, script, transcripts
 from tests.agent.sites import call, turn
 from tests.agent.terminal import Terminal
+from tests.commands import SCRIPT
 
 TEXTS = ("Fix tests", "Write docs", "Build")
 FORMS = ("Fixing tests", "Writing docs", "Building")
@@ -42,7 +44,7 @@ def todos(*statuses: str) -> dict[str, Any]:
 
 def run(tmp_path: Path, dialect: str, *turns: dict[str, Any], words: tuple[str, ...] = ()) -> list[str]:
     model = script(tmp_path, *turns, turn(text="Which one?"))
-    done = punchlist("run", "--dialect", dialect, "--model", model, *words, "go")
+    done = commands.run("run", "--dialect", dialect, "--model", model, *words, "go")
     assert done.stderr == ""
     lines = done.stdout.splitlines()
     assert lines[-3] == "Which one?"
@@ -62,9 +64,9 @@ def test_claude_codes_tool_leaves_nothing_in_the_transcript(tmp_path: Path) -> N
 
 def test_a_silent_tool_is_silent_when_it_is_refused_in_plan_mode(tmp_path: Path) -> None:
     model = script(tmp_path, turn(todos(*BEGUN)), turn(text="Hm?"), turn(todos(*LATER)), turn(text="Well?"))
-    punchlist("run", "--dialect", "claude-code", "--model", model, "go")
-    punchlist("mode", "plan")
-    done = punchlist("run", "--continue", "look")
+    commands.run("run", "--dialect", "claude-code", "--model", model, "go")
+    commands.run("mode", "plan")
+    done = commands.run("run", "--continue", "look")
     assert "plan mode: nothing goes on the list yet" in json.dumps(entries(transcripts(tmp_path / "home")[0]))
     assert "TodoWrite" not in done.stdout
     assert "nothing goes on the list" not in done.stdout
@@ -78,11 +80,11 @@ def test_a_silent_tool_is_silent_when_it_is_away(tmp_path: Path) -> None:
 
 def test_a_list_that_is_emptied_says_so_in_every_style(tmp_path: Path) -> None:
     model = script(tmp_path, turn(todos(*BEGUN)), turn(call("TodoWrite", todos=[])), turn(text="So."))
-    shown = punchlist("run", "--dialect", "gencode", "--model", model, "go").stdout
+    shown = commands.run("run", "--dialect", "gencode", "--model", model, "go").stdout
     assert shown.endswith("📋 Todo list updated:\n  No todos.\nSo.\n")
     begin = call("todo_write", ops=[{"op": "init", "list": [{"phase": "Build", "items": ["A"]}]}])
     model = script(tmp_path, turn(begin), turn(call("todo_write", ops=[{"op": "init", "list": []}])), turn(text="So."))
-    shown = punchlist("run", "--dialect", "oh-my-pi", "--model", model, "go").stdout
+    shown = commands.run("run", "--dialect", "oh-my-pi", "--model", model, "go").stdout
     assert shown.endswith("Todo list cleared.\nSo.\n")
 
 
@@ -92,7 +94,7 @@ def test_a_sub_agent_is_not_asked_to_repeat_a_call_that_it_may_not_make(tmp_path
     helper = {"turns": [turn(done), turn(text="Well.", expect=["no tool 'todo_write'"], absent=["Send it again"])]}
     task = call("task", name="helper", prompt="Finish it.")
     model = script(tmp_path, turn(begin), turn(task), turn(text="Which one?"), workers={"helper": helper})
-    shown = punchlist("run", "--dialect", "oh-my-pi", "--model", model, "go").stdout
+    shown = commands.run("run", "--dialect", "oh-my-pi", "--model", model, "go").stdout
     assert "Status: Completed" in shown
     (log,) = [path for path in transcripts(tmp_path / "home") if ".helper." in path.name]
     assert [one["type"] for one in entries(log)].count("attachment") == 0
@@ -107,7 +109,7 @@ def test_a_sub_agent_that_ends_with_open_items_says_how_many(tmp_path: Path) -> 
         turn(text="So.", expect=["Enough.\n(2 items of its list left open)"]),
         workers={"helper": helper},
     )
-    done = punchlist("run", "--dialect", "claude-code", "--model", model, "go")
+    done = commands.run("run", "--dialect", "claude-code", "--model", model, "go")
     assert done.returncode == 0
     assert "  (2 items of its list left open)" in done.stdout
 
@@ -176,8 +178,8 @@ def test_llxprt_is_quiet_where_a_panel_shows_the_list(tmp_path: Path) -> None:
 
 def test_the_plan_is_drawn_in_the_style_of_the_dialect(tmp_path: Path) -> None:
     run(tmp_path, "gencode", turn(todos(*LATER)))
-    assert "┌─ Tasks ─" in punchlist("run", "--continue", "/todo").stdout
-    assert "Plan  ━━━" in punchlist("run", "--continue", "--style", "punchlist", "/todo").stdout
+    assert "┌─ Tasks ─" in commands.run("run", "--continue", "/todo").stdout
+    assert "Plan  ━━━" in commands.run("run", "--continue", "--style", "punchlist", "/todo").stdout
 
 
 # --- a session goes on as it was -------------------------------------------------------------------------------------
@@ -193,7 +195,7 @@ def test_a_session_goes_on_with_its_dialect_its_store_its_model_and_its_style(tm
     )
     relative = f"script:{os.path.relpath(model.removeprefix('script:'))}"
     words = ("--dialect", "gencode", "--store", "sqlite:own.db", "--style", "claude-code", "--model", relative)
-    first = punchlist("run", *words, "go")
+    first = commands.run("run", *words, "go")
     last = first.stdout.splitlines()[-1]
     assert last.startswith("to go on: punchlist run --resume ")
     shell = {**os.environ, "PATH": f"{Path(SCRIPT).parent}:{os.environ['PATH']}"}
@@ -201,41 +203,41 @@ def test_a_session_goes_on_with_its_dialect_its_store_its_model_and_its_style(tm
     assert shlex.split(command)[-1] == "go on"
     again = subprocess.run(["sh", "-c", command], capture_output=True, encoding="utf-8", env=shell, check=False)
     assert (again.returncode, again.stderr) == (0, "")
-    plan = json.loads(punchlist("show", "--store", "sqlite:own.db", "--json").stdout)
+    plan = json.loads(commands.run("show", "--store", "sqlite:own.db", "--json").stdout)
     assert [item["status"] for item in plan["items"]] == list(LATER)
     assert json.loads(Path("seen.json").read_text())["id"] == plan["id"]
     assert "Todo list updated" not in again.stdout
-    assert not json.loads(punchlist("show", "--json").stdout).get("items")
+    assert not json.loads(commands.run("show", "--json").stdout).get("items")
 
 
 def test_a_flag_counts_more_than_what_the_session_had(tmp_path: Path) -> None:
-    punchlist("run", "--dialect", "gencode", "--model", script(tmp_path, turn(text="Hello?")), "go")
+    commands.run("run", "--dialect", "gencode", "--model", script(tmp_path, turn(text="Hello?")), "go")
     other = script(tmp_path, turn(), turn(call("plan", add=["Read"])), turn(text="Well?"))
-    done = punchlist("run", "--continue", "--dialect", "native", "--model", other, "go")
+    done = commands.run("run", "--continue", "--dialect", "native", "--model", other, "go")
     assert "added 1; now 1 Read (0/1)" in done.stdout
 
 
 def test_a_session_of_an_older_version_goes_on_with_what_its_head_has(tmp_path: Path) -> None:
     model = script(tmp_path, turn(text="Hello?"), turn(todos(*BEGUN)), turn(text="Well?"))
-    punchlist("run", "--dialect", "gencode", "--model", model, "go")
+    commands.run("run", "--dialect", "gencode", "--model", model, "go")
     (path,) = transcripts(tmp_path / "home")
     head, *more = entries(path)
     old = {name: head[name] for name in ("type", "id", "agent", "place", "model", "dialect", "at")}
     path.write_text("".join(json.dumps(line) + "\n" for line in [old, *more]))
-    assert "📋 Todo list updated:" in punchlist("run", "--continue", "go").stdout
+    assert "📋 Todo list updated:" in commands.run("run", "--continue", "go").stdout
 
 
 def test_the_password_of_a_store_is_not_kept_and_has_to_be_named_again(tmp_path: Path) -> None:
     model = script(tmp_path, turn(text="Hello?"))
-    punchlist("run", "--model", model, "go")
+    commands.run("run", "--model", model, "go")
     (path,) = transcripts(tmp_path / "home")
     head, *more = entries(path)
     head["store"] = "postgresql://me:***@127.0.0.1:1/plans"
     path.write_text("".join(json.dumps(line) + "\n" for line in [head, *more]))
-    done = punchlist("run", "--continue", "go")
+    done = commands.run("run", "--continue", "go")
     assert done.returncode == 1
     assert "the password is not kept: name the store with --store" in done.stderr
-    again = punchlist("run", "--continue", "--store", "postgresql://me:secret@127.0.0.1:1/plans", "go")
+    again = commands.run("run", "--continue", "--store", "postgresql://me:secret@127.0.0.1:1/plans", "go")
     assert again.returncode == 3
     assert "secret" not in again.stderr + path.read_text()
 
@@ -251,12 +253,12 @@ def test_a_list_that_the_user_imports_is_told_to_the_model_and_an_old_list_does_
         turn(todos(*LATER), expect=["he user replaced the list", "Mine", "Yours"]),
         turn(text="And now?"),
     )
-    punchlist("run", "--dialect", dialect, "--model", model, "go")
+    commands.run("run", "--dialect", dialect, "--model", model, "go")
     Path("mine.md").write_text("- [ ] Mine\n- [ ] Yours\n")
-    assert "holds 2 items" in punchlist("run", "--continue", "/todo import mine.md").stdout
-    done = punchlist("run", "--continue", "go on")
+    assert "holds 2 items" in commands.run("run", "--continue", "/todo import mine.md").stdout
+    done = commands.run("run", "--continue", "go on")
     assert (done.returncode, done.stderr) == (0, "")
-    listed = json.loads(punchlist("show", "--json").stdout)["items"]
+    listed = json.loads(commands.run("show", "--json").stdout)["items"]
     assert [item["text"] for item in listed] == ["Mine", "Yours"]
 
 
@@ -267,7 +269,7 @@ def test_the_message_of_a_pause_is_shown_complete_in_local_time(tmp_path: Path) 
     reason = "The configuration file is missing and only the user can provide it"
     begin = call("todo_write", todos=[{"id": "1", "content": "Read", "status": "in_progress"}])
     model = script(tmp_path, turn(begin), turn(text="So far."), turn(call("todo_pause", reason=reason)))
-    done = punchlist("run", "--dialect", "llxprt", "--model", model, "read it", TZ="XYZ-14")
+    done = commands.run("run", "--dialect", "llxprt", "--model", model, "read it", TZ="XYZ-14")
     lines = [line.strip() for line in done.stdout.splitlines()]
     told = lines[lines.index("🛑 Task Paused") :]
     assert told[1] == f"Reason: {reason}"
@@ -284,17 +286,17 @@ def test_a_reason_that_is_refused_does_not_stop_the_agent(tmp_path: Path) -> Non
     goes_on = turn(call("shell", command="echo further"), expect=["Invalid pause reason: "])
     found = run(tmp_path, "llxprt", turn(begin), turn(text="So far."), refused, goes_on)
     assert "→ shell echo further" in found
-    assert json.loads(punchlist("show", "--json").stdout).get("paused") is None
+    assert json.loads(commands.run("show", "--json").stdout).get("paused") is None
 
 
 def test_a_session_of_before_that_has_no_todos_and_names_no_dialect_goes_on(tmp_path: Path) -> None:
     model = script(tmp_path, turn(text="Hello."), turn(todos(*BEGUN), expect=["and now?"]), turn(text="Which one?"))
-    punchlist("run", "--model", model, "--session", "old", "hi")
+    commands.run("run", "--model", model, "--session", "old", "hi")
     (path,) = transcripts(tmp_path / "home")
     head, *rest = path.read_text().splitlines()
     kept = {key: value for key, value in json.loads(head).items() if key in ("type", "id", "agent", "place", "at")}
     path.write_text("\n".join([json.dumps(kept), *rest, ""]))
-    done = punchlist("run", "--resume", "old", "--dialect", "gencode", "--model", model, "and now?")
+    done = commands.run("run", "--resume", "old", "--dialect", "gencode", "--model", model, "and now?")
     assert (done.returncode, done.stderr) == (0, "")
     assert "📋 Todo list updated:" in done.stdout
 
@@ -325,14 +327,14 @@ def test_an_attached_agent_whose_pause_failed_is_not_nudged_until_the_user_speak
             desk.call("todo_pause", {"reason": reason}, continuing=True)
     desk.close()
     assert hook(url, "Stop", last_assistant_message="So far, so good.") == ""
-    assert "its pause failed" in punchlist("log", "--events", "--store", url, "--session", "s1").stdout
+    assert "its pause failed" in commands.run("log", "--events", "--store", url, "--session", "s1").stdout
     hook(url, "UserPromptSubmit", prompt="go on")
     assert "Read" in hook(url, "Stop", last_assistant_message="So far, so good.")
 
 
 def hook(url: str, name: str, **more: str) -> str:
     event = {"hook_event_name": name, "session_id": "s1", **more}
-    done = punchlist("hook", "claude-code", stdin=json.dumps(event), PUNCHLIST_STORE=url)
+    done = commands.run("hook", "claude-code", stdin=json.dumps(event), PUNCHLIST_STORE=url)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -379,9 +381,9 @@ def test_the_list_can_be_taken_from_the_log_of_a_session(tmp_path: Path, dialect
 
 def imported(path: Path) -> list[tuple[str, str]]:
     other = f"sqlite:{path.parent / 'other.db'}"
-    done = punchlist("import", "--format", "transcript", "--store", other, "--session", "copy", str(path))
+    done = commands.run("import", "--format", "transcript", "--store", other, "--session", "copy", str(path))
     assert done.returncode == 0, done.stderr
-    plan = json.loads(punchlist("show", "--json", "--store", other, "--session", "copy").stdout)
+    plan = json.loads(commands.run("show", "--json", "--store", other, "--session", "copy").stdout)
     return [(item["text"], item["status"]) for item in plan["items"]]
 
 
@@ -400,15 +402,15 @@ def test_an_edit_of_the_user_is_in_the_log(tmp_path: Path) -> None:
     edits = [one["data"] for one in entries(path) if one.get("customType") == "user_todo_edit"]
     assert edits[-1]["phases"][0]["tasks"][1]["status"] == "completed"
     assert imported(path) == [("Read", "in_progress"), ("Write", "completed")]
-    punchlist("rename", "1", "Read it all")
-    assert "you renamed 1" in punchlist("run", "--continue", "go on").stdout
+    commands.run("rename", "1", "Read it all")
+    assert "you renamed 1" in commands.run("run", "--continue", "go on").stdout
     assert imported(path)[0][0] == "Read it all"
 
 
 def test_an_attachment_in_the_log_is_a_message_of_the_user_that_nobody_is_shown(tmp_path: Path) -> None:
     run(tmp_path, "claude-code", turn(todos(*LATER)))
-    punchlist("rename", "2", "Write the docs")
-    punchlist("run", "--continue", "--model", script(tmp_path, turn(), turn(), turn(text="Well?")), "go on")
+    commands.run("rename", "2", "Write the docs")
+    commands.run("run", "--continue", "--model", script(tmp_path, turn(), turn(), turn(text="Well?")), "go on")
     found = [one for one in entries(transcripts(tmp_path / "home")[0]) if one["type"] == "attachment"]
     for one in found:
         assert (one["role"], one["isMeta"]) == ("user", True)
@@ -419,16 +421,16 @@ def test_an_attachment_in_the_log_is_a_message_of_the_user_that_nobody_is_shown(
 
 
 def test_an_attachment_as_json_is_a_message_of_the_user() -> None:
-    punchlist("add", "Read")
-    one, *_ = json.loads(punchlist("attach", "--dialect", "claude-code", "--context", "compact", "--json").stdout)
+    commands.run("add", "Read")
+    one, *_ = json.loads(commands.run("attach", "--dialect", "claude-code", "--context", "compact", "--json").stdout)
     assert one["message"] == {"role": "user", "content": one["text"]}
     assert (one["type"], one["isMeta"], one["attachment"]["itemCount"]) == ("attachment", True, 1)
 
 
 def test_the_user_reads_what_the_agent_was_told_in_words_for_the_user(tmp_path: Path) -> None:
     run(tmp_path, "native", turn(call("plan", add=["Read"])))
-    punchlist("rename", "1", "Read it all")
-    done = punchlist("run", "--continue", "--model", script(tmp_path, turn(), turn(), turn(text="Well?")), "go on")
+    commands.run("rename", "1", "Read it all")
+    done = commands.run("run", "--continue", "--model", script(tmp_path, turn(), turn(), turn(text="Well?")), "go on")
     (line,) = [line for line in done.stdout.splitlines() if "was told" in line]
     assert line.startswith("· the agent was told: you renamed 1 ")
     assert "The plan was edited" not in done.stdout
@@ -436,7 +438,7 @@ def test_the_user_reads_what_the_agent_was_told_in_words_for_the_user(tmp_path: 
 
 def test_the_last_answer_does_not_speak_of_what_is_open(tmp_path: Path) -> None:
     model = script(tmp_path, turn(todos("completed", "completed", "completed")), turn(text="Done."))
-    punchlist("run", "--dialect", "claude-code", "--model", model, "go")
+    commands.run("run", "--dialect", "claude-code", "--model", model, "go")
     (result,) = [one for one in entries(transcripts(tmp_path / "home")[0]) if one["type"] == "result"]
     assert "carry on with what is open" not in result["text"]
 
@@ -458,14 +460,14 @@ def test_without_a_terminal_a_command_that_reaches_outside_is_refused_unless_it_
     victim = tmp_path / "victim"
     victim.mkdir()
     calls = (turn(call("shell", command="rm -rf ../victim")), turn(text="Well?"))
-    done = punchlist("run", "--model", script(tmp_path, *calls), "go")
+    done = commands.run("run", "--model", script(tmp_path, *calls), "go")
     assert "outside of the folder, and nobody is here to allow it" in done.stdout
     assert victim.exists()
-    punchlist("run", "--model", script(tmp_path, *calls), "--confirm-shell", "never", "go")
+    commands.run("run", "--model", script(tmp_path, *calls), "--confirm-shell", "never", "go")
     assert not victim.exists()
 
 
 @pytest.mark.parametrize(("word", "meant"), [("true", "always"), ("false", "never")])
 def test_confirm_shell_is_still_understood_as_true_or_false(word: str, meant: str) -> None:
-    shown = json.loads(punchlist("settings", "--json", PUNCHLIST_CONFIRM_SHELL=word).stdout)
+    shown = json.loads(commands.run("settings", "--json", PUNCHLIST_CONFIRM_SHELL=word).stdout)
     assert shown["confirm_shell"]["value"] == meant

@@ -11,9 +11,10 @@ import pytest
 
 from punchlist import Desk
 from punchlist.stores import open_store
-from tests.agent.commands import SCRIPT, punchlist, script, transcripts
+from tests.agent.commands import script, transcripts
 from tests.agent.sites import call, turn
 from tests.agent.terminal import Terminal
+from tests.commands import SCRIPT, run
 
 
 def todos(*texts: str) -> dict[str, Any]:
@@ -82,7 +83,7 @@ def test_a_list_that_the_user_imports_is_told_and_stays_and_so_does_an_edit_befo
         turn(listed("Read", "Write"), expect=told),
         turn(text="So be it?", absent=["the user replaced the list"]),
     )
-    assert punchlist("rename", "Write", "Write it down").returncode == 0
+    assert run("rename", "Write", "Write it down").returncode == 0
     terminal.enter("/todo import list.md")
     terminal.wait_for("the plan now holds 2 items.")
     terminal.enter("go on")
@@ -106,7 +107,7 @@ def test_a_list_that_the_user_restores_is_told_and_stays_and_so_does_an_edit_bef
     )
     terminal.enter("/todo append Test")
     terminal.wait_for('added 3 "Test".')
-    assert punchlist("restore", "1", "--session", session(tmp_path)).returncode == 0
+    assert run("restore", "1", "--session", session(tmp_path)).returncode == 0
     terminal.enter("go on")
     terminal.wait_for("So be it?")
     assert texts() == ["Read"]

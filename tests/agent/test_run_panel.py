@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 import punchlist as package
-from tests.agent.commands import SCRIPT, script
+from tests.agent.commands import script
 from tests.agent.servers import Says, serving
 from tests.agent.sites import call, turn
 from tests.agent.terminal import Terminal
+from tests.commands import SCRIPT
 
 HOLD = "while [ ! -e go ]; do sleep 0.02; done"  # a command that waits for the test
 

@@ -17,9 +17,10 @@ from punchlist.cli import slash
 from punchlist.events import latest
 from punchlist.tui.follow import Follower, Seen, heard
 from punchlist.tui.watch import shown
-from tests.agent.commands import SCRIPT, entries, punchlist, script, transcripts, until
+from tests.agent.commands import entries, script, transcripts, until
 from tests.agent.sites import call, turn
 from tests.agent.terminal import Terminal
+from tests.commands import SCRIPT, run
 
 PROMPT = "> ▏"
 
@@ -140,7 +141,7 @@ def test_resumed_in_another_terminal_the_agent_goes_on_at_once(talk: Any, words:
     terminal = talk(turn(call("plan", add=["Read"]), pause), turn(text="I go on. Well?"), words=words)
     terminal.enter("go")
     terminal.wait_for("paused: the server is down")
-    assert punchlist("resume").returncode == 0
+    assert run("resume").returncode == 0
     terminal.wait_for("I go on. Well?")
 
 
@@ -162,7 +163,7 @@ def test_a_pause_that_failed_is_ended_in_another_terminal_and_the_agent_goes_on_
     terminal.enter("go")
     terminal.wait_for("the agent stops: its pause failed")
     session = next(one.stem for one in transcripts(tmp_path / "home"))
-    resumed = punchlist("resume", "--store", f"sqlite:{store}", "--session", session)
+    resumed = run("resume", "--store", f"sqlite:{store}", "--session", session)
     assert resumed.stdout == "resumed the work: the agent had asked for a pause that could not be kept.\n"
     terminal.wait_for("I go on. Well?")
 
@@ -181,7 +182,7 @@ def test_the_panel_says_that_punchlist_is_off(talk: Any) -> None:
     terminal = talk(turn(call("plan", add=["Read"])), turn(text="So?"))
     terminal.enter("go")
     terminal.wait_for("So?")
-    assert punchlist("off").returncode == 0
+    assert run("off").returncode == 0
     terminal.wait_for("off here: no agent is told of this plan")
 
 
@@ -311,7 +312,7 @@ def test_ctrl_c_right_after_the_one_that_stopped_the_agent_leaves(talk: Any) -> 
 
 def test_a_conversation_that_is_gone_on_with_shows_where_it_stands(talk: Any, tmp_path: Path) -> None:
     model = script(tmp_path, turn(call("plan", add=["Read", "Write"])), turn(text="Which one first?"))
-    assert punchlist("run", "--model", model, "make a plan").returncode == 0
+    assert run("run", "--model", model, "make a plan").returncode == 0
     terminal = talk(turn(text="x"), words=("--continue",), env={"PUNCHLIST_EXPANDED": "yes"})
     assert "\n> make a plan\nWhich one first?\nPlan  " in terminal.text
     assert "▶ 1 Read\n○ 2 Write\nctrl+t hide plan\n>" in terminal.text
@@ -396,7 +397,7 @@ def test_ctrl_t_at_the_prompt_shows_and_hides_the_list_and_changes_the_setting(t
     terminal.type("ab\x14")
     terminal.wait_for("○ 2 Write")
     terminal.wait_for("> ab▏")
-    (shown,) = [line for line in punchlist("settings").stdout.splitlines() if line.startswith("expanded")]
+    (shown,) = [line for line in run("settings").stdout.splitlines() if line.startswith("expanded")]
     assert shown.split()[1:] == ["true", "(Ctrl+T)"]
     terminal.type("\x14")
     terminal.wait_for("ctrl+t show plan")
@@ -446,7 +447,7 @@ def test_an_edit_made_elsewhere_is_seen_at_the_prompt_without_a_key(talk: Any) -
     terminal.enter("make a plan")
     terminal.wait_for("Which one first?")
     terminal.wait_for("○ 2 Write")
-    assert punchlist("add", "Tell Ann").returncode == 0
+    assert run("add", "Tell Ann").returncode == 0
     terminal.wait_for("○ 3 Tell Ann")
     terminal.type("so")
     terminal.wait_for("> so▏")

@@ -13,8 +13,8 @@ import pytest
 
 import punchlist
 from punchlist import Desk, MemoryStore, Plan, ops
+from tests.commands import run
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 DOCUMENTS = Path(__file__).parent / "documents"
 
 
@@ -26,9 +26,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def take_in(log: bytes | str) -> subprocess.CompletedProcess[str]:
     Path("log").write_bytes(log.encode() if isinstance(log, str) else log)
-    env = {**os.environ, "PYTHONIOENCODING": "utf-8"}
-    words = [SCRIPT, "import", "--format", "transcript", "log"]
-    return subprocess.run(words, capture_output=True, encoding="utf-8", env=env, check=False)
+    return run("import", "--format", "transcript", "log")
 
 
 def read(log: bytes | str) -> list[tuple[str, str]]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,16 +15,14 @@ import pytest
 import punchlist
 from punchlist.core.errors import StoreError
 from punchlist.hosts.breaker import Breaker
+from tests.commands import do
 
-SCRIPT = os.path.join(os.path.dirname(sys.executable), "punchlist")
 USED = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": "ok"}
 
 
-def hook(name: str, **more: object) -> subprocess.CompletedProcess[bytes]:
-    event = json.dumps({"hook_event_name": name, "session_id": "s", "transcript_path": "", **more})
-    done = subprocess.run([SCRIPT, "hook", "claude-code"], input=event.encode(), capture_output=True, check=True)
-    assert done.stderr == b""
-    return done
+def hook(name: str, **more: object) -> str:
+    event = {"hook_event_name": name, "session_id": "s", "transcript_path": "", **more}
+    return do("hook", "claude-code", stdin=json.dumps(event))
 
 
 @pytest.fixture
@@ -52,12 +48,12 @@ def marks(state: Path) -> list[Path]:
 
 def test_a_hook_that_waited_in_vain_leaves_a_mark_and_the_next_ones_do_not_wait(state: Path) -> None:
     with held(state):
-        assert hook("PostToolUse", **USED).stdout == b""
+        assert hook("PostToolUse", **USED) == ""
         (mark,) = marks(state)
         assert mark.stat().st_mode & 0o777 == 0o600
         then = mark.stat().st_mtime_ns
         for name in ("PostToolUse", "UserPromptSubmit", "Stop"):
-            assert hook(name, **USED, prompt="go on").stdout == b""
+            assert hook(name, **USED, prompt="go on") == ""
         assert mark.stat().st_mtime_ns == then  # nobody waited again, or it would be younger
         os.utime(mark, (time.time() - 60,) * 2)  # as if a minute had passed
         hook("PostToolUse", **USED)

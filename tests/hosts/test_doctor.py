@@ -20,8 +20,7 @@ from punchlist.hosts import install as installing
 from punchlist.hosts.doctor.plans import filesystem
 from punchlist.hosts.doctor.probe import hook_time, server
 from punchlist.stores.sqlite import VERSION
-
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
+from tests.commands import SCRIPT
 
 
 @pytest.fixture(autouse=True)

@@ -16,8 +16,8 @@ import punchlist
 from punchlist import ops, ties
 from punchlist.hosts.forged import typed_hook
 from punchlist.hosts.install.parts import hook_command
+from tests.commands import SCRIPT
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 PAUSE = "The database schema is unclear and needs a decision of the user."
 
 

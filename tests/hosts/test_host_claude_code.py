@@ -6,7 +6,6 @@ import json
 import os
 import sqlite3
 import subprocess
-import sys
 import time
 from contextlib import closing
 from datetime import UTC, datetime
@@ -17,8 +16,8 @@ import pytest
 
 import punchlist
 from punchlist import Plan, faults, ops
+from tests.commands import SCRIPT, do, run
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 SESSION = "5d1c2f70-0000-4000-8000-000000000001"
 
 
@@ -34,14 +33,14 @@ def event(name: str, **more: Any) -> dict[str, Any]:
     return {**common, "hook_event_name": name, **more}
 
 
-def raw_hook(sent: bytes, *words: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([SCRIPT, *(words or ("hook", "claude-code"))], input=sent, capture_output=True, check=False)
+def raw_hook(sent: bytes, *words: str) -> subprocess.CompletedProcess[str]:
+    return run(*(words or ("hook", "claude-code")), stdin=sent)
 
 
 def hook(name: str, **more: Any) -> Any:
     """Send an event; the answer, or None for silence."""
     done = raw_hook(json.dumps(event(name, **more)).encode())
-    assert (done.returncode, done.stderr, log()) == (0, b"", [])
+    assert (done.returncode, done.stderr, log()) == (0, "", [])
     return json.loads(done.stdout) if done.stdout else None
 
 
@@ -207,8 +206,7 @@ def test_the_plan_belongs_to_the_directory_the_agent_works_in(tmp_path: Path) ->
     (tmp_path / "project" / ".git").mkdir(parents=True)
     (tmp_path / "project" / "src").mkdir()
     wrote(("Read", "pending"), cwd=str(tmp_path / "project" / "src"))
-    shown = subprocess.run([SCRIPT, "line"], cwd=tmp_path / "project", capture_output=True, text=True, check=True)
-    assert "Read 0/1" in shown.stdout
+    assert "Read 0/1" in do("line", cwd=tmp_path / "project")
 
 
 def test_a_project_s_settings_are_those_of_the_directory_the_agent_works_in(tmp_path: Path) -> None:
@@ -293,7 +291,7 @@ def test_other_events_do_not_use_the_news_up(name: str, more: dict[str, Any]) ->
 def fails_open(sent: bytes, *words: str) -> None:
     """Nothing is said, the exit code is 0, and the fault is one line in the log."""
     done = raw_hook(sent, *words)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert len(log()) == 1
     assert (" hook: " if words else " hook claude-code: ") in log()[0]
     assert (Path(os.environ["XDG_STATE_HOME"]) / "punchlist" / "hook.log").stat().st_mode & 0o777 == 0o600
@@ -380,7 +378,7 @@ def test_an_unknown_store_is_met_with_silence_and_its_password_is_not_logged(mon
 def test_a_log_that_cannot_be_written_is_met_with_silence_too(own_home: Path) -> None:
     (own_home / "punchlist").write_text("a file in the place of the folder")
     done = raw_hook(json.dumps(event("UserPromptSubmit", prompt="x")).encode())
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_every_fault_is_one_more_line_in_the_log() -> None:
@@ -402,8 +400,8 @@ def test_an_agent_that_does_not_listen_is_no_fault_of_its_hook() -> None:
 
 
 def test_no_standard_input_at_all_is_met_with_silence() -> None:
-    done = subprocess.run(f"'{SCRIPT}' hook claude-code <&-", shell=True, capture_output=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    done = subprocess.run(f"'{SCRIPT}' hook claude-code <&-", shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_settings_that_cannot_be_used_do_not_keep_the_hook_from_its_work(own_home: Path) -> None:
@@ -427,7 +425,7 @@ def test_options_stand_before_or_after_a_hook_too(words: list[str]) -> None:
     todos = {"todos": [{"content": "Read", "status": "pending", "activeForm": "Reading"}]}
     sent = json.dumps(event("PostToolUse", tool_name="TodoWrite", tool_input=todos)).encode()
     done = raw_hook(sent, *words)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     with punchlist.open("sqlite:other.db", session=SESSION) as desk:
         assert [item.text for item in desk.plan.items] == ["Read"]
 
@@ -539,7 +537,7 @@ def test_a_store_that_others_hold_is_given_up_before_the_agent_gives_up_on_the_h
     with closing(sqlite3.connect(own_home / "punchlist" / "punchlist.db")) as other:
         other.execute("BEGIN EXCLUSIVE")
         done = raw_hook(json.dumps(event("UserPromptSubmit", prompt="go on")).encode())
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     [line] = log()
     assert "locked" in line
 
@@ -669,7 +667,7 @@ def test_codex_s_log_is_read_in_its_own_form(tmp_path: Path) -> None:
         path = tmp_path / f"{number}.jsonl"
         path.write_text("".join(json.dumps(one) + "\n" for one in entries))
         done = raw_hook(json.dumps(event("Stop", transcript_path=str(path))).encode(), "hook", "codex")
-        assert (done.stdout == b"") is rests, number
+        assert (done.stdout == "") is rests, number
 
 
 def test_of_a_command_what_it_printed_is_kept() -> None:
@@ -683,17 +681,11 @@ def test_of_a_command_what_it_printed_is_kept() -> None:
 # --- a list that the user puts in the place of the agent's ------------------------------------------------------------
 
 
-def typed(*words: str, stdin: str = "") -> str:
-    done = subprocess.run([SCRIPT, *words], input=stdin, capture_output=True, encoding="utf-8", check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
-
-
 def test_an_import_in_a_live_session_is_told_behind_the_edit_before_it_and_stays() -> None:
     old = (("Read", "in_progress"), ("Write", "pending"))
     wrote(*old)
-    typed("rename", "2", "Write it down", "--session", SESSION)
-    typed("import", "--format", "markdown", "-", "--session", SESSION, stdin="- [ ] Measure\n- [ ] Read\n")
+    do("rename", "2", "Write it down", "--session", SESSION)
+    do("import", "--format", "markdown", "-", "--session", SESSION, stdin="- [ ] Measure\n- [ ] Read\n")
     assert told(hook("UserPromptSubmit", prompt="go on")) == [
         'the user renamed "Write" to "Write it down".',
         'the user replaced the list; it is now: "Measure" (in_progress), "Read".',
@@ -706,8 +698,8 @@ def test_an_import_in_a_live_session_is_told_behind_the_edit_before_it_and_stays
 def test_an_import_that_the_agent_has_not_heard_of_is_not_undone_by_its_list() -> None:
     old = (("Read", "in_progress"), ("Write", "pending"))
     wrote(*old)
-    typed("done", "2", "--session", SESSION)
-    typed("import", "--format", "markdown", "-", "--session", SESSION, stdin="- [ ] Measure\n- [ ] Read\n")
+    do("done", "2", "--session", SESSION)
+    do("import", "--format", "markdown", "-", "--session", SESSION, stdin="- [ ] Measure\n- [ ] Read\n")
     lines = told(wrote(*old))
     assert lines[0] == 'the user completed "Write".'
     assert lines[1].startswith("the user replaced the list; it is now: ")
@@ -718,8 +710,8 @@ def test_a_restore_in_a_live_session_is_told_behind_the_edit_before_it_and_stays
     wrote(("Read", "in_progress"))
     old = (("Read", "in_progress"), ("Write", "pending"))
     wrote(*old)
-    typed("add", "Test", "--session", SESSION)
-    typed("restore", "1", "--session", SESSION)
+    do("add", "Test", "--session", SESSION)
+    do("restore", "1", "--session", SESSION)
     lines = told(wrote(*old))
     assert lines[0] == 'the user added "Test".'
     assert lines[1] == 'the user replaced the list; it is now: "Read" (in_progress).'

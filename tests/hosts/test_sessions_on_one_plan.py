@@ -19,8 +19,8 @@ from punchlist.core.changes import Record, diff
 from punchlist.dialects import claude_tasks
 from punchlist.hosts.mirror import mirrored
 from punchlist.stores import Home, Store, open_store
+from tests.commands import SCRIPT, do
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
 OLD = "2020-01-01T00:00:00.000Z"
 
 
@@ -382,8 +382,8 @@ def name_of(session: str) -> str:
 
 
 def bind(session: str) -> None:
-    plan = json.loads(subprocess.check_output([SCRIPT, "--session", "a", "show", "--json"]))["id"]
-    subprocess.run([SCRIPT, "bind", "--session", session, "--plan", plan], check=True, capture_output=True)
+    plan = json.loads(do("--session", "a", "show", "--json"))["id"]
+    do("bind", "--session", session, "--plan", plan)
 
 
 def test_a_session_whose_turn_is_over_gives_its_item_to_whoever_starts_it(agents: list[Agent]) -> None:

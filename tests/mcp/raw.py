@@ -13,7 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
+from tests.commands import SCRIPT
+
 ON_LINUX = sys.platform == "linux"
 PATIENCE = 30.0  # seconds until a test gives up waiting
 VERSION = "2026-07-28"

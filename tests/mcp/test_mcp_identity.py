@@ -18,7 +18,7 @@ import pytest
 
 import punchlist
 from punchlist import Plan
-from tests.mcp.raw import SCRIPT
+from tests.commands import do, run
 
 AGENT = str(Path(__file__).parent / "agent.py")
 
@@ -73,7 +73,7 @@ def texts(session: str, agent: str = "main") -> list[str]:
 
 
 def plans() -> list[dict[str, Any]]:
-    done = subprocess.run([SCRIPT, "plans", "--json"], check=True, capture_output=True, encoding="utf-8")
+    done = run("plans", "--json")
     found: list[dict[str, Any]] = json.loads(done.stdout)
     return found
 
@@ -226,7 +226,7 @@ def test_a_hook_before_the_server_is_started_counts_too(agent: Agent) -> None:
 def test_an_agent_that_had_no_name_until_now_keeps_its_plan(agent: Agent) -> None:
     agent.start(client="gemini-cli-mcp-client")
     agent.call(add=["Read", "Write"])
-    subprocess.run([SCRIPT, "done", "1"], check=True, capture_output=True)
+    do("done", "1")
     agent.hook("process", "s1", host="gemini")
     told = agent.call(start=[2])
     assert texts("s1") == ["Read", "Write"]
@@ -309,7 +309,7 @@ def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A list that waits for the next session in a directory."""
     (tmp_path / "work" / ".git").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "work")
-    subprocess.run([SCRIPT, "add", "Read the parser", "Fix it"], check=True, capture_output=True)
+    do("add", "Read the parser", "Fix it")
 
 
 @pytest.mark.usefixtures("prepared")
@@ -322,7 +322,7 @@ def test_the_first_session_of_a_client_without_hooks_gets_the_list_that_waits(me
         assert one.call(meta=meta, done=[1]) == "now 2 Fix it (1/2)", "it is told once"
         two.start()
         assert two.call(show=True) == "the plan is empty", "one session gets it"
-    [row] = json.loads(subprocess.check_output([SCRIPT, "plans", "--json"]))
+    [row] = json.loads(do("plans", "--json"))
     assert (row["completed"], row["total"]) == (1, 2)
 
 
@@ -336,7 +336,7 @@ def test_a_client_whose_hooks_tell_of_the_list_is_not_told_by_the_server() -> No
 
 @pytest.mark.usefixtures("prepared")
 def test_a_long_list_is_told_whole_with_the_first_answer() -> None:
-    subprocess.run([SCRIPT, "add", *(f"Step {number}" for number in range(3, 15))], check=True, capture_output=True)
+    do("add", *(f"Step {number}" for number in range(3, 15)))
     with running() as one:
         one.start()
         said = one.call(edit=[{"id": 1, "note": "begun"}])

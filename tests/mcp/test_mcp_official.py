@@ -16,7 +16,8 @@ from mcp.shared.exceptions import MCPError
 
 import punchlist
 from punchlist.dialects import PATHS, load
-from tests.mcp.raw import PATIENCE, SCRIPT, VERSION
+from tests.commands import SCRIPT
+from tests.mcp.raw import PATIENCE, VERSION
 
 MOODY = [sys.executable, str(Path(__file__).parent / "moody.py")]
 MODES = {"legacy": "2025-11-25", "auto": VERSION, VERSION: VERSION}

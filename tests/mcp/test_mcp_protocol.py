@@ -11,7 +11,8 @@ import pytest
 
 import punchlist
 from punchlist.dialects import PATHS
-from tests.mcp.raw import ENVELOPE, SCRIPT, VERSION, Raw
+from tests.commands import SCRIPT
+from tests.mcp.raw import ENVELOPE, VERSION, Raw
 
 # --- the era with a handshake ----------------------------------------------------------------------------------------
 

@@ -19,7 +19,8 @@ import pytest
 
 import punchlist
 from punchlist import Plan
-from tests.mcp.raw import ENVELOPE, ON_LINUX, PATIENCE, SCRIPT, Raw, kilobytes
+from tests.commands import SCRIPT
+from tests.mcp.raw import ENVELOPE, ON_LINUX, PATIENCE, Raw, kilobytes
 
 MEGABYTE = 1024 * 1024
 

@@ -13,8 +13,7 @@ import pytest
 import punchlist
 from punchlist import ops, switch
 from punchlist.core.errors import StoreError
-
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
+from tests.commands import SCRIPT
 
 
 def filled(disk: Path) -> Path:

@@ -22,8 +22,9 @@ import pytest
 
 import punchlist
 from punchlist import Desk, StoreError, ops
+from tests.commands import SCRIPT
 from tests.core.plans import texts
-from tests.mcp.raw import SCRIPT, Raw
+from tests.mcp.raw import Raw
 from tests.postgres_server import fresh_database
 from tests.stores.test_postgres_limits import asked
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import select
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import ptyprocess
 import pyte
 
-SCRIPT = str(Path(sys.executable).parent / "punchlist")
+from tests.commands import SCRIPT
+
 PATIENCE = 30.0  # seconds until a test gives up waiting; none waits for that long unless it fails
 
 

@@ -22,7 +22,8 @@ import punchlist
 from punchlist import Desk, ops
 from punchlist.tui.styles import PATHS
 from tests import postgres_server
-from tests.tui.screens import SCRIPT, Session, running, watching
+from tests.commands import SCRIPT, do
+from tests.tui.screens import Session, running, watching
 from tests.tui.test_any_plan import ATTACKS
 
 SIZES = [(20, 6), (80, 24), (120, 40), (300, 50)]
@@ -47,7 +48,7 @@ def given(*texts: str, start: str = "", **more: Any) -> None:
 
 def change(*words: str) -> None:
     """Another process changes the plan."""
-    subprocess.run([SCRIPT, *words], check=True, capture_output=True)
+    do(*words)
 
 
 def state(session: Session) -> list[Any]:
@@ -205,11 +206,8 @@ def test_closed_items_leave_the_screen_as_they_leave_the_list_of_the_agent() -> 
     with watching("--session", "s1", PUNCHLIST_CLEAR_DELAY="4") as session:
         session.sees("1 Read", "2 Write", "1/3")
         session.sees("2 Write", "0/2").sees_no("1 Read")
-    line = subprocess.run([SCRIPT, "line", "--session", "s1"], check=True, capture_output=True, encoding="utf-8")
-    assert line.stdout.rstrip().endswith("1/3")
-    cleared = {**os.environ, "PUNCHLIST_CLEAR_DELAY": "0"}
-    shown = subprocess.run([SCRIPT, "line", "--session", "s1"], capture_output=True, encoding="utf-8", env=cleared)
-    assert shown.stdout.rstrip().endswith("0/2")
+    assert do("line", "--session", "s1").rstrip().endswith("1/3")
+    assert do("line", "--session", "s1", PUNCHLIST_CLEAR_DELAY="0").rstrip().endswith("0/2")
 
 
 def test_a_list_that_was_finished_and_cleared_is_done_and_not_missing() -> None:
@@ -220,8 +218,7 @@ def test_a_list_that_was_finished_and_cleared_is_done_and_not_missing() -> None:
     with watching("--session", "s1", "--style", "claude-code") as session:
         session.sees("Nothing is open: all done")
         assert "No plan" not in session.text
-    shown = subprocess.run([SCRIPT, "show", "--session", "s1"], check=True, capture_output=True, encoding="utf-8")
-    assert "all done" in shown.stdout
+    assert "all done" in do("show", "--session", "s1")
 
 
 def test_a_call_that_failed_is_told_until_one_succeeds() -> None:

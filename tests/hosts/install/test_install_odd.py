@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from punchlist.hosts.install import PATHS
+from tests import commands
 from tests.commands import SCRIPT
 from tests.hosts.install.test_install import everything, run, settings, work, write
 
@@ -25,7 +26,7 @@ __all__ = ["work"]
 
 def about(host: str) -> list[str]:
     """What `doctor` says of an agent."""
-    done = subprocess.run([SCRIPT, "doctor", "--json"], capture_output=True, encoding="utf-8", check=False)
+    done = commands.run("doctor", "--json")
     return [one["text"] for one in json.loads(done.stdout)["checks"] if one["about"] == host]
 
 
