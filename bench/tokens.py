@@ -23,7 +23,7 @@ def rows() -> list[Row]:
     found = [Row("native: definition", 265, count(compact(_tools("native"))), "tokens", "the tool list, compact JSON")]
     for size in (5, 10, 20, 50, 100):
         highest = max(_steps(NATIVE, size, count)[1:])
-        found.append(Row(f"native: one step of {size}", 30, highest, "tokens", "the most expensive; arguments + answer"))
+        found.append(Row(f"native: one step of {size}", 30, highest, "tokens", "at most; arguments + answer"))
     found.append(Row("mcp: instructions", 60, count(say("mcp")), "tokens", "beside the definition, in every request"))
     return found + [_whole_plan(dialect, count) for dialect in EVERY]
 

@@ -112,7 +112,7 @@ ABOUT = {
     "sqlite_synchronous": About("full: the last commits survive a power cut, too", ("normal", "full"), project=False),
     "model": About("the model that `run` asks: anthropic:NAME, openai:NAME, ollama:NAME, script:FILE", project=False),
     "base_url": About("where that model is, if not at its usual place", project=False),
-    "context": About("tokens of a conversation before `run` sums it up", least=1000, tighter=False),
+    "context": About("tokens of a conversation before `run` compacts it", least=1000, tighter=False),
     "turns": About("how often `run` asks the model before it waits for your next word", least=1, tighter=False),
     "confirm_shell": About(
         "before which shell commands `run` asks: those that could change something outside its folder, all, none",
