@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import punchlist
-from punchlist.attachments import TURN, attached, reminders
-from punchlist.moments import Stop, Work, stopped, worked
-from punchlist.policy.listen import REMINDER, tally
-from punchlist.settings import load
+from punchlist.desk.attachments import TURN, attached, reminders
+from punchlist.desk.guidance import Stop, Work, stopped, worked
+from punchlist.local.settings import load
+from punchlist.policy.conversation import REMINDER, tally
 
 from .frame import Row, best
 from .speech import NATIVE, WHOLE_LIST, Call, Dialect, Text, texts

@@ -21,9 +21,9 @@ from typing import Any
 from punchlist.cli.parser import COMMANDS
 from punchlist.core.rules import Rules
 from punchlist.dialects import PATHS, Dialect, Tool, load
-from punchlist.hosts.install import PATHS as AGENTS
-from punchlist.hosts.install import Part, Where, host_of
-from punchlist.settings import ABOUT, DIALECTS, About, Settings
+from punchlist.install import PATHS as AGENTS
+from punchlist.install import Part, Where, host_of
+from punchlist.local.settings import ABOUT, DIALECTS, About, Settings
 
 DOCS = Path(__file__).parent
 _FLAGS = (

@@ -24,8 +24,8 @@ from punchlist.dialects import PATHS as DIALECTS
 from punchlist.dialects import load
 from punchlist.dialects.formats import PATHS as FORMATS
 from punchlist.hosts import PATHS as HOSTS
-from punchlist.hosts.install import PATHS as AGENTS
-from punchlist.settings import ABOUT
+from punchlist.install import PATHS as AGENTS
+from punchlist.local.settings import ABOUT
 from punchlist.stores import PATHS as STORES
 
 ROOT = Path(__file__).parent.parent

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,14 +14,16 @@ import pytest
 import punchlist
 
 ROOT = Path(punchlist.__file__).parent
-_DOOR = "desk calls settings moments attachments planning events faults lineage delivery recorder sharing switch ties"
-TOGETHER = set(_DOOR.split())  # the one door and what stands beside it
+TOGETHER = {"hosts", "install"}  # an agent's room says what is installed for it, in the words of `install/parts.py`
 LEVELS = {
-    **dict.fromkeys(("core", "prompts", "private"), 0),
-    **dict.fromkeys(("dialects", "policy", "stores"), 1),
-    **dict.fromkeys(TOGETHER, 2),
-    **dict.fromkeys(("hosts", "adapters", "mcp", "web", "tui", "agent"), 3),
-    "cli": 4,
+    **dict.fromkeys(("core", "prompts"), 0),
+    **dict.fromkeys(("dialects", "policy"), 1),
+    "local": 2,
+    "stores": 3,
+    "desk": 4,
+    **dict.fromkeys(("hosts", "install", "mcp", "tui", "agent", "testing"), 5),
+    "doctor": 6,
+    "cli": 7,
 }
 OUTSIDE = {
     "stores/postgres/__init__.py",
@@ -39,10 +42,10 @@ IMPURE = set(_IMPURE.split())
 CATCH_ALL = {
     "hosts/__init__.py",
     "dialects/llxprt.py",
-    "attachments.py",
+    "desk/attachments.py",
     "mcp/server.py",
-    "agent/queue.py",
-    "calls.py",  # a pause that fails for any reason stops the agent
+    "agent/tool_runner.py",
+    "desk/tool_call.py",  # a pause that fails for any reason stops the agent
 }
 
 
@@ -104,8 +107,8 @@ def _where(one: Import) -> str:
 def test_the_imports_of_this_package_are_seen() -> None:
     found = {(here, there) for _, here, there in _inside()}
     assert {("dialects", "core"), ("dialects", "prompts"), ("stores", "core"), ("desk", "stores")} <= found
-    assert {("calls", "dialects"), ("hosts", "desk"), ("cli", "hosts"), ("cli", "settings")} <= found
-    assert {("mcp", "desk"), ("mcp", "ties"), ("cli", "mcp"), ("ties", "settings")} <= found
+    assert {("desk", "dialects"), ("hosts", "desk"), ("hosts", "install"), ("cli", "hosts"), ("cli", "local")} <= found
+    assert {("mcp", "desk"), ("mcp", "local"), ("cli", "mcp"), ("local", "dialects"), ("install", "hosts")} <= found
 
 
 def test_every_module_belongs_to_a_layer() -> None:
@@ -120,6 +123,40 @@ def test_imports_point_down() -> None:
 def test_layers_of_the_same_level_do_not_import_each_other() -> None:
     sideways = [(one, {here, there}) for one, here, there in _inside() if LEVELS[there] == LEVELS[here]]
     assert [_where(one) for one, both in sideways if not both <= TOGETHER] == []
+
+
+def _module(path: Path) -> str:
+    parts = ["punchlist", *path.relative_to(ROOT).with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _at_the_top(path: Path) -> Iterator[str]:
+    """The names that a file imports as it is loaded: `punchlist.desk.Desk`, `punchlist.core.ops`."""
+    package = ["punchlist", *path.relative_to(ROOT).parent.parts]
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1]
+            module = [*base, *([node.module] if node.module else [])]
+            yield from (".".join([*module, alias.name]) for alias in node.names)
+
+
+def _graph() -> dict[str, set[str]]:
+    """Which file loads which other file of the package when it is imported."""
+    files = {_module(path): path for path in _sources()}
+    graph = {}
+    for name, path in files.items():
+        found = (one if one in files else one.rpartition(".")[0] for one in _at_the_top(path))
+        graph[name] = {one for one in found if one in files and one != name}
+    return graph
+
+
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    graph = _graph()
+    assert graph["punchlist.desk"] >= {"punchlist.core.model", "punchlist.stores"}, "files inside a room are seen"
+    try:
+        list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
 
 
 def test_only_the_standard_library_is_imported() -> None:

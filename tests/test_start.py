@@ -113,7 +113,7 @@ def test_a_hook_loads_little(name: str, more: dict[str, Any]) -> None:
 def test_a_hook_loads_nothing_that_only_installing_needs() -> None:
     given_a_plan_with_news()
     found = hook("UserPromptSubmit", prompt="go on")
-    assert {name for name in found if name.startswith(("punchlist.hosts.install", "punchlist.hosts.doctor"))} == set()
+    assert {name for name in found if name.startswith(("punchlist.install", "punchlist.doctor"))} == set()
 
 
 def test_what_a_hook_loads_of_re_and_enum_it_loads_for_json_and_sqlite_alone() -> None:
@@ -152,13 +152,13 @@ def test_an_mcp_server_loads_no_store_until_a_tool_is_called() -> None:
 
 def test_an_mcp_server_that_is_at_work_loads_little() -> None:
     found = command("mcp", stdin=asked("initialize", "tools/list", "tools/call"))
-    assert {"punchlist.stores.sqlite", "punchlist.ties"} <= found
+    assert {"punchlist.stores.sqlite", "punchlist.local.session_links"} <= found
     assert found & HEAVY == set()
 
 
-def test_ties_are_light_enough_for_a_hook() -> None:
-    leaving = "from punchlist import ties; assert ties.tie(ties.of_agent(), ties.Who('s')); ties.tied(ties.of_agent())"
-    found = loaded(leaving)
+def test_session_links_are_light_enough_for_a_hook() -> None:
+    leaving = "assert at.link(at.of_agent(), at.Who('s')); at.look_up(at.of_agent())"
+    found = loaded("from punchlist.local import session_links as at; " + leaving)
     assert found & (HEAVY | {"hashlib", "signal"}) == set()
     assert found & {"re", "enum", "functools"} <= loaded("import json")
 
@@ -171,7 +171,12 @@ def test_showing_the_plan_loads_nothing_that_only_other_commands_need() -> None:
     assert found & {"shutil", "threading", "termios", "signal", "typing", "datetime"} == set()
     others = ("punchlist.dialects", "punchlist.hosts", "punchlist.tui")
     assert {name for name in ours(found) if name.startswith(others)} == set()
-    assert not found & {"punchlist.cli.editor", "punchlist.cli.files", "punchlist.cli.demo", "punchlist.core.markdown"}
+    assert not found & {
+        "punchlist.cli.editor",
+        "punchlist.cli.input",
+        "punchlist.cli.agent.demo",
+        "punchlist.core.markdown",
+    }
 
 
 def test_another_style_loads_itself_and_no_panel() -> None:

@@ -9,22 +9,22 @@ if TYPE_CHECKING:  # and `typing` is not loaded for it
     from typing import Any
 
     from .core import codec, ops, render
-    from .core.changes import Change
+    from .core.diff import Change
     from .core.errors import BadShape, NoSuchItem, PunchlistError, Refused, SettingsError, StaleRevision, StoreError
     from .core.model import Item, Pause, Plan, Reader
     from .core.rules import Rules
     from .desk import Desk
     from .desk import open_desk as open
     from .dialects import Reply
-    from .recorder import PauseRecorder
     from .stores.memory import MemoryStore
+    from .testing import PauseRecorder
 
 # Names are looked up when they are used: importing the package costs nothing, and a hook is a new process every time.
 _HOMES = {
     "codec": "core.codec",
     "ops": "core.ops",
     "render": "core.render",
-    "Change": "core.changes",
+    "Change": "core.diff",
     "BadShape": "core.errors",
     "NoSuchItem": "core.errors",
     "PunchlistError": "core.errors",
@@ -39,7 +39,7 @@ _HOMES = {
     "Rules": "core.rules",
     "Desk": "desk",
     "open": "desk",
-    "PauseRecorder": "recorder",
+    "PauseRecorder": "testing",
     "Reply": "dialects",
     "MemoryStore": "stores.memory",
 }

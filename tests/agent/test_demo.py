@@ -14,7 +14,7 @@ import pytest
 
 import punchlist as package
 from punchlist.agent.scripted import ScriptedModel
-from punchlist.cli.demo import install_line, script
+from punchlist.cli.agent.demo import install_line, script
 from tests.agent.terminal import Terminal
 from tests.commands import SCRIPT, run
 

@@ -14,6 +14,7 @@ import pytest
 
 import punchlist as package
 from punchlist import Desk, MemoryStore, Plan, StoreError, ops
+from punchlist.agent.context import Bounds, Context
 from punchlist.agent.events import (
     Answered,
     Attached,
@@ -32,12 +33,11 @@ from punchlist.agent.messages import Assistant, Message, Result, Summary, User
 from punchlist.agent.models import Offer, TooLong, Turn
 from punchlist.agent.scripted import ScriptedModel
 from punchlist.agent.sessions import reopened
-from punchlist.agent.site import Bounds, Site
 from punchlist.cli.commands import run
 from punchlist.core.model import ACTIVE, DONE
 from punchlist.dialects import PATHS
 from punchlist.stores import open_store
-from tests.agent.sites import Agent, agent, call, turn
+from tests.agent.contexts import Agent, agent, call, turn
 
 
 def kinds(made: Agent) -> list[str]:
@@ -73,7 +73,7 @@ def test_calls_are_run_and_their_results_are_what_the_model_sees_next(tmp_path: 
 def test_every_step_is_in_the_transcript_before_the_next_one_begins(tmp_path: Path) -> None:
     lines: list[int] = []
 
-    def count(site: Site, event: Event) -> None:
+    def count(site: Context, event: Event) -> None:
         if isinstance(event, Said | Answered):
             lines.append(len((tmp_path / "state" / "sessions" / "s1.jsonl").read_text().splitlines()))
 
@@ -147,7 +147,7 @@ def test_an_undo_takes_back_a_change_of_the_plan_not_the_note_of_a_call(tmp_path
 
 
 def test_an_edit_of_the_user_is_heard_once_before_the_next_turn(tmp_path: Path) -> None:
-    def edit(site: Site, event: Event) -> None:
+    def edit(site: Context, event: Event) -> None:
         if isinstance(event, Answered) and event.call.tool == "glob":
             site.desk.change(lambda plan: ops.add(plan, "Ask Ann"), by="user")
 
@@ -608,7 +608,7 @@ def test_a_sub_agent_in_the_background_works_while_its_parent_goes_on(tmp_path: 
 
 
 def test_waiting_for_a_sub_agent_is_neither_a_rest_nor_paid_with_a_push(tmp_path: Path) -> None:
-    def let_go(site: Site, event: Event) -> None:
+    def let_go(site: Context, event: Event) -> None:
         if isinstance(event, Said) and "docs" in event.text:  # the last word of it
             Path(site.folder, "go").touch()
 
@@ -688,7 +688,7 @@ def test_a_sub_agent_whose_model_fails_is_a_report_that_says_so(tmp_path: Path) 
 
 
 def stopping(*tools: str) -> Any:
-    def stop(site: Site, event: Event) -> None:
+    def stop(site: Context, event: Event) -> None:
         if isinstance(event, Answered) and event.call.tool in tools:
             site.stop.ask()
 
@@ -707,7 +707,7 @@ def test_an_interrupt_between_calls_leaves_no_call_unanswered(tmp_path: Path) ->
 
 
 def test_an_interrupt_while_the_model_speaks_keeps_what_it_had_said(tmp_path: Path) -> None:
-    def stop(site: Site, event: Event) -> None:
+    def stop(site: Context, event: Event) -> None:
         if isinstance(event, Said) and event.text == "two ":
             site.stop.ask()
 
@@ -719,7 +719,7 @@ def test_an_interrupt_while_the_model_speaks_keeps_what_it_had_said(tmp_path: Pa
 
 
 def test_an_interrupt_stops_sub_agents_too(tmp_path: Path) -> None:
-    def stop(site: Site, event: Event) -> None:
+    def stop(site: Context, event: Event) -> None:
         if isinstance(event, Answered) and event.call.tool == "glob":
             site.stop.ask()
 
@@ -806,7 +806,7 @@ def test_the_active_item_is_what_the_plan_says(tmp_path: Path) -> None:
 
 
 def test_a_store_that_fails_ends_the_turn_and_the_conversation_stays_whole(tmp_path: Path) -> None:
-    def break_it(site: Site, event: Event) -> None:
+    def break_it(site: Context, event: Event) -> None:
         if isinstance(event, Answered) and event.call.tool == "glob":
             site.desk.store.close()
 

@@ -13,8 +13,8 @@ import pytest
 import punchlist as package
 from punchlist import ops
 from tests.agent.commands import entries, script, transcripts, until
+from tests.agent.contexts import call, turn
 from tests.agent.servers import Says, serving
-from tests.agent.sites import call, turn
 from tests.commands import SCRIPT, run
 
 

@@ -18,7 +18,7 @@ from punchlist import Desk, StoreError
 from punchlist.stores import open_store
 from tests import commands
 from tests.agent.commands import entries, script, transcripts
-from tests.agent.sites import call, turn
+from tests.agent.contexts import call, turn
 from tests.agent.terminal import Terminal
 from tests.commands import SCRIPT
 

@@ -12,7 +12,7 @@ import pytest
 from punchlist import Desk
 from punchlist.stores import open_store
 from tests.agent.commands import script, transcripts
-from tests.agent.sites import call, turn
+from tests.agent.contexts import call, turn
 from tests.agent.terminal import Terminal
 from tests.commands import SCRIPT, run
 

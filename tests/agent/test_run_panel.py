@@ -11,8 +11,8 @@ import pytest
 
 import punchlist as package
 from tests.agent.commands import script
+from tests.agent.contexts import call, turn
 from tests.agent.servers import Says, serving
-from tests.agent.sites import call, turn
 from tests.agent.terminal import Terminal
 from tests.commands import SCRIPT
 

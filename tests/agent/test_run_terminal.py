@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 import punchlist as package
-from punchlist import planning
-from punchlist.cli import slash
-from punchlist.events import latest
+from punchlist.cli.agent import slash
+from punchlist.desk import plan_mode
+from punchlist.local.event_log import latest
 from punchlist.tui.follow import Follower, Seen, heard
 from punchlist.tui.watch import shown
 from tests.agent.commands import entries, script, transcripts, until
-from tests.agent.sites import call, turn
+from tests.agent.contexts import call, turn
 from tests.agent.terminal import Terminal
 from tests.commands import SCRIPT, run
 
@@ -244,7 +244,7 @@ def test_plan_again_approves_the_plan_file_and_makes_the_list_of_it(talk: Any, t
     terminal.wait_for("/plan again approves it.")
     with package.open() as desk:
         assert desk.plan.mode == "plan"
-        path = Path(planning.plan_file(desk.plan))
+        path = Path(plan_mode.plan_file(desk.plan))
     path.write_text("# Mend\n- [ ] Read the code\n- [ ] Write the test\n")
     terminal.enter("/plan")
     terminal.wait_for('added 2 "Write the test".')

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
+from punchlist.agent.context import Bounds, Context
 from punchlist.agent.events import Question
 from punchlist.agent.messages import Call, Result
-from punchlist.agent.queue import results
-from punchlist.agent.site import Bounds, Site
-from punchlist.agent.tools import files, shell, talk
-from tests.agent.sites import Agent, agent
+from punchlist.agent.tool_runner import results
+from punchlist.agent.tools import ask_user, files, shell
+from tests.agent.contexts import Agent, agent
 
-TOOLS = [*files.tools(), *shell.tools(), *talk.tools()]
+TOOLS = [*files.tools(), *shell.tools(), *ask_user.tools()]
 
 
 class Bench:
@@ -28,7 +28,7 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.reply = ""
         self.made: Agent = agent(folder, [], answers=lambda question: self.reply, bounds=Bounds(output=2000))
-        self.site: Site = self.made.site
+        self.site: Context = self.made.site
         self.folder = Path(self.site.folder)
 
     def __call__(self, tool: str, **args: Any) -> Result:

@@ -12,7 +12,7 @@ import pytest
 
 import punchlist
 from punchlist import Desk
-from punchlist.settings import load
+from punchlist.local.settings import load
 from punchlist.stores import open_store
 from tests import commands
 from tests.commands import SCRIPT

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from punchlist.core import ops
-from punchlist.core.changes import diff
 from punchlist.core.codec import change_from_json, change_to_json, from_json, to_json
+from punchlist.core.diff import diff
 from punchlist.core.errors import BadShape
 from punchlist.core.model import BLOCKED, DONE, Closing, Item, Pause, Plan
 from tests.core.plans import HOSTILE, any_json, often, plan_of, plans, wild_text

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from punchlist import Desk, MemoryStore
 from punchlist.core import codec
-from punchlist.core.changes import apply, diff, undo
+from punchlist.core.diff import apply, diff, undo
 from punchlist.core.errors import Refused
 from punchlist.core.merge import merge, protect
 from punchlist.core.model import Plan
 from punchlist.core.rules import faults
-from punchlist.settings import load
+from punchlist.local.settings import load
 from tests.core.plans import Wish, all_granted, granted, often, plans, wishes
 
 SETTINGS = load({}, environ={})

@@ -14,7 +14,7 @@ from punchlist.core.errors import BadShape
 from punchlist.core.markdown import read, read_document, revision_of, write, write_document
 from punchlist.core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Closing, Item, Pause, Plan
 from punchlist.core.rules import faults
-from punchlist.settings import load
+from punchlist.local.settings import load
 from tests.core.plans import HOSTILE, any_json, ids, often, plan_of, plans, statuses, texts, wild_text, words
 
 PHASED = Plan(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from punchlist.core import ops
-from punchlist.core.changes import noted
+from punchlist.core.diff import noted
 from punchlist.core.merge import Merged, interleaved, mended, merge, protect
 from punchlist.core.model import ACTIVE, DONE, DROPPED, PENDING, USER, Closing, Item, Plan
 from tests.core.plans import ids, plan_of, statuses, texts

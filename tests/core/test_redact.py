@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchlist.core import secrets
+from punchlist.core import redact_patterns
 from punchlist.core.redact import blanked, redacted
 from tests.core.plans import any_json, often
 
@@ -251,4 +251,4 @@ _MORE = (
 @often(300)
 @given(st.lists(st.sampled_from(_PIECES + _MORE), max_size=25).map("".join))
 def test_a_text_without_a_hint_holds_nothing_that_would_be_found(text: str) -> None:
-    assert blanked(text) == secrets.blanked(text)
+    assert blanked(text) == redact_patterns.blanked(text)

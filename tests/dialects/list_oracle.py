@@ -12,7 +12,7 @@ from punchlist import Desk, MemoryStore, Plan, ops
 from punchlist.core.errors import PunchlistError
 from punchlist.core.model import CLOSED, USER, Item
 from punchlist.core.text import plainly
-from punchlist.settings import load
+from punchlist.local.settings import load
 from tests.dialects import lists
 
 _SETTINGS = load({}, environ={})

@@ -7,11 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from punchlist import Desk, Plan, moments, ops
+from punchlist import Desk, Plan, ops
 from punchlist.core.model import MAIN
 from punchlist.core.rules import faults
-from punchlist.settings import load
-from punchlist.stores import Home, Store
+from punchlist.desk import guidance
+from punchlist.local.settings import load
+from punchlist.stores import PlanKey, Store
 
 DIALECTS = {
     "claude-code": "TodoWrite",
@@ -52,7 +53,7 @@ def run(store: Store, dialect: str, case: dict[str, Any]) -> None:
     for number, step in enumerate(case["steps"], 1):
         desk = Desk(store, session=session, dialect=dialect, settings=settings)
         if "agent" in step:
-            plan = store.find(Home(session=session, agent=MAIN))
+            plan = store.find(PlanKey(session=session, agent=MAIN))
             desk = Desk(store, session=session, agent=step["agent"], plan=plan, dialect=dialect, settings=settings)
         if "fork" in step:
             desk.carry(session, step["fork"])
@@ -65,9 +66,9 @@ def run(store: Store, dialect: str, case: dict[str, Any]) -> None:
         elif "take over" in step:
             desk.hand_over(step["take over"])
             session = step["take over"]
-            moments.started(Desk(store, session=session, dialect=dialect, settings=settings), "clear")
+            guidance.started(Desk(store, session=session, dialect=dialect, settings=settings), "clear")
         elif "start" in step:
-            moments.started(desk, step["start"])
+            guidance.started(desk, step["start"])
         elif "plan" in step:
             Desk(store, session=session, settings=settings).call("plan", step["plan"])
         elif "drop" in step:

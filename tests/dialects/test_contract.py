@@ -12,13 +12,13 @@ from hypothesis import given
 import punchlist.prompts
 from punchlist import Desk, MemoryStore, Plan, Reply, ops
 from punchlist.core.errors import Refused
-from punchlist.core.shape import check
+from punchlist.core.schema import check
 from punchlist.dialects import PATHS, Call, Dialect, Tool, find_tool, load, offered
 from punchlist.dialects.wire import WRITERS
+from punchlist.local.settings import load as settings
 from punchlist.prompts import say
-from punchlist.settings import load as settings
 from tests.core.plans import HOSTILE, often
-from tests.core.shapes import DIALECTS, TOOLS, fitting, near
+from tests.core.schemas import DIALECTS, TOOLS, fitting, near
 
 SOURCE = Path(punchlist.prompts.__file__).parent.parent
 SETTINGS = settings({}, environ={})

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from punchlist import Desk, MemoryStore, ops
-from punchlist.core.changes import describe
+from punchlist.core.diff import describe
 from punchlist.core.model import Pause
-from punchlist.settings import load
-from punchlist.stores import Home
+from punchlist.local.settings import load
+from punchlist.stores import PlanKey
 
 REASON = "The configuration file is missing and only the user can provide it"
 
@@ -23,7 +23,7 @@ def test_a_sub_agent_that_may_not_call_the_tool_is_not_asked_to_repeat_the_call(
     store = MemoryStore()
     main = Desk(store, session="s", dialect="oh-my-pi")
     main.call("todo_write", {"ops": [{"op": "init", "list": [{"phase": "A", "items": ["a"]}]}]})
-    sub = Desk(store, session="s", agent="sub", plan=store.find(Home(session="s", agent="main")), dialect="oh-my-pi")
+    sub = Desk(store, session="s", agent="sub", plan=store.find(PlanKey(session="s", agent="main")), dialect="oh-my-pi")
     assert sub.call("todo_write", {"ops": [{"op": "done"}]}).is_error
     assert not sub.pace.failed
     assert main.call("todo_write", {"ops": [{"op": "done", "task": "b"}]}).is_error

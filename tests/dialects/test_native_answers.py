@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from punchlist import Desk, MemoryStore, ops
-from punchlist.core.changes import Record
-from punchlist.settings import Settings, load
+from punchlist.core.diff import Record
+from punchlist.local.settings import Settings, load
 
 LONG = (
     "Reject rows that have more columns than the header, log each of them with its line number, and go on with the rest"

@@ -15,10 +15,10 @@ from punchlist.core.model import DONE, DROPPED, Plan
 from punchlist.core.rules import faults
 from punchlist.core.text import plainly
 from punchlist.dialects import PATHS, Dialect, Tool, load
-from punchlist.settings import load as settings
-from punchlist.stores import Home
+from punchlist.local.settings import load as settings
+from punchlist.stores import PlanKey
 from tests.core.plans import POOL, Wish, any_json, any_text, granted, often, statuses, texts, wishes
-from tests.core.shapes import fitting, near
+from tests.core.schemas import fitting, near
 
 SETTINGS = settings({}, environ={})
 MIRRORS = ("codex", "gemini", "opencode")
@@ -34,7 +34,7 @@ class Made(NamedTuple):
 
 
 def desk_of(name: str, store: MemoryStore, agent: str = "main") -> Desk:
-    plan = store.find(Home(session="s", agent="main"))
+    plan = store.find(PlanKey(session="s", agent="main"))
     if agent == "main" or not plan:
         return Desk(store, session="s", dialect=name, settings=SETTINGS)
     return Desk(store, session="s", agent=agent, plan=plan, dialect=name, settings=SETTINGS)
@@ -204,7 +204,7 @@ def test_nothing_but_an_answer_comes_of_any_call(name: str) -> None:
 def _judge(name: str, store: MemoryStore, call: Made) -> None:
     desk = desk_of(name, store, call.agent)
     before = desk.plan
-    seen = desk.at(store.glance(before.id, desk.reader_key)[1].seen)
+    seen = desk.at(store.peek(before.id, desk.reader_key)[1].seen)
     reply = desk.call(call.tool, call.args, continuing=True)
     after = desk.plan
     assert isinstance(reply, Reply)

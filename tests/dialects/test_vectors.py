@@ -10,8 +10,8 @@ import pytest
 
 from punchlist import Desk, MemoryStore, Plan, ops
 from punchlist.core.rules import faults
-from punchlist.settings import load
-from punchlist.stores import Home
+from punchlist.local.settings import load
+from punchlist.stores import PlanKey
 
 FOLDER = Path(__file__).parent.parent / "vectors"
 
@@ -49,7 +49,7 @@ def test_the_vectors_hold(dialect: str, case: dict[str, Any]) -> None:
 
 
 def _desk(store: MemoryStore, dialect: str, settings: Any, agent: str) -> Desk:
-    plan = store.find(Home(session="s", agent="main"))
+    plan = store.find(PlanKey(session="s", agent="main"))
     if agent == "main" or not plan:
         return Desk(store, session="s", dialect=dialect, settings=settings)
     return Desk(store, session="s", agent=agent, plan=plan, dialect=dialect, settings=settings)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from punchlist import Desk, MemoryStore, moments, ops
+from punchlist import Desk, MemoryStore, ops
+from punchlist.desk import guidance
 from punchlist.hosts import PATHS
-from punchlist.policy import brief
+from punchlist.policy import wording
 from punchlist.prompts import say
 
 PAGES = Path(__file__).parent.parent.parent / "docs" / "agents"
@@ -28,14 +29,14 @@ def words(tool: str = "plan") -> dict[str, str]:
     desk = Desk(MemoryStore(), session="s")
     said = {"tool": desk.dialect.tools[0].description, "instructions": say("mcp")}
     said["making"] = desk.call("plan", {"add": ["Read the parser", "Fix it", "Run the tests"]}).text
-    moments.worked(desk, moments.Work("0", tool))
+    guidance.worked(desk, guidance.Work("0", tool))
     said["advancing"] = desk.call("plan", {"done": [1]}).text
     desk.change(lambda plan: ops.rename(plan, "3", "Run all tests"))
-    turns = [moments.worked(desk, moments.Work(str(turn))) for turn in range(1, 13)]
+    turns = [guidance.worked(desk, guidance.Work(str(turn))) for turn in range(1, 13)]
     (said["news"], *listed), (said["reminder"],) = [told for told in turns if told]
     assert len(listed) == (tool == "TodoWrite")  # where a list is sent whole, it follows an edit
-    said["nudge"] = moments.stopped(desk, moments.Stop(agent="main")).text
-    (said["again"],) = moments.started(desk, "resume")
+    said["nudge"] = guidance.stopped(desk, guidance.Stop(agent="main")).text
+    (said["again"],) = guidance.started(desk, "resume")
     return said
 
 
@@ -52,7 +53,7 @@ def test_the_page_about_an_agent_shows_our_words_as_they_are(name: str) -> None:
 @pytest.mark.parametrize(("name", "tool"), MIRRORED.items())
 def test_the_page_about_an_agent_shows_our_words_to_a_model_with_a_list_of_its_own(name: str, tool: str) -> None:
     said = {about: text for about, text in words(tool).items() if about in ("news", "reminder", "nudge", "again")}
-    said["planning"] = brief.planning("/home/you/.local/state/punchlist/plans/k3x9q2mf.md")
+    said["planning"] = wording.planning("/home/you/.local/state/punchlist/plans/k3x9q2mf.md")
     assert {about: text for about, text in said.items() if f"```text\n{text}\n```" not in page(name)} == {}
 
 

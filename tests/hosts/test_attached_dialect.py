@@ -12,9 +12,9 @@ import pytest
 import punchlist
 from punchlist.dialects import PATHS
 from punchlist.hosts.claude_code import answer
+from punchlist.local.settings import attached_dialects, for_host, keep_dialect, load
 from punchlist.mcp import protocol
 from punchlist.policy.limits import tokens
-from punchlist.settings import attached_dialects, for_host, keep_dialect, load
 from tests.commands import do, run
 from tests.mcp.raw import Raw
 

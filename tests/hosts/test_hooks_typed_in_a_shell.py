@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 import punchlist
-from punchlist import ops, ties
-from punchlist.hosts.forged import typed_hook
-from punchlist.hosts.install.parts import hook_command
+from punchlist import ops
+from punchlist.hosts.typed_hooks import typed_hook
+from punchlist.install.parts import hook_command
+from punchlist.local import session_links
 from tests.commands import SCRIPT
 
 PAUSE = "The database schema is unclear and needs a decision of the user."
@@ -250,7 +251,7 @@ class TestCommandThatWasSeen:
 
 def is_looked_for() -> bool:
     """Whether a command was seen that may make an event up."""
-    return ties.tied(f"typed:{ties.of_process(os.getpid())}") is not None
+    return session_links.look_up(f"typed:{session_links.of_process(os.getpid())}") is not None
 
 
 @pytest.mark.parametrize(

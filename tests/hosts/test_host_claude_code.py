@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 import punchlist
-from punchlist import Plan, faults, ops
+from punchlist import Plan, ops
+from punchlist.local import faults
 from tests.commands import SCRIPT, do, run
 
 SESSION = "5d1c2f70-0000-4000-8000-000000000001"

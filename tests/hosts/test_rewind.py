@@ -12,7 +12,7 @@ import pytest
 
 import punchlist
 from punchlist.hosts.claude_code import answer
-from punchlist.hosts.rewind import went_back
+from punchlist.hosts.claude_code.rewind import went_back
 
 TODOS = [{"content": text, "status": "pending", "activeForm": text} for text in ("Read", "Mend")]
 LATER = [*TODOS, {"content": "Test", "status": "pending", "activeForm": "Test"}]

@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 
 import punchlist
-from punchlist import Desk, MemoryStore, ops, ties
-from punchlist.core.changes import Record, diff
+from punchlist import Desk, MemoryStore, ops
+from punchlist.core.diff import Record, diff
 from punchlist.dialects import claude_tasks
 from punchlist.hosts.mirror import mirrored
-from punchlist.stores import Home, Store, open_store
+from punchlist.local import session_links
+from punchlist.stores import PlanKey, Store, open_store
 from tests.commands import SCRIPT, do
 
 OLD = "2020-01-01T00:00:00.000Z"
@@ -44,7 +45,7 @@ def seat(store: Store, session: str, host: str = "claude-code", agent: str = "ma
 
 def bound(store: Store, session: str, host: str, plan: str, agent: str = "main") -> Desk:
     """The desk of a session that works from somebody else's plan."""
-    store.bind(Home(session=session, agent=agent, host=host), plan)
+    store.bind(PlanKey(session=session, agent=agent, host=host), plan)
     return seat(store, session, host, agent)
 
 
@@ -70,7 +71,7 @@ def test_the_second_session_is_called_like_its_program(store: Store) -> None:
 def test_whoever_is_alone_on_a_plan_is_main(store: Store) -> None:
     first = begun(store)
     assert (first.name, first.is_shared) == ("main", False)
-    assert store.recall(f"names/{first.plan.id}").names == {}
+    assert store.load_state(f"names/{first.plan.id}").names == {}
 
 
 def test_it_is_main_again_on_a_plan_of_its_own(store: Store) -> None:
@@ -81,7 +82,7 @@ def test_it_is_main_again_on_a_plan_of_its_own(store: Store) -> None:
     other.call("plan", {"add": ["Rest"]})
     own = bound(store, "b", "codex", other.plan.id)
     assert own.name == "codex", "that one is shared, too"
-    store.bind(Home(session="b", agent="main", host="codex"), first.plan.id)
+    store.bind(PlanKey(session="b", agent="main", host="codex"), first.plan.id)
     assert own.plan.id == first.plan.id
     assert own.name == "codex"
 
@@ -111,7 +112,7 @@ def test_sessions_that_begin_at_once_all_get_other_names(tmp_path: Path) -> None
         plan = first.plan.id
         names = [f"s{number}" for number in range(6)]
         for name in names:
-            first.store.bind(Home(session=name, agent="main", host="codex"), plan)
+            first.store.bind(PlanKey(session=name, agent="main", host="codex"), plan)
 
     def name_of(session: str) -> str:
         words = (
@@ -162,7 +163,7 @@ def test_a_session_that_is_new_to_a_plan_is_told_the_list_once(store: Store) -> 
 
 def test_the_mirrored_list_of_a_second_session_is_its_own(store: Store) -> None:
     first = begun(store)
-    store.bind(Home(session="b", agent="main", host="codex"), first.plan.id)
+    store.bind(PlanKey(session="b", agent="main", host="codex"), first.plan.id)
     second = Desk(store, session="b", host="codex", dialect="claude-code")
     second.news()
     todos = [
@@ -208,7 +209,7 @@ def test_an_item_that_waits_for_the_other_session_is_not_begun_for_it(store: Sto
 
 def test_a_list_that_marks_the_other_sessions_item_is_applied_and_told_who_works_on_it(store: Store) -> None:
     first = begun(store)
-    store.bind(Home(session="b", agent="main", host="codex"), first.plan.id)
+    store.bind(PlanKey(session="b", agent="main", host="codex"), first.plan.id)
     second = Desk(store, session="b", host="codex", dialect="codex")
     second.news()
 
@@ -237,7 +238,7 @@ def todo(desk: Desk, *operations: dict[str, Any]) -> str:
 
 def second_in_words(store: Store, plan: str) -> Desk:
     """A second session, whose model knows items by their words."""
-    store.bind(Home(session="b", agent="main", host="oh-my-pi"), plan)
+    store.bind(PlanKey(session="b", agent="main", host="oh-my-pi"), plan)
     return Desk(store, session="b", host="oh-my-pi", dialect="oh-my-pi")
 
 
@@ -281,13 +282,13 @@ def test_an_item_of_a_session_that_was_silent_for_an_hour_is_taken_by_naming_it(
     plan = punchlist.Plan("p1", revision=1, items=ops.start(ops.add(punchlist.Plan(), "Read"), "1").items, last_id=1)
     first, second = seat(store, "a"), seat(store, "b", "codex")
     made = Record(1, OLD, "main", first.reader_key, "native", "edit", diff(punchlist.Plan("p1"), plan))
-    store.save(None, plan, made, None, Home(session="a", agent="main", host="claude-code"))
-    second.store.bind(Home(session="b", agent="main", host="codex"), "p1")
+    store.save(None, plan, made, None, PlanKey(session="a", agent="main", host="claude-code"))
+    second.store.bind(PlanKey(session="b", agent="main", host="codex"), "p1")
     third = bound(store, "c", "gemini", "p1")
     assert (second.name, third.name) == ("main", "gemini"), "who is gone has no name any more"
     second.call("plan", {"add": ["Write"]})
     assert '1 "Read" is being worked on by agent main.' in third.call("plan", {"start": [1]}).text
-    store.bind(Home(session="b", agent="main", host="codex"), "p2")  # it left, and who was before it is silent
+    store.bind(PlanKey(session="b", agent="main", host="codex"), "p2")  # it left, and who was before it is silent
     assert '1 "Read" is yours now; agent main is not at work.' in third.call("plan", {"start": [1]}).text
     assert [(item.id, item.owner) for item in third.plan.busy] == [("1", "gemini")]
 
@@ -312,16 +313,18 @@ def test_sessions_that_each_number_their_own_tasks_mean_their_own_by_a_number(st
 
 def test_a_task_of_a_session_at_work_is_refused_and_that_of_a_silent_one_is_taken_over(store: Store) -> None:
     first = begun(store)
-    store.bind(Home(session="b", agent="main", host="claude-code"), first.plan.id)
+    store.bind(PlanKey(session="b", agent="main", host="claude-code"), first.plan.id)
     second = Desk(store, session="b", host="claude-code", dialect="claude-tasks")
     wish = {"taskId": "1", "status": "in_progress"}
     assert '1 "Read" is being worked on by agent main.' in second.call("TaskUpdate", wish).text
     assert [(item.id, item.owner) for item in first.plan.busy] == [("1", "")]
     plan = punchlist.Plan("p1", revision=1, items=ops.start(ops.add(punchlist.Plan(), "Read"), "1").items, last_id=1)
     made = Record(1, OLD, "main", seat(store, "old").reader_key, "native", "edit", diff(punchlist.Plan("p1"), plan))
-    store.save(None, plan, made, None, Home(session="old", agent="main", host="claude-code"))
-    store.keep("names/p1", store.recall("names/p1"), store.recall("names/p1")._replace(names={second.reader_key: "cc"}))
-    store.bind(Home(session="b", agent="main", host="claude-code"), "p1")
+    store.save(None, plan, made, None, PlanKey(session="old", agent="main", host="claude-code"))
+    store.save_state(
+        "names/p1", store.load_state("names/p1"), store.load_state("names/p1")._replace(names={second.reader_key: "cc"})
+    )
+    store.bind(PlanKey(session="b", agent="main", host="claude-code"), "p1")
     assert '1 "Read" is yours now; agent main is not at work.' in second.call("TaskUpdate", wish).text
     assert [(item.id, item.owner) for item in second.plan.busy] == [("1", "cc")]
 
@@ -454,14 +457,14 @@ def test_what_a_session_uses_tools_for_is_kept_with_its_own_item(agents: list[Ag
 
 
 def test_the_state_of_a_session_is_that_of_its_program(agents: list[Agent]) -> None:
-    assert ties.state_of("a") == ""
+    assert session_links.state_of("a") == ""
     first = started(agents, "claude-code", "a")
-    assert ties.state_of("a") == ties.BUSY
+    assert session_links.state_of("a") == session_links.BUSY
     first.hook("Stop", last_assistant_message="Done.")
-    assert ties.state_of("a") == ties.IDLE
+    assert session_links.state_of("a") == session_links.IDLE
     first.end()
-    assert ties.state_of("a") == ties.GONE
-    assert ties.state_of(ties.of_process(os.getpid())) == ties.BUSY
+    assert session_links.state_of("a") == session_links.GONE
+    assert session_links.state_of(session_links.of_process(os.getpid())) == session_links.BUSY
 
 
 def test_a_store_of_nobody_else_needs_no_names() -> None:

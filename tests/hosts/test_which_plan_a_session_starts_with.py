@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import punchlist
-from punchlist.stores import Home
+from punchlist.stores import PlanKey
 from tests.commands import SCRIPT, do
 
 HOSTS = ["claude-code", "codex", "gemini", "opencode", "oh-my-pi", "goose"]
@@ -118,7 +118,7 @@ def test_a_list_that_a_session_worked_from_once_is_not_given_away() -> None:
     start("s1")
     with punchlist.open(session="s1") as desk:
         desk.call("plan", {"start": [1]})
-        desk.store.bind(Home(desk.place, "s1", "main"), "elsewhere")
+        desk.store.bind(PlanKey(desk.place, "s1", "main"), "elsewhere")
     assert start("s2") == ""
 
 

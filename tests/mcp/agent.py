@@ -15,10 +15,10 @@ from typing import Any
 
 HOOK = """
 import sys
-from punchlist import ties
+from punchlist.local import session_links as ties
 kind, id, session, agent, host = sys.argv[1:]
 key = ties.of_tool_use(id) if kind == "tool" else ties.of_agent()
-assert ties.tie(key, ties.Who(session, agent, host))
+assert ties.link(key, ties.Who(session, agent, host))
 """
 SERVERS: dict[str, subprocess.Popen[str]] = {}
 INNER: list[subprocess.Popen[str]] = []

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from punchlist import Desk
 from punchlist.dialects import Dialect, Tool, offered
+from punchlist.local.settings import load
 from punchlist.mcp import serve
+from punchlist.mcp.callers import Callers, Given
 from punchlist.mcp.server import Server
-from punchlist.mcp.who import Callers, Given
-from punchlist.settings import load
 
 
 def moody(dialect: Dialect, session: str, desk: Callable[[], Desk]) -> tuple[Tool, ...]:

@@ -11,11 +11,11 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from punchlist.local.settings import load
 from punchlist.mcp import protocol
-from punchlist.mcp.lines import Lines, TooLong
+from punchlist.mcp.callers import Callers, Given
 from punchlist.mcp.server import Server
-from punchlist.mcp.who import Callers, Given
-from punchlist.settings import load
+from punchlist.mcp.transport import Lines, TooLong
 from tests.core.plans import often
 from tests.mcp.raw import ENVELOPE, ON_LINUX, Raw, kilobytes
 

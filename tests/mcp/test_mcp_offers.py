@@ -10,7 +10,7 @@ import pytest
 
 import punchlist
 from punchlist import ops
-from punchlist.switch import turn
+from punchlist.local.on_off import turn
 from tests.mcp.raw import ENVELOPE, Raw
 
 MOODY = [sys.executable, str(Path(__file__).parent / "moody.py")]
@@ -115,8 +115,8 @@ def test_a_fault_in_what_decides_of_tools_leaves_the_usual_ones() -> None:
         "import sys\n"
         "from punchlist.mcp import serve\n"
         "from punchlist.mcp.server import Server\n"
-        "from punchlist.mcp.who import Callers, Given\n"
-        "from punchlist.settings import load\n"
+        "from punchlist.mcp.callers import Callers, Given\n"
+        "from punchlist.local.settings import load\n"
         "def broken(dialect, session, desk): raise KeyError('oh')\n"
         "sys.exit(serve(Server(load(), Callers(Given(), {}), offer=broken)))\n"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from punchlist import Desk, MemoryStore
-from punchlist.settings import load
+from punchlist.local.settings import load
 from punchlist.stores import Store, open_store
 
 ITEMS = (("Read", "completed"), ("Write", "in_progress"), ("Test", "pending"))

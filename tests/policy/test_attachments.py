@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from punchlist import Desk, ops
-from punchlist.attachments import TURN, attached, to_json
+from punchlist.desk.attachments import TURN, attached, to_json
+from punchlist.desk.guidance import started, was_prompted
 from punchlist.dialects import PATHS
-from punchlist.moments import started, was_prompted
-from punchlist.policy.brief import CONTEXTS
-from punchlist.policy.listen import tally
+from punchlist.policy.conversation import tally
+from punchlist.policy.wording import CONTEXTS
 from tests.policy.desks import ITEMS, desk, planned
 from tests.policy.talk import conversation, tools
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from punchlist import Desk, MemoryStore, ops
-from punchlist.attachments import attached
 from punchlist.cli.history import with_departed
-from punchlist.core.changes import describe
+from punchlist.core.diff import describe
+from punchlist.desk.attachments import attached
 from tests.commands import do
 from tests.policy.desks import desk, entries
 

@@ -12,11 +12,11 @@ import pytest
 
 import punchlist
 from punchlist import Desk, PauseRecorder, Plan, ops
-from punchlist.attachments import TURN, attached
+from punchlist.desk.attachments import TURN, attached
+from punchlist.desk.guidance import Stop, Work, started, stopped, was_prompted, worked
+from punchlist.desk.plan_mode import approved, plan_file, read_plan_file, write_plan_file
 from punchlist.dialects import PATHS, load
-from punchlist.moments import Stop, Work, started, stopped, was_prompted, worked
-from punchlist.planning import approved, plan_file, read_plan_file, write_plan_file
-from punchlist.switch import turn
+from punchlist.local.on_off import turn
 from tests.commands import run
 from tests.policy.desks import desk, planned
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punchlist import Desk, Plan, ops
-from punchlist.core.model import Pace
-from punchlist.moments import Stop, Work, started, stopped, was_prompted, worked
+from punchlist.core.model import SessionState
+from punchlist.desk.guidance import Stop, Work, started, stopped, was_prompted, worked
+from punchlist.policy.continuation import next_item
 from punchlist.policy.limits import tokens
-from punchlist.policy.resume import next_item
 from tests.core.plans import often
 from tests.policy.desks import planned
 
@@ -71,7 +71,7 @@ def test_whatever_happens_pushes_and_reminders_stay_within_bounds_and_off_the_us
     at = planned()
     nudges = idle = spent = 0
     is_waiting = False
-    before: tuple[int, Pace] = (at.plan.revision, at.pace)
+    before: tuple[int, SessionState] = (at.plan.revision, at.pace)
     for step in steps:
         plan = at.plan
         if isinstance(step, str):
@@ -98,7 +98,7 @@ def test_after_a_stop_by_the_user_nothing_sends_the_agent_on(steps: list[str | t
     at = planned()
     for number, step in enumerate(steps):
         if number == when:
-            at.paced(lambda pace: pace._replace(stopped=True))
+            at.update_state(lambda pace: pace._replace(stopped=True))
         if isinstance(step, str):
             ACTIONS[step](at)
         else:

@@ -11,11 +11,11 @@ import pytest
 import punchlist
 from punchlist import Desk, MemoryStore, ops
 from punchlist.agent.loop import prompt_of
-from punchlist.attachments import TURN, attached
+from punchlist.desk.attachments import TURN, attached
+from punchlist.desk.guidance import Stop, Work, end_quiet, enter_quiet, stopped, was_prompted, worked
+from punchlist.desk.plan_mode import entered, left, makes_commit
 from punchlist.hosts.claude_code import answer
-from punchlist.moments import Stop, Work, end_quiet, enter_quiet, stopped, was_prompted, worked
-from punchlist.planning import entered, left, makes_commit
-from tests.agent.sites import agent, call, turn
+from tests.agent.contexts import agent, call, turn
 
 COMMIT = {"command": "git add -A && git -C repo commit -m 'It works'"}
 

@@ -11,12 +11,13 @@ import pytest
 
 import punchlist
 from punchlist import Desk, Plan, ops
-from punchlist.attachments import FAILED, TURN, Attachment, attached, is_due, reminders
-from punchlist.core.model import Pace
-from punchlist.moments import Work, limits_of, worked
+from punchlist.core.model import SessionState
+from punchlist.desk.attachments import FAILED, TURN, Attachment, attached, is_due, reminders
+from punchlist.desk.guidance import Work, limits_of, worked
+from punchlist.local import settings as settings_of
+from punchlist.policy.conversation import REMINDER, Tally, tally
 from punchlist.policy.limits import OF_DIALECT, OURS, tokens
-from punchlist.policy.listen import REMINDER, Tally, tally
-from punchlist.policy.remind import afforded
+from punchlist.policy.reminders import afforded
 from tests.commands import run
 from tests.policy.desks import desk, planned
 from tests.policy.talk import conversation, tools, user
@@ -336,10 +337,10 @@ def test_the_budget_is_the_session_s_and_lasts_over_a_change_of_the_plan() -> No
 def test_without_a_session_the_budget_is_the_plan_s() -> None:
     store = punchlist.MemoryStore()
     for place in ("/one", "/two"):
-        at = Desk(store, place=place, settings=punchlist.settings.load({}, environ={}))
+        at = Desk(store, place=place, settings=settings_of.load({}, environ={}))
         at.change(lambda plan: ops.add(plan, "Read"))
         at.news()
-        assert at.pace == Pace()
+        assert at.pace == SessionState()
         assert texts(at, "say*10") != []
         assert at.pace.spent > 0
 
@@ -355,13 +356,13 @@ def test_what_a_text_costs_is_rather_counted_too_high_than_too_low() -> None:
     }  # in o200k_base
     assert all(tokens(text) >= cost for text, cost in known.items())
     assert tokens("\ud800") >= 1
-    pace = Pace(spent=390)
+    pace = SessionState(spent=390)
     assert afforded("x" * 400, pace, OURS) is None
     assert afforded("x" * 400, pace, OF_DIALECT["claude-code"]) is not None
 
 
 def test_the_limits_are_the_dialect_s_until_the_user_sets_them() -> None:
-    own = punchlist.settings.load({}, environ={})
+    own = settings_of.load({}, environ={})
     assert (limits_of(own, "claude-code").remind_after, limits_of(own, "claude-code").remind_again) == (7, 3)
     assert (limits_of(own, "gencode").remind_after, limits_of(own).remind_after, limits_of(own).budget) == (10, 10, 400)
     found = limits_of(own._replace(remind_after=4, remind_again=2, reminder_budget=50), "claude-code")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from punchlist import ops
-from punchlist.attachments import attached
-from punchlist.moments import Stop, started, stopped
+from punchlist.desk.attachments import attached
+from punchlist.desk.guidance import Stop, started, stopped
 from tests.policy.desks import desk, planned
 
 LONG = ("Reject rows that have more columns than the header, and log each with its line number. " * 6)[:499] + "."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from punchlist import Desk, ops
-from punchlist.settings import load
+from punchlist.local.settings import load
 from punchlist.stores import Store
 from tests.core.plans import texts
 from tests.stores.following import PATIENCE, Follower

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 import punchlist
-from punchlist import Desk, Refused, StoreError, planning
-from punchlist.core.changes import Record, noted
+from punchlist import Desk, Refused, StoreError
+from punchlist.core.diff import Record, noted
 from punchlist.core.model import Plan
 from punchlist.core.ops import add
-from punchlist.stores import Home, open_store
+from punchlist.desk import plan_mode
+from punchlist.stores import PlanKey, open_store
 from punchlist.stores.json_dir import JsonStore
 
 SECRET = "- [ ] a secret of the user\n"
@@ -26,7 +27,7 @@ def hostile(url: str, id: str, session: str = "team") -> None:
     """A plan with an id that was made by hand."""
     plan, changes = noted(Plan(id), add(Plan(id), "Do it"), "user", "2026-01-01T00:00:00.000Z")
     store = open_store(url)
-    home = Home("/here", session, "main")
+    home = PlanKey("/here", session, "main")
     record = Record(1, "2026-01-01T00:00:00.000Z", "user", changes=changes)
     store.save(None, plan._replace(revision=1), record, None, home)
     store.close()
@@ -79,12 +80,12 @@ def test_a_plan_s_id_from_a_shared_store_reads_and_writes_no_file_of_the_user(
 @pytest.mark.parametrize("id", IDS)
 def test_an_id_that_is_not_one_of_ours_names_no_plan_file(id: str) -> None:
     with pytest.raises(Refused, match="cannot name a file"):
-        planning.plan_file(Plan(id))
+        plan_mode.plan_file(Plan(id))
 
 
 @pytest.mark.parametrize("id", ["abcd2345", "3f2a9c01b7de", "p1"])
 def test_an_id_as_any_version_made_it_names_one(id: str) -> None:
-    assert planning.plan_file(Plan(id)).endswith(f"{os.sep}plans{os.sep}{id}.md")
+    assert plan_mode.plan_file(Plan(id)).endswith(f"{os.sep}plans{os.sep}{id}.md")
 
 
 @pytest.mark.parametrize("id", IDS)
@@ -106,7 +107,7 @@ def test_a_plan_s_id_with_a_path_can_be_carried_to_a_session_with_an_id_of_ours(
     hostile(url, "../../x")
     with punchlist.open(url, session="mine") as desk:
         desk.carry("team", "mine")
-        assert planning.has_own_id(desk.plan)
+        assert plan_mode.has_own_id(desk.plan)
 
 
 POINTERS = {

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from punchlist import Desk, Item, Pause, Plan, Reader, StaleRevision, StoreError, ops
-from punchlist.core.changes import Record, diff
+from punchlist.core.diff import Record, diff
 from punchlist.core.model import Closing
-from punchlist.settings import load
-from punchlist.stores import Home, Store, open_store
+from punchlist.local.settings import load
+from punchlist.stores import PlanKey, Store, open_store
 from punchlist.stores.json_dir.form import safe_stem_of
 
 LIST, HISTORY = "s1-agent-s1.json", "s1-agent-s1.history.jsonl"
@@ -61,7 +61,7 @@ def add(desk: Desk, *texts: str) -> Plan:
     return desk.change(lambda plan: ops.extend(plan, [{"text": text} for text in texts]))
 
 
-def saved(store: Store, plan: Plan, home: Home, at: str = "2026-01-01T00:00:00.000Z") -> Plan:
+def saved(store: Store, plan: Plan, home: PlanKey, at: str = "2026-01-01T00:00:00.000Z") -> Plan:
     """Save a new plan in one record."""
     store.save(None, plan, Record(1, at, "user", changes=diff(Plan(plan.id), plan)), None, home)
     return plan
@@ -122,7 +122,7 @@ def test_an_empty_list_is_an_empty_array(folder: Path) -> None:
 
 
 def test_everything_a_plan_holds_is_read_back(folder: Path) -> None:
-    saved(opened(folder), FULL, Home("/here", "s1", "main"))
+    saved(opened(folder), FULL, PlanKey("/here", "s1", "main"))
     assert opened(folder).load("p1") == FULL
 
     more = FULL._replace(revision=2, items=FULL.items[1:])
@@ -157,7 +157,7 @@ def test_the_history_says_whose_plan_it_is_and_which_list_every_record_led_to(fo
 def test_files_and_directories_are_private(folder: Path) -> None:
     desk = desk_in(folder)
     add(desk, "one")
-    desk.store.bind(Home("/here", "s2", "main"), desk.plan.id)
+    desk.store.bind(PlanKey("/here", "s2", "main"), desk.plan.id)
     for path in (folder, *folder.rglob("*")):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
@@ -166,8 +166,8 @@ def test_whoever_writes_has_heard_of_it_without_a_line_of_its_own(folder: Path) 
     desk = desk_in(folder)
     desk.call("plan", {"add": ["one"]})
     assert len(lines(folder)) == 2
-    assert opened(folder).glance(desk.plan.id, desk.reader_key) == (1, Reader(1))
-    assert opened(folder).glance(desk.plan.id, "another") == (1, Reader(0))
+    assert opened(folder).peek(desk.plan.id, desk.reader_key) == (1, Reader(1))
+    assert opened(folder).peek(desk.plan.id, "another") == (1, Reader(0))
 
 
 def test_what_a_reader_has_heard_is_kept_once(folder: Path) -> None:
@@ -175,7 +175,7 @@ def test_what_a_reader_has_heard_is_kept_once(folder: Path) -> None:
     plan = add(desk, "one").id
     for _ in range(3):
         desk.store.remember(plan, "s2/x", Reader(1))
-    assert opened(folder).glance(plan, "s2/x") == (1, Reader(1))
+    assert opened(folder).peek(plan, "s2/x") == (1, Reader(1))
     assert len(lines(folder)) == 3
 
 
@@ -198,7 +198,7 @@ def test_a_running_process_reads_only_what_was_added(folder: Path) -> None:
 
 def test_an_old_revision_is_refused_and_nothing_is_written(folder: Path) -> None:
     store = opened(folder)
-    plan = saved(store, Plan("p1", revision=1), Home("/here", "s1", "main"))
+    plan = saved(store, Plan("p1", revision=1), PlanKey("/here", "s1", "main"))
     other = opened(folder)
     newer = plan._replace(revision=2, title="theirs")
     other.save(plan, newer, Record(2, "t", "user", changes=diff(plan, newer)), None, None)
@@ -214,10 +214,10 @@ def test_an_old_revision_is_refused_and_nothing_is_written(folder: Path) -> None
 
 @pytest.mark.parametrize("id", ["p1", "p2"])
 def test_a_session_is_given_one_plan(folder: Path, id: str) -> None:
-    saved(opened(folder), Plan("p1", revision=1), Home("/here", "s1", "main"))
+    saved(opened(folder), Plan("p1", revision=1), PlanKey("/here", "s1", "main"))
     with pytest.raises(StaleRevision):
-        saved(opened(folder), Plan(id, revision=1), Home("/here", "s1", "main"))
-    assert opened(folder).find(Home(session="s1", agent="main")) == "p1"
+        saved(opened(folder), Plan(id, revision=1), PlanKey("/here", "s1", "main"))
+    assert opened(folder).find(PlanKey(session="s1", agent="main")) == "p1"
     assert len(opened(folder).plans(9)) == 1
 
 
@@ -408,8 +408,8 @@ def test_a_directory_of_claude_code_opens_as_it_is(folder: Path) -> None:
 
 def test_a_session_of_claude_code_that_is_not_asked_for_is_left_alone(folder: Path) -> None:
     write(folder / f"{SESSION}-agent-{SESSION}.json", [todo("first")])
-    assert opened(folder).find(Home(session="another", agent="main")) == ""
-    assert opened(folder).find(Home(session=SESSION, agent=SESSION)) == ""
+    assert opened(folder).find(PlanKey(session="another", agent="main")) == ""
+    assert opened(folder).find(PlanKey(session=SESSION, agent=SESSION)) == ""
     assert [path.name for path in folder.iterdir() if path.is_file()] == [f"{SESSION}-agent-{SESSION}.json"]
 
 
@@ -602,7 +602,7 @@ NAMES = (
 
 def test_no_name_leads_elsewhere_or_to_another_plan(folder: Path, tmp_path: Path) -> None:
     around = set(tmp_path.rglob("*")) - set(folder.rglob("*"))
-    homes = [Home("/here", session, agent) for session in NAMES for agent in ("main", "b", "agent-b", session)]
+    homes = [PlanKey("/here", session, agent) for session in NAMES for agent in ("main", "b", "agent-b", session)]
     homes = list(dict.fromkeys(homes))
     store = opened(folder)
     for number, home in enumerate(homes):
@@ -623,7 +623,7 @@ def test_the_ids_of_plans_are_names_too(folder: Path) -> None:
     store = opened(folder)
     for name in NAMES:
         assert store.load(name) is None
-        saved(store, Plan(name, revision=1, title=name), Home(f"/here/{name}", "", "main"))
+        saved(store, Plan(name, revision=1, title=name), PlanKey(f"/here/{name}", "", "main"))
     for name in NAMES:
         assert opened(folder).load(name) == Plan(name, revision=1, title=name)
     assert not (folder.parent / "x").exists()
@@ -631,37 +631,37 @@ def test_the_ids_of_plans_are_names_too(folder: Path) -> None:
 
 def test_a_plan_without_session_and_a_session_called_like_it_are_two(folder: Path) -> None:
     store = opened(folder)
-    saved(store, Plan("abc", revision=1, title="without"), Home("/here", "", "main"))
-    assert store.find(Home(session="abc", agent="main")) == ""
-    saved(store, Plan("p2", revision=1, title="with"), Home("/here", "abc", "main"))
-    assert opened(folder).find(Home(session="abc", agent="main")) == "p2"
+    saved(store, Plan("abc", revision=1, title="without"), PlanKey("/here", "", "main"))
+    assert store.find(PlanKey(session="abc", agent="main")) == ""
+    saved(store, Plan("p2", revision=1, title="with"), PlanKey("/here", "abc", "main"))
+    assert opened(folder).find(PlanKey(session="abc", agent="main")) == "p2"
     assert [plan.title for id in ("abc", "p2") if (plan := opened(folder).load(id))] == ["without", "with"]
 
 
 def test_without_a_session_the_main_plan_touched_last_in_a_place_is_found(folder: Path) -> None:
     store = opened(folder)
     for number, agent in enumerate(("main", "main", "sub"), 1):
-        saved(store, Plan(f"p{number}", revision=1), Home("/here", f"s{number}", agent))
-    assert opened(folder).find(Home("/here")) == "p2"
-    assert opened(folder).find(Home("/there")) == ""
+        saved(store, Plan(f"p{number}", revision=1), PlanKey("/here", f"s{number}", agent))
+    assert opened(folder).find(PlanKey("/here")) == "p2"
+    assert opened(folder).find(PlanKey("/there")) == ""
 
     one, two = Plan("p1", revision=1), Plan("p1", revision=2, title="x")
     store.save(one, two, Record(2, "t", "user", changes=diff(one, two)), None, None)
-    assert opened(folder).find(Home("/here")) == "p1"
+    assert opened(folder).find(PlanKey("/here")) == "p1"
 
     for path in folder.glob("s1-agent-s1*"):
         path.unlink()
-    assert opened(folder).find(Home("/here")) == "p2", "the last but one, when the last is gone"
+    assert opened(folder).find(PlanKey("/here")) == "p2", "the last but one, when the last is gone"
 
 
 def test_sessions_are_bound_to_a_plan_and_listed_in_order(folder: Path) -> None:
     store = opened(folder)
-    saved(store, Plan("p1", revision=1), Home("/here", "s1", "main"), at="2026-01-01")
-    saved(store, Plan("p2", revision=1), Home("/here", "s2", "main", parent="p1"), at="2026-01-02")
-    store.bind(Home("/here", "s3", "main"), "p1")
-    store.bind(Home("/here", "s2", "main"), "p1")
+    saved(store, Plan("p1", revision=1), PlanKey("/here", "s1", "main"), at="2026-01-01")
+    saved(store, Plan("p2", revision=1), PlanKey("/here", "s2", "main", parent="p1"), at="2026-01-02")
+    store.bind(PlanKey("/here", "s3", "main"), "p1")
+    store.bind(PlanKey("/here", "s2", "main"), "p1")
 
-    assert opened(folder).find(Home(session="s2", agent="main")) == "p1"
+    assert opened(folder).find(PlanKey(session="s2", agent="main")) == "p1"
     second, first = opened(folder).plans(9)
     assert (first.id, first.sessions, first.parent) == ("p1", ("s1", "s3", "s2"), "")
     assert (second.id, second.sessions, second.parent) == ("p2", (), "p1")
@@ -670,15 +670,15 @@ def test_sessions_are_bound_to_a_plan_and_listed_in_order(folder: Path) -> None:
 
 def test_the_pointers_are_made_anew_from_the_histories(folder: Path) -> None:
     store = opened(folder)
-    saved(store, Plan("p1", revision=1), Home("/here", "s1", "main"), at="2026-01-01")
-    saved(store, Plan("p2", revision=1), Home("/here", "s2", "main"), at="2026-01-02")
-    saved(store, Plan("p3", revision=1), Home("/there", "", "main"), at="2025-01-01")
-    store.bind(Home("/here", "s2", "main"), "p1")
+    saved(store, Plan("p1", revision=1), PlanKey("/here", "s1", "main"), at="2026-01-01")
+    saved(store, Plan("p2", revision=1), PlanKey("/here", "s2", "main"), at="2026-01-02")
+    saved(store, Plan("p3", revision=1), PlanKey("/there", "", "main"), at="2025-01-01")
+    store.bind(PlanKey("/here", "s2", "main"), "p1")
     subprocess.run(["rm", "-r", str(folder / ".punchlist")], check=True)
 
     again = opened(folder)
-    assert [again.find(Home(session=name, agent="main")) for name in ("s1", "s2", "s3")] == ["p1", "p1", ""]
-    assert again.find(Home("/here")) == "p2"
+    assert [again.find(PlanKey(session=name, agent="main")) for name in ("s1", "s2", "s3")] == ["p1", "p1", ""]
+    assert again.find(PlanKey("/here")) == "p2"
     assert again.load("p3") == Plan("p3", revision=1)
 
 
@@ -699,7 +699,7 @@ def test_files_that_were_brought_from_elsewhere_are_found_by_their_session(folde
 def grown(folder: Path) -> Plan:
     """A plan with a record a day, from the first of January to the fourth."""
     store = opened(folder)
-    plan = saved(store, Plan("p1", revision=1, title="1"), Home("/here", "s1", "main"), at="2026-01-01")
+    plan = saved(store, Plan("p1", revision=1, title="1"), PlanKey("/here", "s1", "main"), at="2026-01-01")
     for day in (2, 3, 4):
         after = ops.add(plan, f"item {day}")._replace(revision=day, title=str(day))
         reader = Reader(day) if day < 4 else None
@@ -707,7 +707,7 @@ def grown(folder: Path) -> Plan:
             plan, after, Record(day, f"2026-01-0{day}", "x", f"r{day}", "", "edit", diff(plan, after)), reader, None
         )
         plan = after
-    store.bind(Home("/here", "s2", "main"), "p1")
+    store.bind(PlanKey("/here", "s2", "main"), "p1")
     return plan
 
 
@@ -719,9 +719,9 @@ def test_trimming_forgets_what_is_older_and_nothing_else(folder: Path, before: s
     store = opened(folder)
     assert store.load("p1") == plan
     assert store.history("p1") == whole[gone:]
-    assert store.find(Home(session="s2", agent="main")) == "p1"
+    assert store.find(PlanKey(session="s2", agent="main")) == "p1"
     assert store.plans(1)[0].touched == "2026-01-04"
-    assert store.glance("p1", "r2")[1] == Reader(2 if gone < 2 else 0)
+    assert store.peek("p1", "r2")[1] == Reader(2 if gone < 2 else 0)
     assert store.trim(before) == {}
 
 
@@ -750,14 +750,14 @@ def test_what_readers_have_heard_is_forgotten_with_time(folder: Path) -> None:
     plan = add(desk_in(folder), "first")
     opened(folder).remember(plan.id, "r", Reader(1))
     assert opened(folder).trim("2000") == {}
-    assert opened(folder).glance(plan.id, "r") == (1, Reader(1))
+    assert opened(folder).peek(plan.id, "r") == (1, Reader(1))
     assert sum(opened(folder).trim("9999").values()) == 1
-    assert opened(folder).glance(plan.id, "r") == (1, Reader(0))
+    assert opened(folder).peek(plan.id, "r") == (1, Reader(0))
 
 
 def test_a_clock_that_went_back_leaves_no_hole(folder: Path) -> None:
     store = opened(folder)
-    plan = saved(store, Plan("p1", revision=1), Home("/here", "s1", "main"), at="2026-02-01")
+    plan = saved(store, Plan("p1", revision=1), PlanKey("/here", "s1", "main"), at="2026-02-01")
     after = ops.add(plan, "first")._replace(revision=2)
     store.save(plan, after, Record(2, "2026-01-01", "user", changes=diff(plan, after)), None, None)
     assert store.trim("2026-01-15") == {}
@@ -773,7 +773,7 @@ def test_a_store_needs_a_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     for url, path in (("json:a/b", tmp_path / "a" / "b"), ("json:~/c", tmp_path / "c")):
-        saved(open_store(url), Plan("p1", revision=1), Home("/here", "s1", "main"))
+        saved(open_store(url), Plan("p1", revision=1), PlanKey("/here", "s1", "main"))
         assert (path / LIST).exists()
 
 

@@ -15,8 +15,8 @@ import pytest
 
 from punchlist import Desk, Plan, StoreError, ops
 from punchlist.core.rules import faults
-from punchlist.settings import load
-from punchlist.stores import Home, open_store
+from punchlist.local.settings import load
+from punchlist.stores import PlanKey, open_store
 from punchlist.stores.json_dir.form import lines_of, text_of
 
 NAME = "s1-agent-s1"
@@ -223,15 +223,15 @@ def test_a_single_letter_that_is_not_as_it_was_is_noticed(folder: Path, history_
 def test_what_readers_heard_and_who_is_bound_survives_a_damaged_line(folder: Path, history_path: Path) -> None:
     plan = grown(folder)
     store = open_store(f"json:{folder}")
-    store.remember(plan.id, "r", store.glance(plan.id, "")[1]._replace(seen=3))
-    store.bind(Home("/here", "s2", "main"), plan.id)
+    store.remember(plan.id, "r", store.peek(plan.id, "")[1]._replace(seen=3))
+    store.bind(PlanKey("/here", "s2", "main"), plan.id)
     data = bytearray(history_path.read_bytes())
     data[data.index(b'"revision": 2')] = 0
     history_path.write_bytes(data)
     with pytest.raises(StoreError):
         desk_in(folder).plan  # noqa: B018
     again = open_store(f"json:{folder}")
-    assert again.glance(plan.id, "r")[1].seen == 3
+    assert again.peek(plan.id, "r")[1].seen == 3
     assert again.plans(1)[0].sessions == ("s1", "s2")
 
 
@@ -252,7 +252,7 @@ def test_the_parent_of_a_plan_that_became_a_copy_survives_a_damaged_line(folder:
 def test_a_line_of_a_reader_that_is_damaged_costs_no_record(folder: Path, history_path: Path) -> None:
     plan = grown(folder)
     desk = desk_in(folder, "s2")
-    open_store(f"json:{folder}").remember(plan.id, "r", desk.store.glance(plan.id, "")[1]._replace(seen=3))
+    open_store(f"json:{folder}").remember(plan.id, "r", desk.store.peek(plan.id, "")[1]._replace(seen=3))
     add(desk_in(folder), "item 5")
     data = bytearray(history_path.read_bytes())
     data[data.index(b'{"reader"')] = 0
@@ -531,8 +531,8 @@ def test_a_pointer_that_cannot_be_read_is_made_anew_and_kept_aside(folder: Path,
         path.write_bytes(damage)
     again = open_store(f"json:{folder}")
     assert again.load(plan.id) == plan
-    assert again.find(Home("/here", "s9", "main")) == plan.id
-    assert again.find(Home("/here")) == plan.id
+    assert again.find(PlanKey("/here", "s9", "main")) == plan.id
+    assert again.find(PlanKey("/here")) == plan.id
     assert [path.read_bytes() for path in pointer.parent.glob(f"{pointer.name}.damaged-*")] == [damage]
 
 
@@ -562,7 +562,7 @@ def test_many_pointers_that_cannot_be_read_are_made_anew_at_once(folder: Path) -
     for path in (folder / ".punchlist" / "ids").iterdir():
         path.write_bytes(b"")
     again = open_store(f"json:{folder}")
-    assert {again.find(Home(session=session, agent="main")) for session in plans} == {p.id for p in plans.values()}
+    assert {again.find(PlanKey(session=session, agent="main")) for session in plans} == {p.id for p in plans.values()}
     assert len(again.plans(1_000)) == 150
     assert len(list((folder / ".punchlist" / "ids").glob("*.damaged-*"))) == 150
 

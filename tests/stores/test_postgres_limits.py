@@ -24,7 +24,7 @@ import pytest
 import punchlist
 from punchlist import Desk, StoreError, ops
 from punchlist.core.model import Reader
-from punchlist.settings import load
+from punchlist.local.settings import load
 from punchlist.stores import open_store
 from punchlist.stores.postgres import PostgresStore, _passes
 from tests.core.plans import texts

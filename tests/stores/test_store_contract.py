@@ -21,12 +21,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punchlist import Desk, MemoryStore, ops
-from punchlist.core.changes import Record, diff
+from punchlist.core.diff import Record, diff
 from punchlist.core.errors import Refused, StaleRevision, StoreError
-from punchlist.core.model import DONE, NOTHING, USER, Pace, Plan, Reader
+from punchlist.core.model import DONE, NOTHING, USER, Plan, Reader, SessionState
 from punchlist.core.rules import faults
-from punchlist.settings import load
-from punchlist.stores import Home, Store, open_store
+from punchlist.local.settings import load
+from punchlist.stores import PlanKey, Store, open_store
 from tests.core.plans import HOSTILE, Wish, granted, ids, often, plan_of, plans, texts, wishes
 
 SETTINGS = load({}, environ={})
@@ -35,19 +35,19 @@ _numbers = count(1)
 
 
 def saved(
-    store: Store, before: Plan | None, after: Plan, *, reader: str = "", by: str = USER, home: Home | None = None
+    store: Store, before: Plan | None, after: Plan, *, reader: str = "", by: str = USER, home: PlanKey | None = None
 ) -> Plan:
     """Save what a plan has become, as the desk does; a new plan gets an id."""
     after = after._replace(id=after.id or f"plan{next(_numbers)}", revision=(before.revision if before else 0) + 1)
     changes = diff(before or Plan(), after)
     record = Record(after.revision, "noon", by, reader, "native", "edit", changes)
     heard = Reader(after.revision) if reader else None
-    store.save(before, after, record, heard, home if before else home or Home())
+    store.save(before, after, record, heard, home if before else home or PlanKey())
     return after
 
 
 def seen(store: Store, plan: Plan, reader: str) -> int:
-    return store.glance(plan.id, reader)[1].seen
+    return store.peek(plan.id, reader)[1].seen
 
 
 # --- plans ---------------------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ def seen(store: Store, plan: Plan, reader: str) -> int:
 
 def test_a_plan_that_was_never_saved_is_not_there(store: Store) -> None:
     assert store.load("nothing") is None
-    assert store.glance("nothing", "me") == (0, Reader())
+    assert store.peek("nothing", "me") == (0, Reader())
     assert store.history("nothing") == []
 
 
@@ -69,8 +69,8 @@ def test_an_empty_list_that_is_imported_is_a_plan(store: Store) -> None:
 
 
 def test_a_session_with_two_agents_on_one_plan_is_listed_once(store: Store) -> None:
-    plan = saved(store, None, plan_of("a"), home=Home(session="s", agent="main"))
-    store.bind(Home(session="s", agent="helper"), plan.id)
+    plan = saved(store, None, plan_of("a"), home=PlanKey(session="s", agent="main"))
+    store.bind(PlanKey(session="s", agent="helper"), plan.id)
     assert [listing.sessions for listing in store.plans(1)] == [("s",)]
 
 
@@ -80,7 +80,7 @@ def test_a_plan_comes_back_as_it_was_saved(store: Store) -> None:
     def comes_back(plan: Plan) -> None:
         kept = saved(store, None, plan._replace(id=""))
         assert store.load(kept.id) == kept
-        assert store.glance(kept.id, "")[0] == kept.revision
+        assert store.peek(kept.id, "")[0] == kept.revision
 
     comes_back()
 
@@ -177,7 +177,7 @@ def test_a_record_comes_back_as_it_was_written(store: Store) -> None:
 
 @pytest.mark.parametrize("small", [True, False])
 def test_a_save_for_a_session_that_works_from_another_plan_by_now_is_refused(store: Store, small: bool) -> None:
-    seat = Home(session="s")
+    seat = PlanKey(session="s")
     plan = saved(store, None, plan_of("a"), reader="me", home=seat)
     other = saved(store, None, plan_of("b"))
     after = ops.complete(plan, "1") if small else ops.extend(plan, [{"text": "c"}])
@@ -241,15 +241,15 @@ def test_a_save_by_another_is_not_heard_and_what_was_heard_is_not_forgotten(
 ) -> None:
     plan = saved(store, None, plan_of("a"), reader="one")
     if looking:
-        store.glance(plan.id, second)
+        store.peek(plan.id, second)
     plan = saved(store, plan, ops.complete(plan, "1"), reader=second)
     assert seen(store, plan, "one") == 1
 
 
 def test_what_was_heard_is_not_forgotten_when_two_plans_are_saved_in_turn(store: Store) -> None:
     one, two = saved(store, None, plan_of("a"), reader="r"), saved(store, None, plan_of("b"), reader="r")
-    store.glance(one.id, "")
-    store.glance(two.id, "")
+    store.peek(one.id, "")
+    store.peek(two.id, "")
     saved(store, one, ops.complete(one, "1"))
     saved(store, two, ops.complete(two, "1"))
     assert (seen(store, one, "r"), seen(store, two, "r")) == (1, 1)
@@ -265,44 +265,44 @@ def test_readers_of_different_plans_are_different_readers(store: Store) -> None:
 
 
 def test_a_session_and_agent_is_bound_to_its_plan(store: Store) -> None:
-    plan = saved(store, None, plan_of("a"), home=Home("/here", "s1", "main"))
-    assert store.find(Home(session="s1", agent="main")) == plan.id
-    assert store.find(Home(session="s1", agent="other")) == ""
-    assert store.find(Home(session="s2", agent="main")) == ""
+    plan = saved(store, None, plan_of("a"), home=PlanKey("/here", "s1", "main"))
+    assert store.find(PlanKey(session="s1", agent="main")) == plan.id
+    assert store.find(PlanKey(session="s1", agent="other")) == ""
+    assert store.find(PlanKey(session="s2", agent="main")) == ""
 
 
 def test_a_session_and_agent_has_one_plan_only(store: Store) -> None:
-    first = saved(store, None, plan_of("a"), home=Home("/here", "s1", "main"))
+    first = saved(store, None, plan_of("a"), home=PlanKey("/here", "s1", "main"))
     with pytest.raises(StaleRevision):
-        saved(store, None, plan_of("b")._replace(id="second"), home=Home("/here", "s1", "main"))
-    assert store.find(Home(session="s1", agent="main")) == first.id
+        saved(store, None, plan_of("b")._replace(id="second"), home=PlanKey("/here", "s1", "main"))
+    assert store.find(PlanKey(session="s1", agent="main")) == first.id
     assert store.load("second") is None
     assert store.history("second") == []
-    assert store.find(Home("/here")) == first.id
+    assert store.find(PlanKey("/here")) == first.id
 
 
 def test_a_plan_without_a_session_is_bound_to_none(store: Store) -> None:
     for place in ("/here", "/there"):
-        saved(store, None, plan_of("a"), home=Home(place, "", "main"))
-    assert store.find(Home(session="", agent="main")) == ""
+        saved(store, None, plan_of("a"), home=PlanKey(place, "", "main"))
+    assert store.find(PlanKey(session="", agent="main")) == ""
 
 
 def test_two_who_begin_a_plan_in_one_place_at_once_begin_one(store: Store) -> None:
-    one = saved(store, None, plan_of("a"), home=Home("/here", "", "main"))
+    one = saved(store, None, plan_of("a"), home=PlanKey("/here", "", "main"))
     with pytest.raises(StaleRevision):
-        saved(store, None, plan_of("b"), home=Home("/here", "", "main"))
-    assert store.find(Home("/here")) == one.id
+        saved(store, None, plan_of("b"), home=PlanKey("/here", "", "main"))
+    assert store.find(PlanKey("/here")) == one.id
 
 
 def test_what_was_heard_is_never_unheard(store: Store) -> None:
-    plan = saved(store, None, plan_of("a"), home=Home("/here", "s", "main"))
+    plan = saved(store, None, plan_of("a"), home=PlanKey("/here", "s", "main"))
     store.remember(plan.id, "r", Reader(5))
     store.remember(plan.id, "r", Reader(3))
-    assert store.glance(plan.id, "r")[1] == Reader(5)
+    assert store.peek(plan.id, "r")[1] == Reader(5)
 
 
 def test_who_was_told_meanwhile_is_not_told_again(store: Store) -> None:
-    plan = saved(store, None, plan_of("a"), home=Home("/here", "s", "main"))
+    plan = saved(store, None, plan_of("a"), home=PlanKey("/here", "s", "main"))
     store.remember(plan.id, "r", Reader(1), Reader(0))
     with pytest.raises(StaleRevision):
         store.remember(plan.id, "r", Reader(1), Reader(0))
@@ -313,7 +313,7 @@ def test_who_was_told_meanwhile_is_not_told_again(store: Store) -> None:
 
 
 def test_who_was_told_while_its_call_was_worked_out_has_it_worked_out_again(store: Store) -> None:
-    plan = saved(store, None, plan_of("a"), home=Home("/here", "s", "main"))
+    plan = saved(store, None, plan_of("a"), home=PlanKey("/here", "s", "main"))
     after = ops.complete(plan, "1")._replace(revision=2)
     record = Record(2, "noon", "main", "r", changes=diff(plan, after))
     store.remember(plan.id, "r", Reader(1), Reader(0))
@@ -327,7 +327,7 @@ def test_who_was_told_while_its_call_was_worked_out_has_it_worked_out_again(stor
 
 
 def test_the_list_that_a_reader_sent_last_is_saved_with_the_change_it_made(store: Store) -> None:
-    plan = saved(store, None, plan_of("a"), home=Home("/here", "s", "main"))
+    plan = saved(store, None, plan_of("a"), home=PlanKey("/here", "s", "main"))
     after = ops.complete(plan, "1")._replace(revision=2)
     record = Record(2, "noon", "main", "r", changes=diff(plan, after))
     store.save(plan, after, record, Reader(1), None, {"TodoWrite": "sent"})
@@ -336,7 +336,7 @@ def test_the_list_that_a_reader_sent_last_is_saved_with_the_change_it_made(store
 
 
 def test_a_list_that_came_too_late_is_not_kept(store: Store) -> None:
-    plan = saved(store, None, plan_of("a"), home=Home("/here", "s", "main"))
+    plan = saved(store, None, plan_of("a"), home=PlanKey("/here", "s", "main"))
     saved(store, plan, ops.add(plan, "b"))
     after = ops.complete(plan, "1")._replace(revision=2)
     record = Record(2, "noon", "main", "r", changes=diff(plan, after))
@@ -346,7 +346,7 @@ def test_a_list_that_came_too_late_is_not_kept(store: Store) -> None:
 
 
 def test_each_tool_of_a_reader_has_a_list_of_its_own(store: Store) -> None:
-    plan = saved(store, None, plan_of("a"), home=Home("/here", "s", "main"))
+    plan = saved(store, None, plan_of("a"), home=PlanKey("/here", "s", "main"))
     store.keep_lists(plan.id, "r", {"TodoWrite": "one", "update_plan": "two"})
     store.keep_lists(plan.id, "r", {"TodoWrite": "three"})
     assert store.lists(plan.id, "r") == {"TodoWrite": "three", "update_plan": "two"}
@@ -354,13 +354,13 @@ def test_each_tool_of_a_reader_has_a_list_of_its_own(store: Store) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_list_is_kept_for_a_reader_of_any_name(store: Store, name: str) -> None:
-    plan = saved(store, None, plan_of("a"), home=Home("/here", "s", "main"))
+    plan = saved(store, None, plan_of("a"), home=PlanKey("/here", "s", "main"))
     store.keep_lists(plan.id, name, {"TodoWrite": json.dumps(HOSTILE)})
     assert store.lists(plan.id, name) == {"TodoWrite": json.dumps(HOSTILE)}
 
 
 def test_trimming_forgets_lists_of_long_ago(store: Store) -> None:
-    plan = saved(store, None, plan_of("a"), home=Home("/here", "s", "main"))
+    plan = saved(store, None, plan_of("a"), home=PlanKey("/here", "s", "main"))
     store.keep_lists(plan.id, "r", {"TodoWrite": "sent"})
     store.trim("2001-01-01")
     assert store.lists(plan.id, "r") == {"TodoWrite": "sent"}
@@ -392,35 +392,35 @@ def test_of_many_who_would_tell_the_same_at_once_one_does(store: Store) -> None:
 
 
 def test_the_latest_plan_of_a_place_is_the_one_that_was_touched_last(store: Store) -> None:
-    one = saved(store, None, plan_of("a"), home=Home("/here", "s1", "main"))
-    two = saved(store, None, plan_of("b"), home=Home("/here", "s2", "main"))
-    assert store.find(Home("/here")) == two.id
+    one = saved(store, None, plan_of("a"), home=PlanKey("/here", "s1", "main"))
+    two = saved(store, None, plan_of("b"), home=PlanKey("/here", "s2", "main"))
+    assert store.find(PlanKey("/here")) == two.id
     one = saved(store, one, ops.complete(one, "1"))
-    assert store.find(Home("/here")) == one.id
-    assert store.find(Home("/elsewhere")) == ""
+    assert store.find(PlanKey("/here")) == one.id
+    assert store.find(PlanKey("/elsewhere")) == ""
 
 
 def test_the_latest_plan_is_known_whatever_was_looked_at_before(store: Store) -> None:
-    one = saved(store, None, plan_of("a"), home=Home("/here", "s1", "main"))
-    store.glance(one.id, "")
-    two = saved(store, None, plan_of("b"), home=Home("/here", "s2", "main"))
-    assert store.find(Home("/here")) == two.id
+    one = saved(store, None, plan_of("a"), home=PlanKey("/here", "s1", "main"))
+    store.peek(one.id, "")
+    two = saved(store, None, plan_of("b"), home=PlanKey("/here", "s2", "main"))
+    assert store.find(PlanKey("/here")) == two.id
     saved(store, one, ops.complete(one, "1"))
-    assert store.find(Home("/here")) == one.id
+    assert store.find(PlanKey("/here")) == one.id
 
 
 def test_the_plan_of_a_sub_agent_is_not_the_latest_of_a_place(store: Store) -> None:
-    main = saved(store, None, plan_of("a"), home=Home("/here", "s1", "main"))
-    sub = saved(store, None, plan_of("b"), home=Home("/here", "s1", "helper"))
+    main = saved(store, None, plan_of("a"), home=PlanKey("/here", "s1", "main"))
+    sub = saved(store, None, plan_of("b"), home=PlanKey("/here", "s1", "helper"))
     saved(store, sub, ops.complete(sub, "1"))
-    assert store.find(Home("/here")) == main.id
+    assert store.find(PlanKey("/here")) == main.id
 
 
 def test_a_plan_that_belongs_nowhere_is_nobodys_latest(store: Store) -> None:
     plan = plan_of("a")._replace(id="nowhere", revision=1)
     store.save(None, plan, Record(1, "noon", USER, changes=diff(Plan(), plan)), None, None)
     assert store.load("nowhere") == plan
-    assert store.find(Home("/here")) == ""
+    assert store.find(PlanKey("/here")) == ""
 
 
 # --- lineage -------------------------------------------------------------------------------------------------------
@@ -485,7 +485,7 @@ def test_trimming_one_plan_leaves_every_other_as_it_was(store: Store) -> None:
     assert store.trim("9999", plan=one.plan.id) == {one.plan.id: 2}
     assert one.history() == []
     assert len(other.history()) == 2
-    assert store.glance(other.plan.id, "somebody") == (2, Reader(2))
+    assert store.peek(other.plan.id, "somebody") == (2, Reader(2))
     assert store.trim("9999", plan="nowhere") == {}
 
 
@@ -518,7 +518,7 @@ def test_a_copy_of_what_has_changed_meanwhile_is_no_copy_at_all(store: Store) ->
     target = begun(store, "tuesday", "c")
     before = target.plan
     with pytest.raises(StaleRevision):
-        saved(store, before._replace(revision=7), before, home=Home("/here", "tuesday", "main", parent="x"))
+        saved(store, before._replace(revision=7), before, home=PlanKey("/here", "tuesday", "main", parent="x"))
     assert parents(store)[before.id] == ""
 
 
@@ -556,14 +556,14 @@ def test_an_open_desk_goes_with_its_session_to_another_plan_at_once(store: Store
 
 
 def test_a_glance_from_a_session_is_a_glance_at_its_plan(store: Store) -> None:
-    seat = Home(session="s", agent="main")
-    assert store.glance_from(seat, "r") == ("", 0, Reader())
-    plan = saved(store, None, plan_of("a"), reader="r", home=Home("/here", "s", "main"))
-    assert store.glance_from(seat, "r") == (plan.id, *store.glance(plan.id, "r")) == (plan.id, 1, Reader(1))
-    assert store.glance_from(seat, "another") == (plan.id, 1, Reader(0))
-    assert store.glance_from(Home(session="s", agent="other"), "r") == ("", 0, Reader())
+    seat = PlanKey(session="s", agent="main")
+    assert store.peek_session(seat, "r") == ("", 0, Reader())
+    plan = saved(store, None, plan_of("a"), reader="r", home=PlanKey("/here", "s", "main"))
+    assert store.peek_session(seat, "r") == (plan.id, *store.peek(plan.id, "r")) == (plan.id, 1, Reader(1))
+    assert store.peek_session(seat, "another") == (plan.id, 1, Reader(0))
+    assert store.peek_session(PlanKey(session="s", agent="other"), "r") == ("", 0, Reader())
     plan = saved(store, plan, ops.add(plan, "b"), reader="another")
-    assert store.glance_from(seat, "r") == (plan.id, 2, Reader(1))
+    assert store.peek_session(seat, "r") == (plan.id, 2, Reader(1))
 
 
 # --- hostile names -------------------------------------------------------------------------------------------------
@@ -589,17 +589,17 @@ NAMES = (
 
 
 def test_sessions_agents_and_places_of_any_name_are_kept_apart(store: Store) -> None:
-    kept = {name: saved(store, None, plan_of("a"), home=Home(name, name, "main")) for name in NAMES}
+    kept = {name: saved(store, None, plan_of("a"), home=PlanKey(name, name, "main")) for name in NAMES}
     assert len(kept) == len(set(NAMES))
     for name, plan in kept.items():
-        assert store.find(Home(session=name, agent="main")) == plan.id
-        assert store.find(Home(name)) == plan.id
-        assert store.find(Home(session="s", agent=name)) == ""
+        assert store.find(PlanKey(session=name, agent="main")) == plan.id
+        assert store.find(PlanKey(name)) == plan.id
+        assert store.find(PlanKey(session="s", agent=name)) == ""
 
 
 def test_agents_of_any_name_are_kept_apart(store: Store) -> None:
-    kept = {name: saved(store, None, plan_of("a"), home=Home("/here", "s", name)) for name in NAMES}
-    found = {name: store.find(Home(session="s", agent=name)) for name in NAMES}
+    kept = {name: saved(store, None, plan_of("a"), home=PlanKey("/here", "s", name)) for name in NAMES}
+    found = {name: store.find(PlanKey(session="s", agent=name)) for name in NAMES}
     assert found == {name: plan.id for name, plan in kept.items()}
 
 
@@ -622,7 +622,7 @@ def test_who_saved_is_known_by_any_name(store: Store) -> None:
 def test_a_plan_of_any_name_can_be_asked_for(store: Store) -> None:
     for name in NAMES:
         assert store.load(name) is None
-        assert store.glance(name, name) == (0, Reader())
+        assert store.peek(name, name) == (0, Reader())
         assert store.history(name) == []
 
 
@@ -660,7 +660,7 @@ def test_a_store_that_was_closed_says_so(url: str) -> None:
     store.close()
     uses: list[Callable[[], object]] = [
         lambda: store.load(plan.id),
-        lambda: store.find(Home("/here")),
+        lambda: store.find(PlanKey("/here")),
         lambda: store.trim("1999"),
         lambda: saved(store, plan, ops.add(plan, "b")),
     ]
@@ -672,11 +672,11 @@ def test_a_store_that_was_closed_says_so(url: str) -> None:
 def test_what_is_remembered_of_readers_is_trimmed_with_history(store: Store) -> None:
     plan = saved(store, None, plan_of("a"))
     store.remember(plan.id, "r", Reader(1))
-    store.keep("r", Pace(), Pace(nudges=1))
+    store.save_state("r", SessionState(), SessionState(nudges=1))
     store.trim("1999")
-    assert (seen(store, plan, "r"), store.recall("r").nudges) == (1, 1)
+    assert (seen(store, plan, "r"), store.load_state("r").nudges) == (1, 1)
     store.trim("9999")
-    assert (seen(store, plan, "r"), store.recall("r").nudges) == (0, 0)
+    assert (seen(store, plan, "r"), store.load_state("r").nudges) == (0, 0)
 
 
 def test_trimming_leaves_what_a_reader_at_work_has_not_heard_of(store: Store) -> None:
@@ -743,11 +743,11 @@ class Racing:
         self._inner = inner
         self._meanwhile: Callable[[], object] | None = meanwhile
         self.durable = inner.durable
-        self.glance, self.glance_from = inner.glance, inner.glance_from
+        self.peek, self.peek_session = inner.peek, inner.peek_session
         self.load, self.remember = inner.load, inner.remember
         self.history, self.find, self.bind, self.close = inner.history, inner.find, inner.bind, inner.close
         self.plans, self.trim, self.wait = inner.plans, inner.trim, inner.wait
-        self.sessions, self.recall, self.keep = inner.sessions, inner.recall, inner.keep
+        self.sessions, self.load_state, self.save_state = inner.sessions, inner.load_state, inner.save_state
         self.lists, self.keep_lists = inner.lists, inner.keep_lists
 
     def save(
@@ -756,7 +756,7 @@ class Racing:
         after: Plan,
         record: Record,
         reader: Reader | None,
-        home: Home | None,
+        home: PlanKey | None,
         lists: Mapping[str, str] = NOTHING,
     ) -> None:
         meanwhile, self._meanwhile = self._meanwhile, None
@@ -815,7 +815,7 @@ def test_two_who_make_the_first_plan_of_a_session_at_once_share_it(store: Store)
     racing = Racing(store, lambda: user.change(lambda plan: ops.add(plan, "theirs")))
     desk_of(racing).change(lambda plan: ops.add(plan, "mine"))
     assert texts(user.plan) == ["theirs", "mine"]
-    assert store.find(Home(session="s", agent="main")) == user.plan.id
+    assert store.find(PlanKey(session="s", agent="main")) == user.plan.id
 
 
 # --- threads -------------------------------------------------------------------------------------------------------
@@ -908,18 +908,18 @@ def test_a_folder_that_is_there_stays_as_it_is(file: Path) -> None:
 
 def test_plans_outlive_the_store_that_saved_them(file: Path) -> None:
     first = open_store(f"sqlite:{file}")
-    plan = saved(first, None, plan_of("a", *HOSTILE), reader="me", home=Home("/here", "s", "main"))
+    plan = saved(first, None, plan_of("a", *HOSTILE), reader="me", home=PlanKey("/here", "s", "main"))
     first.close()
     again = open_store(f"sqlite:{file}")
     assert again.load(plan.id) == plan
-    assert again.find(Home(session="s", agent="main")) == plan.id
+    assert again.find(PlanKey(session="s", agent="main")) == plan.id
     assert seen(again, plan, "me") == 1
     again.close()
 
 
 def test_two_stores_on_one_file_see_each_other(file: Path) -> None:
     one, two = open_store(f"sqlite:{file}"), open_store(f"sqlite:{file}")
-    plan = saved(one, None, plan_of("a"), home=Home("/here", "s", "main"))
+    plan = saved(one, None, plan_of("a"), home=PlanKey("/here", "s", "main"))
     assert two.load(plan.id) == plan
     later = saved(two, plan, ops.complete(plan, "1"))
     assert one.load(plan.id) == later
@@ -1115,8 +1115,8 @@ def test_a_table_that_is_gone_is_an_error_that_names_the_file(file: Path) -> Non
     for act in (
         lambda: store.load(plan.id),
         lambda: store.history(plan.id),
-        lambda: store.find(Home(session="s", agent="main")),
-        lambda: store.find(Home("/here")),
+        lambda: store.find(PlanKey(session="s", agent="main")),
+        lambda: store.find(PlanKey("/here")),
         lambda: saved(store, plan, ops.add(plan, "b")),
     ):
         with pytest.raises(StoreError) as refused:

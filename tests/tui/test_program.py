@@ -14,7 +14,7 @@ BEGIN = """
 import sys
 from threading import Thread
 from punchlist import Plan, ops
-from punchlist.settings import load
+from punchlist.local.settings import load
 from punchlist.tui import open_panel
 from punchlist.tui.view import View, Worker
 

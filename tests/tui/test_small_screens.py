@@ -6,8 +6,8 @@ import pytest
 
 from punchlist import Desk, MemoryStore, Plan, ops
 from punchlist.agent.events import Worker
-from punchlist.cli.slash import obey
-from punchlist.cli.stage import worker_lines
+from punchlist.cli.agent.output import worker_lines
+from punchlist.cli.agent.slash import obey
 from punchlist.core.render import UNICODE, plain
 from punchlist.tui.styles import load, render
 from punchlist.tui.view import View

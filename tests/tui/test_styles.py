@@ -10,7 +10,7 @@ from punchlist.core import ops
 from punchlist.core.errors import Refused
 from punchlist.core.model import Closing, Plan
 from punchlist.core.render import columns, plain
-from punchlist.settings import ABOUT
+from punchlist.local.settings import ABOUT
 from punchlist.tui.styles import PATHS, load, render
 from punchlist.tui.view import View, Worker, amount, duration
 from tests.core.plans import plan_of

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from punchlist import Desk, MemoryStore, attachments, moments, ops
-from punchlist.attachments import TURN
-from punchlist.moments import Work
+from punchlist import Desk, MemoryStore, ops
+from punchlist.desk import attachments, guidance
+from punchlist.desk.attachments import TURN
+from punchlist.desk.guidance import Work
 
 
 def planning() -> Desk:
@@ -16,7 +17,7 @@ def planning() -> Desk:
 
 def worked(desk: Desk) -> bool:
     """Whether a tool result is followed by the text of plan mode."""
-    return any(text.startswith("Plan mode.") for text in moments.worked(desk, Work("Read")))
+    return any(text.startswith("Plan mode.") for text in guidance.worked(desk, Work("Read")))
 
 
 def attached(desk: Desk) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ..attachments import attached
 from ..core.text import cut
+from ..desk.attachments import attached
 from ..prompts import say
+from .context import Context
 from .events import Attached, Compacted, Warned
 from .hearing import heard
 from .messages import Assistant, Attachment, Summary, User, size, turns
 from .models import ModelError
-from .site import Site
 from .transcript import Transcript
 
 _FEWEST = 4  # messages that are worth a summary
@@ -27,13 +27,13 @@ def tokens(talk: Transcript) -> int:
     return size(messages)
 
 
-def compact_if_long(site: Site, talk: Transcript, system: str) -> None:
+def compact_if_long(site: Context, talk: Transcript, system: str) -> None:
     now = tokens(talk)
     if len(talk.messages) >= _FEWEST and now > max(site.bounds.context, talk.unsummed * _GROWN):
         compact(site, talk, system)
 
 
-def compact(site: Site, talk: Transcript, system: str) -> bool:
+def compact(site: Context, talk: Transcript, system: str) -> bool:
     """Put a summary in the place of the conversation; whether there was one."""
     before = tokens(talk)
     try:
@@ -54,13 +54,13 @@ def compact(site: Site, talk: Transcript, system: str) -> bool:
     return True
 
 
-def _failed(site: Site, talk: Transcript, why: str) -> bool:
+def _failed(site: Context, talk: Transcript, why: str) -> bool:
     talk.unsummed = tokens(talk)
     site.tell(Warned(site.agent, f"the conversation could not be summed up: {why}"))
     return False
 
 
-def restore(site: Site, talk: Transcript, context: str) -> list[str]:
+def restore(site: Context, talk: Transcript, context: str) -> list[str]:
     """Put before the model what it should hear in this moment: the plan, what others did to it, a reminder; the kinds
     of what there was."""
     made = attached(site.desk, context, heard(talk.messages, site.desk))

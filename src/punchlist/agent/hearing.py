@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..desk import Desk
-from ..policy.listen import Tally, tally
+from ..policy.conversation import Tally, tally
 from .messages import Assistant, Attachment, Message, Result
 
 

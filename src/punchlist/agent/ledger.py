@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 from hashlib import sha256
 
-from ..core.changes import CALLS
-from ..core.model import MAIN, Item, Pace, Plan
+from ..core.diff import CALLS
+from ..core.model import MAIN, Item, Plan, SessionState
 from ..core.ops import called
 from ..core.redact import recorded
 from ..desk import Desk
+from ..policy.continuation import noticed
 from ..policy.effects import changes_something
-from ..policy.resume import noticed
 from .messages import Call, Result
 
 
@@ -29,7 +29,7 @@ def write_down(desk: Desk, calls: Sequence[tuple[Call, Result]]) -> None:
     )
     plan = desk.change(lambda plan: called(plan, item.id, kept), by=desk.agent, kind=CALLS) if item else before
 
-    def step(pace: Pace) -> Pace:
+    def step(pace: SessionState) -> SessionState:
         if pace.revision == before.revision:  # that a call was noted is no change of the plan
             pace = pace._replace(revision=plan.revision)
         for call, result in calls:
@@ -37,7 +37,7 @@ def write_down(desk: Desk, calls: Sequence[tuple[Call, Result]]) -> None:
                 pace = noticed(pace, _digest(call))
         return pace
 
-    desk.paced(step)
+    desk.update_state(step)
 
 
 def _busy_with(plan: Plan, agent: str) -> Item | None:

@@ -11,23 +11,23 @@ from contextlib import suppress
 from ..core.errors import StoreError
 from ..core.text import counted, inline
 from ..desk import Desk
+from ..desk.guidance import Sent, end_quiet, is_continuing, mode_text, stopped, was_prompted
+from ..desk.guidance import Stop as Standing
 from ..dialects import offered
-from ..moments import Sent, end_quiet, is_continuing, mode_text, stopped, was_prompted
-from ..moments import Stop as Standing
-from ..policy.brief import wrapped
+from ..policy.wording import wrapped
 from ..prompts import say
 from . import compact
+from .context import Context
 from .events import Attached, Interrupted, Nudged, Planned, Rested, Said, Spent
 from .messages import Assistant, Attachment, Call, User, tamed, whole
 from .models import ModelError, TooLong, Turn
-from .queue import NOT_BEGUN, results
-from .site import Site
-from .tools import Tool, files, plans, shell, talk
-from .tools import work as handing
+from .tool_runner import NOT_BEGUN, results
+from .tools import Tool, ask_user, files, plans, shell
+from .tools import delegate as handing
 from .transcript import Transcript
 
 
-def work(site: Site, said: Transcript, prompt: str = "") -> Rested:
+def work(site: Context, said: Transcript, prompt: str = "") -> Rested:
     """Ask, act and ask again until the agent stops. Whatever happens, the conversation stays whole."""
     try:
         rested = _until_rest(site, said, prompt)
@@ -54,7 +54,7 @@ def _note_stop(desk: Desk, rested: Rested) -> None:
         desk.note("stop", reason=inline(reasons[rested.why]), open=len(plan.open_items))
 
 
-def _until_rest(site: Site, said: Transcript, prompt: str) -> Rested:
+def _until_rest(site: Context, said: Transcript, prompt: str) -> Rested:
     if prompt:
         _hear(site, said, prompt)
     for _ in range(site.bounds.turns):
@@ -75,7 +75,7 @@ def _until_rest(site: Site, said: Transcript, prompt: str) -> Rested:
     return Rested(site.agent, "limit", f"{site.bounds.turns} turns without a word of the user are enough.")
 
 
-def _hear(site: Site, said: Transcript, prompt: str) -> None:
+def _hear(site: Context, said: Transcript, prompt: str) -> None:
     """The user's words, and with them what they have changed since."""
     news = was_prompted(site.desk, prompt)
     if news:
@@ -87,7 +87,7 @@ def _hear(site: Site, said: Transcript, prompt: str) -> None:
     said.add(User(whole(prompt)))
 
 
-def _attach(site: Site, said: Transcript) -> None:
+def _attach(site: Context, said: Transcript) -> None:
     """What the model should hear before it is asked: reports of its sub-agents, news, reminders."""
     for report in site.crew.reports():
         text = say("agent.report", agent=report.agent, text=report.text)
@@ -96,7 +96,7 @@ def _attach(site: Site, said: Transcript) -> None:
         site.tell(Planned(site.agent, site.desk.plan))
 
 
-def _ask(site: Site, said: Transcript) -> Turn:
+def _ask(site: Context, said: Transcript) -> Turn:
     """The next turn of the model. A conversation that is too long is compacted first."""
     system = prompt_of(site)
     compact.compact_if_long(site, said, system)
@@ -108,7 +108,7 @@ def _ask(site: Site, said: Transcript) -> Turn:
         return _asked(site, said, system)
 
 
-def _asked(site: Site, said: Transcript, system: str) -> Turn:
+def _asked(site: Context, said: Transcript, system: str) -> Turn:
     pieces: list[str] = []
 
     def on_text(piece: str) -> None:
@@ -130,7 +130,7 @@ def _asked(site: Site, said: Transcript, system: str) -> Turn:
     return turn
 
 
-def _rested(site: Site, said: Transcript, turn: Turn) -> Rested | None:
+def _rested(site: Context, said: Transcript, turn: Turn) -> Rested | None:
     """Why the agent stops; nothing if it was nudged, or if a sub-agent has something to report."""
     if site.crew.busy:
         site.crew.await_one(site)
@@ -149,14 +149,14 @@ def _rested(site: Site, said: Transcript, turn: Turn) -> Rested | None:
     return None
 
 
-def tools(site: Site) -> list[Tool]:
+def tools(site: Context) -> list[Tool]:
     """What the model can do now."""
     quiet = site.desk.plan.mode == "quiet"
     own = [] if quiet or site.desk.is_off else plans.tools(site, continuing=is_continuing(site.desk))
-    return [*own, *shell.tools(), *files.tools(), *talk.tools(), *([] if quiet else handing.tools(site))]
+    return [*own, *shell.tools(), *files.tools(), *ask_user.tools(), *([] if quiet else handing.tools(site))]
 
 
-def prompt_of(site: Site) -> str:
+def prompt_of(site: Context) -> str:
     """The system prompt: the same from turn to turn, so that it is paid for once."""
     own = say("agent.system", folder=site.folder)
     desk: Desk = site.desk
@@ -166,7 +166,7 @@ def prompt_of(site: Site) -> str:
     return f"{own}\n\n{say(desk.dialect.system, tool=found[0].name, shell='shell')}"
 
 
-def _tell_model(site: Site, said: Transcript, kind: str, text: str, told: tuple[str, ...]) -> None:
+def _tell_model(site: Context, said: Transcript, kind: str, text: str, told: tuple[str, ...]) -> None:
     said.add(Attachment(kind, text, len(site.desk.plan.items)))
     site.tell(Attached(site.agent, kind, text, told))
 

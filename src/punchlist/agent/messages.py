@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..core.errors import Refused
 from ..core.model import NOTHING
-from ..core.shape import Schema, check
+from ..core.schema import Schema, check
 
 
 class Usage(NamedTuple):

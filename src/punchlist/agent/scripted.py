@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..core.errors import BadShape, Refused
 from ..core.model import NOTHING
-from ..core.shape import Schema, check, listed
+from ..core.schema import Schema, check, listed
 from ..core.text import cut, inline
 from .messages import Assistant, Call, Message, Summary, Usage, size, turns
 from .models import ModelError, Offer, Turn, unheard

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 from ..core.errors import Refused
 from ..core.text import cut, inline
-from ..settings import Settings
+from ..local.settings import Settings
 from ..stores import masked
 from .compact import restore
-from .queue import LOST
-from .site import Site
+from .context import Context
+from .tool_runner import LOST
 from .transcript import Transcript, head_of
 
 _KEPT = ("dialect", "store", "model", "base_url", "style")  # settings that a session goes on with
@@ -94,7 +94,7 @@ def absolute(address: str) -> str:
     return f"{scheme}:{os.path.abspath(os.path.expanduser(path))}"
 
 
-def welcome(site: Site, said: Transcript, *, goes_on: bool = False) -> None:
+def welcome(site: Context, said: Transcript, *, goes_on: bool = False) -> None:
     """Put before the model what it should hear first: the plan it comes back to, or that waits for it (`goes_on`), or
     how to make one."""
     has_list_at_start = site.desk.dialect_name == "claude-code"

@@ -15,7 +15,7 @@ from ..core.errors import Refused
 from ..core.model import Plan
 from ..core.text import cut, inline
 from ..dialects.formats import load
-from ..private import make_folder
+from ..local.files import make_folder
 from .messages import Attachment, Message, Result, Summary, dangling, from_json, to_json
 
 _HEAD = "session"  # the type of a transcript's first line

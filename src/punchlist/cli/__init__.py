@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ..core.typed import TYPE_CHECKING
+from ..core._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..desk import Desk
@@ -45,7 +45,7 @@ def hooked(fields: object, client: str) -> str | None:
 
 def adopted(desk: Desk) -> None:
     """Give the session of a client without hooks the plan that was prepared for it."""
-    from ..hosts.adopt import adopt
+    from ..hosts.first_plan import adopt
 
     adopt(desk, "", deaf=True)
 

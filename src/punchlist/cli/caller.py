@@ -11,12 +11,12 @@ import os
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from .. import ties
+from ..core._typing import NamedTuple
 from ..core.errors import Refused
 from ..core.model import MAIN, USER
 from ..core.text import cut, inline
-from ..core.typed import NamedTuple
 from ..desk import Desk
+from ..local import session_links
 
 OURS = "punchlist"  # the program of an agent of ours
 # What each agent sets in its shell: a sign that it is one, its session, and the agent in it where that is told.
@@ -87,18 +87,20 @@ def require_user(what: str) -> None:
 @lru_cache(1)
 def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
     environ = dict(variables)
-    processes = list(_processes()) if os.path.isdir(ties.home()) else []
+    processes = list(_processes()) if os.path.isdir(session_links.home()) else []
     by = environ.get("PUNCHLIST_BY", "").strip()
     if by not in ("", USER) and not _is_in_another_agent(processes):  # nobody becomes the user by saying so
         return Caller(by, environ.get("PUNCHLIST_SESSION", ""), OURS)
-    marks = {who for process in processes for who in ties.seen_in_shell(process)}
+    marks = {who for process in processes for who in session_links.seen_in_shell(process)}
     signs = list(_signs(environ))
     above = next(_agents(processes), None)
     if marks:
         return _marked(marks)
     if above is not None:
         process, who = above
-        if ties.is_idle(ties.key_of(process)):  # its turn is over: then it is the user, in the agent's own prompt
+        if session_links.is_idle(
+            session_links.key_of(process)
+        ):  # its turn is over: then it is the user, in the agent's own prompt
             return Caller(USER, who.session, who.host)
         return _known(who, signs, environ)
     if signs:
@@ -107,13 +109,18 @@ def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
     return Caller()
 
 
-def _is_in_another_agent(processes: list[ties.Process]) -> bool:
+def _is_in_another_agent(processes: list[session_links.Process]) -> bool:
     """Whether the nearest agent above this process is not one of ours, and at work."""
     process, who = next(_agents(processes), (None, None))
-    return process is not None and who is not None and who.host != OURS and not ties.is_idle(ties.key_of(process))
+    return (
+        process is not None
+        and who is not None
+        and who.host != OURS
+        and not session_links.is_idle(session_links.key_of(process))
+    )
 
 
-def _marked(marks: set[ties.Who]) -> Caller:
+def _marked(marks: set[session_links.Who]) -> Caller:
     """A hook has seen that an agent is about to type this."""
     who = next(iter(marks))
     if len(marks) == 1:
@@ -122,7 +129,7 @@ def _marked(marks: set[ties.Who]) -> Caller:
     return Caller(MAIN, who.session if len(sessions) == 1 else "", who.host, is_sure=False)
 
 
-def _known(who: ties.Who, signs: list[ties.Who], environ: Mapping[str, str]) -> Caller:
+def _known(who: session_links.Who, signs: list[session_links.Who], environ: Mapping[str, str]) -> Caller:
     """The session by the process, and the agent in it by the environment, where that is of the same session."""
     told = [one.agent for one in signs if one.session == who.session]
     if who.host == OURS and environ.get("PUNCHLIST_SESSION") == who.session:
@@ -130,24 +137,24 @@ def _known(who: ties.Who, signs: list[ties.Who], environ: Mapping[str, str]) -> 
     return Caller(told[0] if told and who.agent == MAIN else who.agent, who.session, who.host)
 
 
-def _processes() -> Iterator[ties.Process]:
-    for process in ties.ancestors():
-        if process.name in ties.INITS:
+def _processes() -> Iterator[session_links.Process]:
+    for process in session_links.ancestors():
+        if process.name in session_links.INITS:
             return
         yield process
 
 
-def _agents(processes: list[ties.Process]) -> Iterator[tuple[ties.Process, ties.Who]]:
+def _agents(processes: list[session_links.Process]) -> Iterator[tuple[session_links.Process, session_links.Who]]:
     """Yield the agents above this process, the nearest first."""
     for process in processes:
-        who = ties.tied(ties.key_of(process))
+        who = session_links.look_up(session_links.key_of(process))
         if who and (who.host == OURS or process.name.startswith(_PROCESSES.get(who.host, ()))):
             yield process, who
 
 
-def _signs(environ: Mapping[str, str]) -> Iterator[ties.Who]:
+def _signs(environ: Mapping[str, str]) -> Iterator[session_links.Who]:
     """Yield the agents that the environment tells of."""
     for host, (sign, session, agent) in _SIGNS.items():
         if environ.get(sign):
             name, own = environ.get(agent, ""), environ.get(session, "")
-            yield ties.Who(own, name if name and name != own else MAIN, host)
+            yield session_links.Who(own, name if name and name != own else MAIN, host)

@@ -8,31 +8,32 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ..core import ops, render
-from ..core.changes import difference
 from ..core.codec import to_json
+from ..core.diff import difference
 from ..core.errors import PunchlistError, Refused, SettingsError, StoreError
-from ..core.model import MAIN, Pace, Plan
+from ..core.model import MAIN, Plan, SessionState
 from ..core.text import counted, quoted
 from ..desk import Desk, desk_for
-from ..settings import ABOUT, DIALECTS, Settings, load
+from ..local.settings import ABOUT, DIALECTS, Settings, load
 from ..stores import masked
-from . import ordered, screen, shown
+from . import ordered, output
+from . import terminal_plan as shown
 from .caller import caller, require_own, require_user
 from .parser import Handler, misuse, named, parser, plan_named
 
 
 def run(argv: list[str]) -> int:
     """Do what was typed; the exit code says how it went."""
-    screen.prepare()
+    output.prepare()
     code = 0
     try:
         code = _run(argv)
         sys.stdout.flush()
     except BrokenPipeError:
-        screen.leave()
+        output.leave()
     except OSError as error:
-        screen.leave()
-        screen.complain(f"{error.filename or 'standard output'}: {error.strerror or error}.")
+        output.leave()
+        output.complain(f"{error.filename or 'standard output'}: {error.strerror or error}.")
         code = code or 1
     except KeyboardInterrupt:
         code = 130
@@ -56,13 +57,13 @@ def _run(argv: list[str]) -> int:
 def _failed(args: Namespace, error: PunchlistError) -> int:
     code = 3 if isinstance(error, StoreError) else 2 if isinstance(error, SettingsError) else 1
     if not getattr(args, "json", False):
-        screen.complain(str(error))
+        output.complain(str(error))
         return code
     try:
-        screen.say_json({"error": str(error)})
+        output.say_json({"error": str(error)})
         sys.stdout.flush()
     except BrokenPipeError:
-        screen.leave()
+        output.leave()
     return code
 
 
@@ -122,7 +123,7 @@ def _settings(args: Namespace) -> Settings:
     flags = {name: getattr(args, name, None) for name in ("store", "dialect", "style", "plain")}
     settings = load(flags)
     for fault in settings.faults:
-        screen.complain(fault)
+        output.complain(fault)
     return settings
 
 
@@ -140,29 +141,29 @@ def _show(args: Namespace) -> int:
         is_off = desk.is_off
     as_data = getattr(args, "json", False) or args.markdown
     if getattr(args, "json", False):
-        screen.say_json({**to_json(plan), **({"session": spent} if spent else {})})
+        output.say_json({**to_json(plan), **({"session": spent} if spent else {})})
     elif args.markdown:
         from ..core.markdown import write_document
 
-        screen.say(write_document(plan))
+        output.say(write_document(plan))
     elif desk.settings.style == "punchlist" or not (plan.items or plan.phases):
-        screen.show(render.lines(_titled(plan, whose), screen.width(), screen.glyphs(desk.settings)))
+        output.show(render.lines(_titled(plan, whose), output.width(), output.glyphs(desk.settings)))
     else:
         from ..tui.styles import load as load_style
         from ..tui.styles import render as render_view
         from ..tui.view import View
 
         if whose:
-            screen.show([(render.Span(_titled(plan, whose).title, "dim"),)])
+            output.show([(render.Span(_titled(plan, whose).title, "dim"),)])
         view = View(plan, expanded=True, busy=False)
         style = load_style(desk.settings.style)
-        screen.show(render_view(view, style, screen.width(), unicode=screen.has_unicode(desk.settings)))
+        output.show(render_view(view, style, output.width(), unicode=output.has_unicode(desk.settings)))
     if is_off and plan.id and not as_data:
-        screen.show([(render.Span(render.OFF, "dim"),)])
+        output.show([(render.Span(render.OFF, "dim"),)])
     if spent and (spent["reminder_tokens"] or spent["nudges"]) and not as_data:
-        screen.show([(render.Span(_cost(spent), "dim"),)])
+        output.show([(render.Span(_cost(spent), "dim"),)])
     if elsewhere and not as_data:
-        screen.show([(render.Span("There are plans in other directories: punchlist plans", "dim"),)])
+        output.show([(render.Span("There are plans in other directories: punchlist plans", "dim"),)])
     return 0
 
 
@@ -181,9 +182,9 @@ def _spent(desk: Desk) -> dict[str, int]:
     """What reminders and nudges have cost the session that works from the plan; nothing, if no hook was ever heard."""
     bound = [] if desk.session else desk.store.sessions(desk.plan.id)
     pace = desk.of(*bound[-1]).pace if bound else desk.pace
-    if pace == Pace():
+    if pace == SessionState():
         return {}
-    from ..moments import limits_of
+    from ..desk.guidance import limits_of
 
     limits = limits_of(desk.settings, desk.settings.dialect)
     spent = {"reminder_tokens": pace.spent, "reminder_budget": limits.budget}
@@ -198,13 +199,13 @@ def _cost(spent: dict[str, int]) -> str:
 
 def _line(args: Namespace) -> int:
     if args.host:
-        from .status import join
+        from .status_line import join
 
         return join(args, lambda: _in_one_line(args, unless_off=True)[1])
     plan, text = _in_one_line(args)
     data = {"line": text, "completed": plan.progress.completed, "total": plan.progress.total}
     text = text.replace("#", "##") if args.tmux else text
-    return screen.answer(args, data, text.replace("%", "%%") if args.zsh else text)
+    return output.answer(args, data, text.replace("%", "%%") if args.zsh else text)
 
 
 def _in_one_line(args: Namespace, *, unless_off: bool = False) -> tuple[Plan, str]:
@@ -213,12 +214,12 @@ def _in_one_line(args: Namespace, *, unless_off: bool = False) -> tuple[Plan, st
         plan = Plan() if unless_off and desk.is_off else desk.working
         whose = shown.whose(desk, plan.id) if plan.items and not _is_named(args) else ""
     behind = f" ({whose})" if whose else ""
-    room = max(min(screen.width(), 60) - len(behind), 20)
-    return plan, render.line(plan, screen.glyphs(desk.settings), room) + behind
+    room = max(min(output.width(), 60) - len(behind), 20)
+    return plan, render.line(plan, output.glyphs(desk.settings), room) + behind
 
 
 def _watch(args: Namespace) -> int:
-    from .live import follow
+    from .watch import follow
 
     settings = _settings(args)
     whose = None if _is_named(args) else shown.whose
@@ -244,7 +245,7 @@ def _clear(args: Namespace) -> int:
     with _desk(args) as desk:
         before = desk.plan
         after = desk.clear()
-        return screen.answer(args, to_json(after), *difference(before, after))
+        return output.answer(args, to_json(after), *difference(before, after))
 
 
 def _apply(desk: Desk, args: Namespace, edit: Callable[[Plan], Plan]) -> int:
@@ -256,7 +257,7 @@ def _apply(desk: Desk, args: Namespace, edit: Callable[[Plan], Plan]) -> int:
         after = edit(plan)
         if not caller().is_agent:
             return after
-        from .guarded import guarded
+        from .agent_edit import guarded
 
         return guarded(desk, caller(), plan, after)
 
@@ -266,7 +267,7 @@ def _apply(desk: Desk, args: Namespace, edit: Callable[[Plan], Plan]) -> int:
     if args.command == "move" and before != after:
         moved = ops.find(after, ops.resolve(before, args.id))
         told = [f"moved {moved.id} {quoted(moved.text)}."]
-    return screen.answer(args, to_json(after), *told)
+    return output.answer(args, to_json(after), *told)
 
 
 def _ids(plan: Plan, args: Namespace) -> list[str]:
@@ -306,8 +307,8 @@ def _started(desk: Desk, plan: Plan, args: Namespace) -> Plan:
 def _without_others(desk: Desk, plan: Plan, ids: list[str]) -> Plan:
     """An agent starts nothing that the user or another agent closed, or that another agent works on. What an agent had
     begun that is not at work any more, is free."""
-    from ..calls import ended_among
     from ..core.conflicts import Asked, rivals, spared, taken
+    from ..desk.tool_call import ended_among
 
     asked = [Asked("start", id) for id in ids]
     ended = ended_among(desk, plan, rivals(asked, plan, agent=desk.name))
@@ -363,14 +364,14 @@ def _conduct(name: str) -> Handler:
     """A command about how the agent may work, and what it is told."""
 
     def handler(args: Namespace) -> int:
-        from . import conduct
+        from . import control
 
         commands = {
-            "mode": conduct.mode,
-            "resume": conduct.resume,
-            "stop": conduct.stop,
-            "attach": conduct.attach,
-            "remind": conduct.remind,
+            "mode": control.mode,
+            "resume": control.resume,
+            "stop": control.stop,
+            "attach": control.attach,
+            "remind": control.remind,
         }
         with (_own_desk if name in ("mode", "resume", "stop") else _desk)(args) as desk:
             return commands[name](desk, args)
@@ -379,7 +380,7 @@ def _conduct(name: str) -> Handler:
 
 
 def _switch(args: Namespace) -> int:
-    from .conduct import turn
+    from .control import turn
 
     return turn(args)
 
@@ -407,22 +408,22 @@ def _plans(name: str) -> Handler:
 
 
 def _import(args: Namespace) -> int:
-    from .files import read
+    from .input import read
 
     data = read(args.file, args.format)
     with _own_desk(args) as desk:
         plan = desk.import_plan(data, args.format)
     words = f"plan {plan.id} now holds {counted(len(plan.items), 'item')}."
-    return screen.answer(args, {"plan": plan.id, "items": len(plan.items)}, words)
+    return output.answer(args, {"plan": plan.id, "items": len(plan.items)}, words)
 
 
 def _export(args: Namespace) -> int:
     with _desk(args) as desk:
         data = desk.export_plan(args.format)
     if isinstance(data, str):
-        screen.say(data)
+        output.say(data)
     else:
-        screen.say_json(data)
+        output.say_json(data)
     return 0
 
 
@@ -433,10 +434,10 @@ def _calling(name: str) -> Handler:
     """A call, or what a model is shown."""
 
     def handler(args: Namespace) -> int:
-        from . import calling
+        from . import as_model
 
         settings = _settings(args)
-        commands = {"call": calling.call, "tools": calling.tools, "prompt": calling.prompt}
+        commands = {"call": as_model.call, "tools": as_model.tools, "prompt": as_model.prompt}
         opened = _own_desk if name == "call" else _desk
         return commands[name](args, settings, lambda: opened(args, settings))
 
@@ -452,18 +453,18 @@ def _show_settings(args: Namespace) -> int:
     values["store"] = masked(settings.store)
     if getattr(args, "json", False):
         origins = settings.origins
-        screen.say_json({n: {"value": v, "origin": origins[n], "about": ABOUT[n].text} for n, v in values.items()})
+        output.say_json({n: {"value": v, "origin": origins[n], "about": ABOUT[n].text} for n, v in values.items()})
     else:
         wide = max(map(len, values))
         for name, value in values.items():
             shown = str(value).lower() if isinstance(value, bool) else value
             shown = "as the dialect has it" if value == DIALECTS and settings.origins[name] == "default" else shown
-            screen.say(screen.harmless(f"{name.ljust(wide)}  {shown}  ({settings.origins[name]})"))
+            output.say(output.harmless(f"{name.ljust(wide)}  {shown}  ({settings.origins[name]})"))
     return 1 if settings.faults else 0
 
 
 def _run_agent(args: Namespace) -> int:
-    from .run import run as run_agent
+    from .agent.run import run as run_agent
 
     return run_agent(args)
 
@@ -472,9 +473,9 @@ def _attaching(name: str) -> Handler:
     """A command about agents."""
 
     def handler(args: Namespace) -> int:
-        from . import hosts
+        from . import install
 
-        return {"install": hosts.install, "uninstall": hosts.uninstall}[name](args)
+        return {"install": install.install, "uninstall": install.uninstall}[name](args)
 
     return handler
 
@@ -492,7 +493,7 @@ def _repair(args: Namespace) -> int:
 
 
 def _demo(args: Namespace) -> int:
-    from .demo import play
+    from .agent.demo import play
 
     return play(args)
 

@@ -10,10 +10,10 @@ from itertools import groupby
 from .. import __version__
 from ..core.render import Line, Span
 from ..core.text import block, counted
-from ..hosts.doctor import FAULT, NOTE, WELL, Check
-from ..hosts.doctor import examine as examined
-from ..settings import Settings
-from . import screen
+from ..doctor import FAULT, NOTE, WELL, Check
+from ..doctor import examine as examined
+from ..local.settings import Settings
+from . import output
 
 _STYLES = {WELL: "good", NOTE: "now", FAULT: "bad"}
 
@@ -23,10 +23,10 @@ def examine(args: Namespace, settings: Settings) -> int:
     faults = sum(check.state == FAULT for check in checks)
     if getattr(args, "json", False):
         said = [{**check._asdict(), "mend": check.mend or None} for check in checks]
-        screen.say_json({"version": __version__, "python": sys.version.split()[0], "faults": faults, "checks": said})
+        output.say_json({"version": __version__, "python": sys.version.split()[0], "faults": faults, "checks": said})
     else:
-        screen.show(_lines(checks))
-        screen.say(f"\n{counted(faults, 'fault')}." if faults else "\nall is well.")
+        output.show(_lines(checks))
+        output.say(f"\n{counted(faults, 'fault')}." if faults else "\nall is well.")
     return 1 if faults else 0
 
 
@@ -38,7 +38,7 @@ def _lines(checks: Iterable[Check]) -> Iterator[Line]:
 
 
 def _check(check: Check) -> Iterator[Line]:
-    glyphs = screen.glyphs()
+    glyphs = output.glyphs()
     mark = {WELL: glyphs.completed, NOTE: "-", FAULT: "!"}[check.state]
     first, *more = block(check.text).splitlines()
     yield Span("  "), Span(mark, _STYLES[check.state]), Span(f" {glyphs.said(first)}")

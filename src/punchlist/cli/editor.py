@@ -14,7 +14,7 @@ from ..core.markdown import read_document, revision_of, write_document
 from ..core.merge import merge
 from ..core.model import Plan
 from ..desk import Desk
-from .files import read
+from .input import read
 
 
 class _Empty(Refused):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 
-from ..core.changes import CALLS, QUIET, Record, describe, diff, difference
 from ..core.codec import to_json
+from ..core.diff import CALLS, QUIET, Record, describe, diff, difference
 from ..core.errors import Refused
 from ..core.model import DROPPED, USER, Item, Plan
 from ..core.ops import grouped
 from ..core.text import counted, cut, inline, quoted
 from ..desk import Desk
-from ..settings import ago
-from . import screen
+from ..local.settings import ago
+from . import output
 from .parser import named, plan_named
 
 _KNOWN = ("kind", "at", "plan", "session", "agent")
@@ -25,13 +25,13 @@ def step(desk: Desk, args: Namespace, which: str) -> int:
     """Undo or redo."""
     before = desk.plan
     after = desk.undo() if which == "undo" else desk.redo()
-    return screen.answer(args, to_json(after), *difference(before, after))
+    return output.answer(args, to_json(after), *difference(before, after))
 
 
 def restore(desk: Desk, args: Namespace) -> int:
     before = desk.plan
     after = desk.restore(args.revision)
-    return screen.answer(args, to_json(after), *difference(before, after))
+    return output.answer(args, to_json(after), *difference(before, after))
 
 
 def log(desk: Desk, args: Namespace) -> int:
@@ -43,14 +43,14 @@ def log(desk: Desk, args: Namespace) -> int:
     if args.most:
         records = records[: args.most]
     if getattr(args, "json", False):
-        screen.say_json([_logged(record, plan) for record in records])
+        output.say_json([_logged(record, plan) for record in records])
         return 0
     for record in records:
         head = f"{record.revision:>4}  {inline(record.at[:10])} {inline(record.at[11:19])}  {_author(record)}"
         for index, line in enumerate(_told(record, plan) or ["changed nothing that shows."]):
-            screen.say(f"{head if not index else ' ' * len(head)}  {line}")
+            output.say(f"{head if not index else ' ' * len(head)}  {line}")
     if not records and plan.revision:
-        screen.say(f"no changes are kept; the plan is at revision {plan.revision}.")
+        output.say(f"no changes are kept; the plan is at revision {plan.revision}.")
     return 0
 
 
@@ -96,12 +96,12 @@ def _events(desk: Desk, args: Namespace) -> int:
     found.sort(key=lambda event: str(event.get("at", "")), reverse=True)
     found = found[: args.most] if args.most else found
     if getattr(args, "json", False):
-        screen.say_json(found)
+        output.say_json(found)
         return 0
     for event in found:
         at = inline(str(event.get("at", "")))
         told = ", ".join(_word(name, value) for name, value in event.items() if name not in _KNOWN)
-        screen.say(f"{at[:10]} {at[11:19]}  {inline(str(event['kind']))}: {told}")
+        output.say(f"{at[:10]} {at[11:19]}  {inline(str(event['kind']))}: {told}")
     return 0
 
 
@@ -129,7 +129,7 @@ def compare(desk: Desk, args: Namespace) -> int:
     new = desk.plan if args.other is None else desk.at(args.other)
     told = describe(diff(old, new), new)
     data = {"from": old.revision, "to": new.revision, "changes": told}
-    return screen.answer(args, data, *(told or ["nothing differs."]))
+    return output.answer(args, data, *(told or ["nothing differs."]))
 
 
 def trim(desk: Desk, args: Namespace) -> int:
@@ -140,11 +140,11 @@ def trim(desk: Desk, args: Namespace) -> int:
     if is_named and not plan.id:
         raise Refused("there is no plan to trim.")
     whose = f"plan {_called(plan.id, plan.title)}" if is_named else "every plan in the store"
-    if not args.yes and not screen.agrees(f"Forget the history of {whose} from before {inline(before)}?"):
-        return screen.answer(args, {"trimmed": 0, "plans": {}}, "nothing was forgotten.")
+    if not args.yes and not output.agrees(f"Forget the history of {whose} from before {inline(before)}?"):
+        return output.answer(args, {"trimmed": 0, "plans": {}}, "nothing was forgotten.")
     gone = desk.trim(before, plan=plan.id)
     stays = _untold(desk, before, [plan.id] if plan.id else [one.id for one in desk.store.plans(_NAMED)])
-    return screen.answer(args, {"trimmed": sum(gone.values()), "plans": gone}, *_trimmed(desk, gone), *stays)
+    return output.answer(args, {"trimmed": sum(gone.values()), "plans": gone}, *_trimmed(desk, gone), *stays)
 
 
 def _untold(desk: Desk, before: str, plans: list[str]) -> list[str]:

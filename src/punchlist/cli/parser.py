@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable
 
 from .. import __version__
+from ..core._typing import Any, NoReturn
 from ..core.model import MODES
 from ..core.text import cut, inline, visible
-from ..core.typed import Any, NoReturn
-from ..settings import ABOUT
+from ..local.settings import ABOUT
 from . import command_of
 
 _HELP = """\
@@ -229,7 +229,7 @@ def _everywhere(to: argparse.ArgumentParser) -> None:
 
 
 def _attach(to: argparse.ArgumentParser) -> None:
-    from ..policy.brief import CONTEXTS
+    from ..policy.wording import CONTEXTS
 
     _dialect(to)
     to.add_argument("--context", required=True, choices=CONTEXTS, metavar="C", help=", ".join(CONTEXTS))
@@ -258,7 +258,7 @@ def _line(to: argparse.ArgumentParser) -> None:
 
 
 def _attached(to: argparse.ArgumentParser) -> None:
-    from ..hosts.install import PATHS
+    from ..install import PATHS
 
     to.add_argument("host", choices=list(PATHS), metavar="HOST", help=", ".join(PATHS))
     to.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")

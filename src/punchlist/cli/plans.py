@@ -5,12 +5,12 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 
+from ..core._typing import Any
 from ..core.errors import Refused
 from ..core.text import cut, inline
-from ..core.typed import Any
 from ..desk import Desk
-from ..stores import Listing
-from . import screen, shown
+from ..stores import PlanSummary
+from . import output, terminal_plan
 from .caller import caller, require_user
 
 
@@ -20,15 +20,15 @@ def show(desk: Desk, args: Namespace) -> int:
     found = desk.store.plans(args.most + 1, **wanted)
     is_cut, found = len(found) > args.most, found[: args.most]
     if getattr(args, "json", False):
-        screen.say_json([data_of(listing) for listing in found])
+        output.say_json([data_of(listing) for listing in found])
         return 0
     parents = {listing.id: listing.parent for listing in found}
     for listing in found:
-        screen.say(_line(listing, _lineage(listing.id, parents)))
+        output.say(_line(listing, _lineage(listing.id, parents)))
     if not found:
-        screen.say("no such plan." if any(wanted.values()) else "no plans yet.")
+        output.say("no such plan." if any(wanted.values()) else "no plans yet.")
     if is_cut:
-        screen.say(f"and more: punchlist plans --most {2 * args.most}")
+        output.say(f"and more: punchlist plans --most {2 * args.most}")
     return 0
 
 
@@ -36,17 +36,19 @@ def use(desk: Desk, args: Namespace) -> int:
     """List the live plans of this directory, or choose the one that commands in this terminal are about."""
     if args.choice:
         require_user("use")
-        shown.remember(desk, shown.pick(desk, args.choice), chosen=True)
-    lives = shown.live(desk)
-    known = shown.recall(desk)
+        terminal_plan.remember(desk, terminal_plan.pick(desk, args.choice), chosen=True)
+    lives = terminal_plan.live(desk)
+    known = terminal_plan.recall(desk)
     ids = [one.id for one in lives]
     current = known.plan if known.plan in ids or known.chosen else next(iter(ids), "")
     if current not in ids:
         lives = [*desk.store.plans(1, plan=current), *lives] if current else lives
     if not caller().is_agent:
-        shown.remember(desk, known.plan, listed=[one.id for one in lives])
+        terminal_plan.remember(desk, known.plan, listed=[one.id for one in lives])
     data = [{**data_of(one), "chosen": one.id == current} for one in lives]
-    return screen.answer(args, data, *(shown.rows(lives, current) or ["no plan here yet; all plans: punchlist plans"]))
+    return output.answer(
+        args, data, *(terminal_plan.rows(lives, current) or ["no plan here yet; all plans: punchlist plans"])
+    )
 
 
 def bind(desk: Desk, args: Namespace) -> int:
@@ -55,28 +57,28 @@ def bind(desk: Desk, args: Namespace) -> int:
         return _bind_next(desk, args)
     desk.bind(desk.session, desk.agent)
     words = f"session {inline(desk.session)} works from plan {desk.plan.id}."
-    return screen.answer(args, {"session": desk.session, "plan": desk.plan.id}, words)
+    return output.answer(args, {"session": desk.session, "plan": desk.plan.id}, words)
 
 
 def _bind_next(desk: Desk, args: Namespace) -> int:
-    from ..hosts.adopt import leave_next
+    from ..hosts.first_plan import leave_next
 
     plan = desk.plan
     if not plan.id:
         raise Refused("there is no plan here; name one with --plan ID: punchlist plans")
     leave_next(desk.place, plan.id)
     words = f"the next session that starts in {inline(desk.place)} works from plan {plan.id}."
-    return screen.answer(args, {"next": desk.place, "plan": plan.id}, words)
+    return output.answer(args, {"next": desk.place, "plan": plan.id}, words)
 
 
 def carry(desk: Desk, args: Namespace) -> int:
     """Give a session a copy of another session's plan."""
     plan = desk.carry(args.source, args.target)
     words = f"session {inline(args.target)} has a copy of {inline(args.source)}'s plan: {plan.id}."
-    return screen.answer(args, {"plan": plan.id, "items": len(plan.items)}, words)
+    return output.answer(args, {"plan": plan.id, "items": len(plan.items)}, words)
 
 
-def data_of(listing: Listing) -> dict[str, Any]:
+def data_of(listing: PlanSummary) -> dict[str, Any]:
     """A plan among others, as JSON."""
     data = listing._asdict()
     program = data.pop("host")
@@ -91,7 +93,7 @@ def _lineage(plan: str, parents: Mapping[str, str]) -> list[str]:
     return line[1:]
 
 
-def _line(listing: Listing, lineage: Sequence[str]) -> str:
+def _line(listing: PlanSummary, lineage: Sequence[str]) -> str:
     count = f"{listing.completed}/{listing.total}"
     title = cut(inline(listing.title or listing.active), 30) or "-"
     program = f"{cut(inline(listing.host), 20)} " if listing.host else ""

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from ..core.errors import Refused
 from ..core.text import counted, inline
-from ..settings import Settings
+from ..local.settings import Settings
 from ..stores import masked
-from ..stores.repair import Repair
-from ..stores.repair import repair as repaired
+from ..stores.recovery import Repair
+from ..stores.recovery import repair as repaired
 from ..stores.sqlite import path_of
-from . import screen
+from . import output
 
 
 def repair(args: Namespace, settings: Settings) -> int:
@@ -23,7 +23,7 @@ def repair(args: Namespace, settings: Settings) -> int:
         raise Refused(f"only a SQLite file can be repaired, not {inline(masked(settings.store))}.")
     done = repaired(path_of(rest), dry_run=args.dry_run)
     data = {"path": done.path, "fault": done.fault or None, **done.found._asdict(), "aside": done.aside or None}
-    return screen.answer(args, data, *_lines(done))
+    return output.answer(args, data, *_lines(done))
 
 
 def _lines(done: Repair) -> Iterator[str]:

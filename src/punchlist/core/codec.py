@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from itertools import compress, count
 from operator import attrgetter, is_not
 
-from .changes import Change
+from ._typing import TYPE_CHECKING, Any
+from .diff import Change
 from .errors import BadShape
-from .model import MODES, PENDING, STATUSES, Closing, Item, Pace, Pause, Plan
-from .typed import TYPE_CHECKING, Any
+from .model import MODES, PENDING, STATUSES, Closing, Item, Pause, Plan, SessionState
 
 if TYPE_CHECKING:
-    from .shape import Schema
+    from .schema import Schema
 
 
 _ITEM_DEFAULTS = tuple(Item._field_defaults.items())
@@ -88,7 +88,7 @@ def to_json(plan: Plan) -> dict[str, Any]:
 def from_json(data: object) -> Plan:
     """The plan of a canonical form; every fault is named."""
     from .rules import faults
-    from .shape import check, listed
+    from .schema import check, listed
 
     wrong = check(data, PLAN_SCHEMA)
     if wrong or not isinstance(data, dict):
@@ -333,14 +333,14 @@ read = from_json
 write = to_json
 
 
-def pace_to_json(pace: Pace) -> dict[str, Any]:
+def pace_to_json(pace: SessionState) -> dict[str, Any]:
     """What differs from a fresh one."""
-    return {name: value for name, value in pace._asdict().items() if value != Pace._field_defaults[name]}
+    return {name: value for name, value in pace._asdict().items() if value != SessionState._field_defaults[name]}
 
 
-def pace_from_json(data: Mapping[str, Any]) -> Pace:
+def pace_from_json(data: Mapping[str, Any]) -> SessionState:
     """What is not known, or not of its kind, is passed over: a pace is worth less than a plan."""
-    known: dict[str, Any] = Pace._field_defaults
+    known: dict[str, Any] = SessionState._field_defaults
     data = {_RENAMED.get(name, name): value for name, value in data.items()}
     fields: dict[str, Any] = {name: value for name, value in data.items() if type(value) is type(known.get(name))}
-    return Pace(**fields)
+    return SessionState(**fields)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from .changes import Record
+from ._typing import NamedTuple
+from .diff import Record
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, NOTHING, PENDING, USER, Item, Plan
 from .ops import lookup
 from .text import inline, plainly, quoted
-from .typed import NamedTuple
 
 AGAIN = "say it again if you still mean it."
 _MANY = 20  # things asked for in one call, from which on items are looked up in a table

@@ -12,7 +12,7 @@ PunchlistError
 
 from __future__ import annotations
 
-from .typed import TYPE_CHECKING
+from ._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from ._typing import Any
 from .errors import BadShape, Refused
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, Closing, Item, Pause, Plan
 from .ops import circle_of_needs, grouped
 from .rules import one_active, promoted
 from .text import inline, visible
-from .typed import Any
 
 _BOXES = {PENDING: " ", ACTIVE: "/", DONE: "x", DROPPED: "-", BLOCKED: "!"}
 _STATUSES = {

@@ -21,9 +21,9 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
+from ._typing import Any, NamedTuple
 from .model import CLOSED, NOTHING, Item
 from .text import inline, plainly
-from .typed import Any, NamedTuple
 
 _ALIKE = 0.5  # anywhere in the list
 _ALIKE_HERE = 0.2  # in the same place

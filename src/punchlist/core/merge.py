@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .changes import touched
+from ._typing import NamedTuple, TypeVar
+from .diff import touched
 from .model import CLOSED, USER, Item, Plan
 from .ops import circle_of_needs, grouped
 from .text import plainly, quoted
-from .typed import NamedTuple, TypeVar
 
 # Fields that are one statement: whoever changed one of them has changed them all.
 _TOGETHER = (("status", "reason", "closed", "owner"), ("text", "active"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from operator import itemgetter
 
-from .typed import Any, NamedTuple
+from ._typing import Any, NamedTuple
 
 PENDING = "pending"
 ACTIVE = "in_progress"
@@ -145,7 +145,7 @@ class Reader(NamedTuple):
     seen: int = 0  # the revision it last heard of
 
 
-class Pace(NamedTuple):
+class SessionState(NamedTuple):
     """How a reader's work goes: what it was reminded of and nudged with, and what that has cost."""
 
     revision: int = 0  # of the plan, when it was last looked at

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 
+from ._typing import Any
 from .errors import NoSuchItem, Refused
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, MODES, PENDING, Item, Pause, Plan, places
 from .text import cut, inline, plainly, quoted
-from .typed import Any
 
 _CALLS = 20  # tool calls kept with an item
 _ID = itemgetter(Item._fields.index("id"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ._typing import NamedTuple
 from .model import DONE, DROPPED, PENDING
 from .text import cut, visible
-from .typed import NamedTuple
 
 _LONG = 500  # characters of an item
 _MOST = 200  # items from one text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ._typing import Any
 from .text import cut
-from .typed import Any
 
 _MOST = 200  # characters of a value
 _READ = 10 * _MOST  # characters that are looked at for them
@@ -114,7 +114,7 @@ def blanked(text: str) -> str:
     is_hinted = any(hint in plain for hint in _HINTS) or any(hint in text for hint in _EXACT_HINTS)
     if not is_hinted and not ("://" in text and "@" in text):
         return text
-    from .secrets import blanked
+    from .redact_patterns import blanked
 
     return blanked(text)
 
@@ -139,7 +139,7 @@ def _is_secret(name: str) -> bool:
     plain = name[:_MOST].casefold()
     if not any(part in plain for part in NAMES):
         return False
-    from .secrets import is_secret_name
+    from .redact_patterns import is_secret_name
 
     return plain in ("cookie", "set-cookie") or is_secret_name(name[:_MOST])
 

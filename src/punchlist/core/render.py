@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ._typing import NamedTuple
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, Item, Plan
 from .text import counted, inline
-from .typed import NamedTuple
 
 
 class Span(NamedTuple):

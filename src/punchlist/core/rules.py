@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from operator import itemgetter
 
+from ._typing import NamedTuple
 from .errors import Refused
 from .model import ACTIVE, CLOSED, MODES, PENDING, STATUSES, Item, Plan
 from .ops import circle_of_needs
 from .text import cut, inline
-from .typed import NamedTuple
 
 _ID, _PHASE, _PARENT, _NEEDS = (itemgetter(Item._fields.index(name)) for name in ("id", "phase", "parent", "needs"))
 LAST_ID = 10**15  # beyond that an id would be no number for everybody

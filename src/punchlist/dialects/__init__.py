@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from ..core.changes import Change
+from ..core._typing import Any, NamedTuple
 from ..core.conflicts import Asked
+from ..core.diff import Change
 from ..core.errors import BadShape, Refused, StoreError
 from ..core.model import ACTIVE, MAIN, NOTHING, Item, Plan
-from ..core.relist import Sent, Style
+from ..core.resend import Sent, Style
 from ..core.rules import Rules, is_of_another
-from ..core.shape import Fault, Schema, check, listed
+from ..core.schema import Fault, Schema, check, listed
 from ..core.text import cut, inline
-from ..core.typed import Any, NamedTuple
 from ..prompts import say
 
 PATHS = {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ..core._typing import Any
 from ..core.model import ACTIVE, BLOCKED, DONE, PENDING, Item, Plan
-from ..core.relist import Sent, Style, relist
+from ..core.resend import Sent, Style, relist
 from ..core.rules import Rules
-from ..core.shape import Fault, Schema, check, dotted
-from ..core.typed import Any
+from ..core.schema import Fault, Schema, check, dotted
 from ..prompts import say
 from . import Call, Dialect, Reply, Tool, Turn, checked, refusal
 

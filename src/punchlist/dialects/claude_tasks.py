@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..core import ops
+from ..core._typing import Any
 from ..core.conflicts import Asked
 from ..core.errors import Refused
 from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, PENDING, Item, Plan
 from ..core.rules import Rules
-from ..core.shape import Schema
+from ..core.schema import Schema
 from ..core.text import block, cut, inline, plainly
-from ..core.typed import Any
 from . import Call, Dialect, Reply, Tool, Turn, checked
 
 _SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: PENDING, DONE: DONE}

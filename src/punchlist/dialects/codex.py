@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.model import ACTIVE, DONE, PENDING
-from ..core.relist import Sent, Style
+from ..core.resend import Sent, Style
 from . import Call, Dialect, Reply, Tool, Turn
 from .claude_code import SHOWN
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING
-from ..core.relist import Sent, Style
+from ..core.resend import Sent, Style
 from ..core.text import counted
 from . import Call, Dialect, Reply, Tool, Turn
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..core.errors import Refused
 from ..core.model import ACTIVE, DONE, PENDING, Plan
-from ..core.relist import Sent, Style
-from ..core.shape import Schema
+from ..core.resend import Sent, Style
+from ..core.schema import Schema
 from ..core.text import cut, inline
 from . import Call, Dialect, Reply, Tool, Turn
 from .claude_code import SHOWN, sent

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..core._typing import Any
 from ..core.errors import StoreError
 from ..core.model import ACTIVE, BLOCKED, DONE, PENDING, Item, Plan
 from ..core.ops import pause
 from ..core.redact import redacted
-from ..core.relist import Sent, Style, relist
+from ..core.resend import Sent, Style, relist
 from ..core.rules import pause_fault
-from ..core.shape import Fault, Schema, check, listed, shown
+from ..core.schema import Fault, Schema, check, listed, shown
 from ..core.text import block, inline
-from ..core.typed import Any
 from ..prompts import say
 from . import Call, Dialect, Reply, Tool, Turn, checked, example
 

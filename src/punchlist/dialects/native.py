@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..core import ops
-from ..core.changes import Change
+from ..core._typing import Any
 from ..core.conflicts import Asked
+from ..core.diff import Change
 from ..core.errors import Refused
 from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, PENDING, STATUSES, Item, Plan
-from ..core.news import SHOWN
 from ..core.rules import Rules, pause_fault
-from ..core.shape import Fault, Path, Schema, check, check_at, is_huge
+from ..core.schema import Fault, Path, Schema, check, check_at, is_huge
 from ..core.text import cut, inline
-from ..core.typed import Any
+from ..core.updates import SHOWN
 from . import Call, Dialect, Reply, Tool, Turn, refusal
 
 _TEXT: Schema = {"type": "string"}

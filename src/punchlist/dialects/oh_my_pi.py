@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..core import ops
+from ..core._typing import Any
 from ..core.conflicts import Asked
 from ..core.errors import Partial
 from ..core.merge import interleaved, mended
 from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Item, Plan
 from ..core.ops import grouped
-from ..core.relist import Sent, relist
+from ..core.resend import Sent, relist
 from ..core.rules import Rules, one_active, promoted
-from ..core.shape import Schema, check
+from ..core.schema import Schema, check
 from ..core.text import block, inline
-from ..core.typed import Any
 from ..prompts import say
 from . import Call, Dialect, Reply, Tool, Turn, checked, refusal
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from json.encoder import encode_basestring, encode_basestring_ascii
 
 from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Item
-from ..core.relist import Sent, Style
+from ..core.resend import Sent, Style
 from . import Call, Dialect, Reply, Tool, Turn
 
 _SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: PENDING, DONE: DONE, DROPPED: DROPPED}

@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
+from ..core._typing import Any
 from ..core.codec import from_json
 from ..core.errors import BadShape, Refused
 from ..core.model import Plan
-from ..core.shape import check
-from ..core.typed import Any
+from ..core.schema import check
 from . import claude_code, oh_my_pi
 
 _NO_LIST = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..core.typed import Any
+from ..core._typing import Any
 from . import Tool
 
 

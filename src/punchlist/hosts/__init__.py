@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from .. import delivery
-from ..core.typed import Any
+from ..core._typing import Any
+from ..desk import delivery
 
 VALUED = ("store", "plan", "session", "agent")  # options that stand before a value
 PATHS = {
@@ -40,11 +40,11 @@ def run(argv: list[str]) -> int:
 def heard(fields: Any, client: str) -> str | None:
     """Answer an event that the running server was told of, field by field, by a client of this host. Fails open like a
     hook: with nothing. None for an event that does not come from the hooks that `install` wrote."""
-    from . import secret
+    from . import hook_secret
 
     given = dict(fields) if isinstance(fields, dict) else {}
-    name, word = given.get("host", ""), given.pop(secret.FIELD, "")
-    if not secret.matches(word) and (word or not client or name != client):
+    name, word = given.get("host", ""), given.pop(hook_secret.FIELD, "")
+    if not hook_secret.matches(word) and (word or not client or name != client):
         return None
     try:
         import json
@@ -92,7 +92,7 @@ def _event(given: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise Refused(f"the event must be a JSON object: {error!s:.200}" if given else "there is no event") from None
     if not isinstance(event, dict):
-        from ..core.shape import shown
+        from ..core.schema import shown
 
         raise Refused(f"the event must be an object, not {'a string' if isinstance(event, str) else shown(event)}")
     return event
@@ -107,6 +107,6 @@ def _host(name: Any) -> Any:
 
 
 def _log(host: Any, error: Exception) -> None:
-    from ..faults import log
+    from ..local.faults import log
 
     log(f"hook {host}" if host in list(PATHS) else "hook", error)

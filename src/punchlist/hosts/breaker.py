@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 from time import monotonic, time
 
-from ..core.typed import Any
-from ..settings import state_folder
+from ..core._typing import Any
+from ..local.settings import state_folder
 
 _TOOL, _OTHER = (
     0.3,
@@ -44,7 +44,7 @@ class Breaker:
             return False
 
     def _trip(self) -> None:
-        from ..private import make_folder
+        from ..local.files import make_folder
 
         try:
             make_folder(os.path.dirname(self._path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.typed import Any
+from ..core._typing import Any
 from ..desk import Desk
 from ..dialects import Dialect, load
 

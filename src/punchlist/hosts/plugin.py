@@ -3,14 +3,14 @@ with the names of `Event`, and gets the answer back as `context` and `nudge`."""
 
 from __future__ import annotations
 
+from ..core._typing import Any
 from ..core.model import MAIN
-from ..core.typed import Any
-from .hear import Event, Host, heed, needed, text
+from .dispatch import Event, Host, handle, needed, text
 
 
 def answered(event: dict[str, Any], flags: dict[str, str], host: Host) -> dict[str, Any] | None:
     """What to say to an event of a plugin, or nothing."""
-    said = heed(_read(event), host, flags)
+    said = handle(_read(event), host, flags)
     return {name: value for name, value in said._asdict().items() if value} or None
 
 

@@ -6,15 +6,15 @@ import os
 import sys
 from collections.abc import Callable
 
-from .. import delivery
+from ..core._typing import TYPE_CHECKING, Any, NoReturn
 from ..core.errors import PunchlistError, StoreError
 from ..core.text import visible
-from ..core.typed import TYPE_CHECKING, Any, NoReturn
-from ..settings import load
-from .lines import Line, Lines, write
+from ..desk import delivery
+from ..local.settings import load
+from .callers import Callers, Given
 from .protocol import written
 from .server import Server
-from .who import Callers, Given
+from .transport import Line, Lines, write
 
 if TYPE_CHECKING:
     from ..desk import Desk

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..core.typed import Any
+from ..core._typing import Any
 from . import protocol
-from .lines import Line
+from .transport import Line
 
 
 def without(queue: list[Line], line: Line) -> list[Line]:

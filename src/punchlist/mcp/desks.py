@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ..core._typing import Any
 from ..core.errors import StoreError
 from ..core.model import MAIN, NOTHING
-from ..core.typed import Any
 from ..desk import Desk, store_for
 from ..dialects import Dialect
-from ..settings import Settings
-from ..stores import Home, Store
-from ..ties import Who, state_of
-from .who import Callers, place_of
+from ..local.session_links import Who, state_of
+from ..local.settings import Settings
+from ..stores import PlanKey, Store
+from .callers import Callers, place_of
 
 _MOST = 64  # desks that are kept at hand
 
@@ -77,7 +77,7 @@ class Desks:
 
     def _bind(self, desk: Desk) -> None:
         """Let others see that a session works from the plan that the server was started with."""
-        home = Home(desk.place, desk.session, desk.agent, desk.host)
+        home = PlanKey(desk.place, desk.session, desk.agent, desk.host)
         if desk.store.find(home) != self._plan and desk.store.load(self._plan) is not None:
             desk.store.bind(home, self._plan)
 

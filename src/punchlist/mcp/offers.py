@@ -7,8 +7,8 @@ from functools import cache
 
 from ..desk import Desk
 from ..dialects import Dialect, Tool, offered
-from ..settings import place
-from ..switch import is_off
+from ..local.on_off import is_off
+from ..local.settings import place
 
 Offer = Callable[[Dialect, str, Callable[[], Desk]], tuple[Tool, ...]]
 
@@ -31,6 +31,6 @@ def _place() -> str:
 
 def _goes_on(desk: Desk) -> bool:
     """Whether the agent was nudged since the user last spoke."""
-    from ..moments import is_continuing
+    from ..desk.guidance import is_continuing
 
     return is_continuing(desk)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 
 from .. import __version__
+from ..core._typing import Any, NamedTuple, NoReturn
 from ..core.model import NOTHING
 from ..core.text import cut, inline
-from ..core.typed import Any, NamedTuple, NoReturn
-from .lines import TooLong
+from .transport import TooLong
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS = ("2026-07-28",)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..core._typing import Any
 from ..core.errors import Refused, StoreError
 from ..core.model import NOTHING
 from ..core.text import cut, inline
-from ..core.typed import Any
 from ..desk import Desk, hold_back
 from ..dialects import Reply, Tool, load, offered
 from ..dialects.wire import WRITERS, with_output
+from ..local.settings import Settings, for_host
 from ..prompts import say
-from ..settings import Settings, for_host
 from . import protocol
+from .callers import Callers, host_of
 from .desks import Desks
-from .lines import Line, TooLong
 from .offers import Offer, offered_now
 from .protocol import Fault, Id, Message, Request
-from .who import Callers, host_of
+from .transport import Line, TooLong
 
 _SUBSCRIPTIONS = 64  # of one client
 _BATCH = 1000  # messages on one line
@@ -261,13 +261,13 @@ class Server:
         except Refused as refusal:
             return desk.decline(name, str(refusal))
         except StoreError as error:
-            from ..calls import faulted
+            from ..desk.tool_call import faulted
 
             return faulted(desk, name, error)
 
     def _hold_back(self, request: Request, name: str, args: Any, error: Exception) -> None:
         """Let an agent stop that asked for a pause, though there is no store to keep it in."""
-        from ..calls import asks_for_pause
+        from ..desk.tool_call import asks_for_pause
 
         if asks_for_pause(name, args):
             who = self._callers.who(request.meta, self._client_of(request))
@@ -307,7 +307,7 @@ def _with_list(desk: Desk, reply: Reply) -> Reply:
     it whole, so that the next list holds the edit."""
     if not desk.owes_list:
         return reply
-    from ..moments import whole_list
+    from ..desk.guidance import whole_list
 
     desk.owes_list = False
     plan = desk.working
@@ -320,7 +320,7 @@ def _with_list(desk: Desk, reply: Reply) -> Reply:
 
 def _of_ours(error: Exception) -> Fault:
     """A fault of ours ends one request, not the server."""
-    from ..faults import log
+    from ..local.faults import log
 
     log("mcp", error)
     words = f"{type(error).__name__}: {cut(inline(str(error)), 300)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.typed import Any
+from ..core._typing import Any
 
 # How the names of tools begin that only look, in any spelling: `Read`, `read_file`, `mcp__files__list_folder`.
 _LOOKING = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.typed import NamedTuple
+from ..core._typing import NamedTuple
 
 _LETTERS_A_TOKEN = 3.5  # of English; fewer than there are, so that we count rather too much
 _BYTES_A_TOKEN = 1.5  # of everything else

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from time import gmtime, strftime, time
 
-from ..core.changes import Record
+from ..core._typing import NamedTuple, Protocol
+from ..core.diff import Record
 from ..core.errors import StoreError
-from ..core.model import ACTIVE, NOTHING, Item, Pace, Plan, Reader
+from ..core.model import ACTIVE, NOTHING, Item, Plan, Reader, SessionState
 from ..core.text import cut, inline
-from ..core.typed import NamedTuple, Protocol
 
 PATHS = {
     "memory": "punchlist.stores.memory",
@@ -20,7 +20,7 @@ PATHS = {
 }
 
 
-class Home(NamedTuple):
+class PlanKey(NamedTuple):
     """Where a plan belongs."""
 
     place: str = ""  # the git root or directory it was made in
@@ -30,7 +30,7 @@ class Home(NamedTuple):
     parent: str = ""  # the plan it was copied from
 
 
-class Listing(NamedTuple):
+class PlanSummary(NamedTuple):
     """A plan among others."""
 
     id: str
@@ -61,11 +61,11 @@ class Store(Protocol):
 
     durable: bool
 
-    def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
+    def peek(self, plan: str, reader: str) -> tuple[int, Reader]:
         """The revision of a plan, 0 if there is none, and what is remembered of a reader."""
 
-    def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
-        """The id of the plan a session's agent works from, nothing if there is none, and a glance at it."""
+    def peek_session(self, home: PlanKey, reader: str) -> tuple[str, int, Reader]:
+        """The id of the plan a session's agent works from, nothing if there is none, and a peek at it."""
 
     def load(self, plan: str) -> Plan | None:
         """The plan with this id."""
@@ -76,7 +76,7 @@ class Store(Protocol):
         after: Plan,
         record: Record,
         reader: Reader | None,
-        home: Home | None,
+        home: PlanKey | None,
         lists: Mapping[str, str] = NOTHING,
     ) -> None:
         """Replace `before` by `after`, and write the record. Raises StaleRevision if the stored revision is not that of
@@ -99,23 +99,25 @@ class Store(Protocol):
     def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
         """The records behind a revision, oldest first; with `by`, only those of one author."""
 
-    def find(self, home: Home) -> str:
+    def find(self, home: PlanKey) -> str:
         """The id of the plan a session's agent works from; without a session, of the plan of a main agent that was
         touched last in a place; nothing if there is none."""
 
-    def bind(self, home: Home, plan: str, *, alone: bool = False) -> None:
+    def bind(self, home: PlanKey, plan: str, *, alone: bool = False) -> None:
         """Let a session's agent work from a plan from now on. `alone`: only if nobody does yet; else StaleRevision."""
 
     def sessions(self, plan: str) -> list[tuple[str, str]]:
         """The sessions and agents that work from a plan; the one bound last is the last."""
 
-    def recall(self, key: str) -> Pace:
+    def load_state(self, key: str) -> SessionState:
         """How a reader's work goes."""
 
-    def keep(self, key: str, before: Pace, after: Pace) -> None:
+    def save_state(self, key: str, before: SessionState, after: SessionState) -> None:
         """Keep how a reader's work goes. Raises StaleRevision if it is not as it was before."""
 
-    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = "") -> list[Listing]:
+    def plans(
+        self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = ""
+    ) -> list[PlanSummary]:
         """The plans there are, the last touched first: all, or those of a session, of an agent, of a place, or one."""
 
     def trim(self, before: str, plan: str = "", place: str = "", live: str = "") -> dict[str, int]:
@@ -132,7 +134,7 @@ class Store(Protocol):
         """Let go of files and connections, and have those who wait asked once more."""
 
 
-def is_wanted(listing: Listing, session: str, agent: str, plan: str, place: str) -> bool:
+def is_wanted(listing: PlanSummary, session: str, agent: str, plan: str, place: str) -> bool:
     """Whether a plan is one of a session, of an agent, of a place, or the one that is named. What is empty is not
     asked for."""
     if place and place != listing.place:

@@ -8,13 +8,13 @@ from itertools import dropwhile
 from operator import attrgetter
 from threading import Condition
 
-from ..core.changes import Record
+from ..core.diff import Record
 from ..core.errors import StaleRevision
-from ..core.model import MAIN, NOTHING, Pace, Plan, Reader
-from . import Home, Listing, current, is_wanted, now, oldest
+from ..core.model import MAIN, NOTHING, Plan, Reader, SessionState
+from . import PlanKey, PlanSummary, current, is_wanted, now, oldest
 
 _NEW = Reader()
-_FRESH = Pace()
+_FRESH = SessionState()
 
 
 class MemoryStore:
@@ -32,20 +32,20 @@ class MemoryStore:
         self._lists: dict[tuple[str, str], dict[str, str]] = {}  # by plan and reader, then by tool
         self._lists_at: dict[tuple[str, str], str] = {}
         self._paces_at: dict[str, str] = {}
-        self._homes: dict[str, Home] = {}
+        self._homes: dict[str, PlanKey] = {}
         self._bound: dict[tuple[str, str], str] = {}
         self._hosts: dict[tuple[str, str], str] = {}  # the agent programs of those who are bound
-        self._paces: dict[str, Pace] = {}
+        self._paces: dict[str, SessionState] = {}
 
-    def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
+    def peek(self, plan: str, reader: str) -> tuple[int, Reader]:
         with self._changed:
             known = self._plans.get(plan)
             return (known.revision if known else 0), self._readers.get((plan, reader), _NEW)
 
-    def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
+    def peek_session(self, home: PlanKey, reader: str) -> tuple[str, int, Reader]:
         with self._changed:
             plan = self.find(home)
-            return (plan, *self.glance(plan, reader))
+            return (plan, *self.peek(plan, reader))
 
     def load(self, plan: str) -> Plan | None:
         return self._plans.get(plan)
@@ -56,7 +56,7 @@ class MemoryStore:
         after: Plan,
         record: Record,
         reader: Reader | None,
-        home: Home | None,
+        home: PlanKey | None,
         lists: Mapping[str, str] = NOTHING,
     ) -> None:
         with self._changed:
@@ -101,17 +101,17 @@ class MemoryStore:
             found = records[bisect_right(records, after, key=attrgetter("revision")) :]
         return [record for record in found if record.by == by] if by else found
 
-    def find(self, home: Home) -> str:
+    def find(self, home: PlanKey) -> str:
         with self._changed:
             if home.session:
                 return self._bound.get((home.session, home.agent), "")
             for plan in reversed(self._plans):
-                where = self._homes.get(plan, Home())
+                where = self._homes.get(plan, PlanKey())
                 if where.place == home.place and where.agent == MAIN:
                     return plan
             return ""
 
-    def bind(self, home: Home, plan: str, *, alone: bool = False) -> None:
+    def bind(self, home: PlanKey, plan: str, *, alone: bool = False) -> None:
         with self._changed:
             if alone and self.sessions(plan):
                 raise StaleRevision(f"somebody works from plan {plan} already")
@@ -124,17 +124,19 @@ class MemoryStore:
         with self._changed:
             return [who for who, bound in self._bound.items() if bound == plan]
 
-    def recall(self, key: str) -> Pace:
+    def load_state(self, key: str) -> SessionState:
         return self._paces.get(key, _FRESH)
 
-    def keep(self, key: str, before: Pace, after: Pace) -> None:
+    def save_state(self, key: str, before: SessionState, after: SessionState) -> None:
         with self._changed:
-            if self.recall(key) != before:
+            if self.load_state(key) != before:
                 raise StaleRevision("the pace has changed")
             self._paces[key] = after
             self._paces_at[key] = now()
 
-    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = "") -> list[Listing]:
+    def plans(
+        self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = ""
+    ) -> list[PlanSummary]:
         with self._changed:
             listed = map(self._listing, reversed(self._plans.values()))
             return [listing for listing in listed if is_wanted(listing, session, agent, plan, place)][:most]
@@ -180,19 +182,19 @@ class MemoryStore:
             self._lists_at[plan, reader] = at
 
     def _is_in(self, id: str, plan: str, place: str) -> bool:
-        return id == plan if plan else not place or self._homes.get(id, Home()).place == place
+        return id == plan if plan else not place or self._homes.get(id, PlanKey()).place == place
 
     def _refuse_told(self, plan: str, key: str, reader: Reader) -> None:
         if self._readers.get((plan, key), _NEW) != reader:
             raise StaleRevision("the reader has heard of it")
 
-    def _stay(self, plan: str, home: Home) -> None:
+    def _stay(self, plan: str, home: PlanKey) -> None:
         if home.session and self.find(home) != plan:
             raise StaleRevision(f"session {home.session!r} works from another plan")
         if home.parent:
-            self._homes[plan] = self._homes.get(plan, Home())._replace(parent=home.parent)
+            self._homes[plan] = self._homes.get(plan, PlanKey())._replace(parent=home.parent)
 
-    def _settle(self, plan: str, home: Home) -> None:
+    def _settle(self, plan: str, home: PlanKey) -> None:
         if not home.session and home.agent == MAIN and home.place and self.find(home):
             raise StaleRevision("there is a plan here already")
         if home.session:
@@ -202,13 +204,13 @@ class MemoryStore:
             self._hosts[home.session, home.agent] = home.host
         self._homes[plan] = home
 
-    def _listing(self, plan: Plan) -> Listing:
-        home = self._homes.get(plan.id, Home())
+    def _listing(self, plan: Plan) -> PlanSummary:
+        home = self._homes.get(plan.id, PlanKey())
         bound = self.sessions(plan.id)
         sessions = tuple(dict.fromkeys(session for session, agent in bound))
         touched = self._touched[plan.id]
         progress = plan.progress
-        return Listing(
+        return PlanSummary(
             plan.id,
             plan.title,
             plan.revision,

@@ -9,7 +9,7 @@ import json
 import struct
 from collections.abc import Iterator, Mapping
 
-from ..core.typed import Any
+from ..core._typing import Any
 
 _SIZE = 4_096  # bytes of a page, in every file that we make
 _LEAF, _INNER = 0x0A, 0x02  # the pages that hold rows of our tables: all of them are kept in the order of their keys

@@ -10,14 +10,14 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from time import gmtime, strftime
 
-from ..core.changes import Record, apply, undo
+from ..core._typing import Any, NamedTuple
 from ..core.codec import ITEM_SCHEMA, change_from_json, item_to_json
+from ..core.diff import Record, apply, undo
 from ..core.model import MAIN, Plan
 from ..core.rules import faults
-from ..core.shape import check
-from ..core.typed import Any, NamedTuple
+from ..core.schema import check
 from . import now
-from .rows import Rows, head_text, untext
+from .sql import Rows, head_text, untext
 
 _OWNERS = {"plans": "id", "items": "plan", "history": "plan"}  # tables, and where the plan of a row stands
 _RECORD = ("plan", "revision", "at", "by", "reader", "dialect", "kind", "changes")

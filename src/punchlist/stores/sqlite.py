@@ -8,12 +8,12 @@ from _thread import allocate_lock
 from collections.abc import Callable, Mapping
 from time import gmtime, monotonic, sleep, strftime
 
-from ..core.changes import Record
+from ..core._typing import NoReturn, TypeVar
+from ..core.diff import Record
 from ..core.errors import StoreError
-from ..core.model import NOTHING, Pace, Plan, Reader
-from ..core.typed import NoReturn, TypeVar
-from . import Home, Listing, now
-from .rows import Rows
+from ..core.model import NOTHING, Plan, Reader, SessionState
+from . import PlanKey, PlanSummary, now
+from .sql import Rows
 
 _PATIENCE = "10"  # seconds to wait for another process
 _AT_ONCE = 50  # tries without a rest: longer than a write takes, as a rule
@@ -144,11 +144,11 @@ class SqliteStore:
         finally:
             source.close()
 
-    def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
-        return self._read(lambda: self._rows.glance(plan, reader))
+    def peek(self, plan: str, reader: str) -> tuple[int, Reader]:
+        return self._read(lambda: self._rows.peek(plan, reader))
 
-    def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
-        return self._read(lambda: self._rows.glance_from(home, reader))
+    def peek_session(self, home: PlanKey, reader: str) -> tuple[str, int, Reader]:
+        return self._read(lambda: self._rows.peek_session(home, reader))
 
     def load(self, plan: str) -> Plan | None:
         return self._at_once("BEGIN", lambda: self._rows.load(plan))
@@ -159,7 +159,7 @@ class SqliteStore:
         after: Plan,
         record: Record,
         reader: Reader | None,
-        home: Home | None,
+        home: PlanKey | None,
         lists: Mapping[str, str] = NOTHING,
     ) -> None:
         self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save(before, after, record, reader, home, lists))
@@ -176,22 +176,24 @@ class SqliteStore:
     def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
         return self._read(lambda: self._rows.history(plan, after, by))
 
-    def find(self, home: Home) -> str:
+    def find(self, home: PlanKey) -> str:
         return self._read(lambda: self._rows.find(home))
 
-    def bind(self, home: Home, plan: str, *, alone: bool = False) -> None:
+    def bind(self, home: PlanKey, plan: str, *, alone: bool = False) -> None:
         self._at_once("BEGIN IMMEDIATE", lambda: self._rows.bind(home, plan, now(), alone=alone))
 
     def sessions(self, plan: str) -> list[tuple[str, str]]:
         return self._read(lambda: self._rows.sessions(plan))
 
-    def recall(self, key: str) -> Pace:
-        return self._read(lambda: self._rows.recall(key))
+    def load_state(self, key: str) -> SessionState:
+        return self._read(lambda: self._rows.load_state(key))
 
-    def keep(self, key: str, before: Pace, after: Pace) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.keep(key, before, after, now()))
+    def save_state(self, key: str, before: SessionState, after: SessionState) -> None:
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save_state(key, before, after, now()))
 
-    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = "") -> list[Listing]:
+    def plans(
+        self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = ""
+    ) -> list[PlanSummary]:
         return self._at_once("BEGIN", lambda: self._rows.plans(most, session, agent, plan, place))
 
     def trim(self, before: str, plan: str = "", place: str = "", live: str = "") -> dict[str, int]:
@@ -384,7 +386,7 @@ def path_of(rest: str) -> str:
 def _make_private(path: str) -> None:
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
-        from ..private import make_folder
+        from ..local.files import make_folder
 
         make_folder(folder)
     if not os.path.exists(path):

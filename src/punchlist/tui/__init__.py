@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..core.typed import TYPE_CHECKING
+from ..core._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..core.model import Plan
-    from ..settings import Settings
+    from ..local.settings import Settings
     from .panel import Panel, Toggled
     from .plain import Lines
 
@@ -24,7 +24,7 @@ def open_panel(
     import os
     import sys
 
-    from ..settings import has_colour, is_unicode
+    from ..local.settings import has_colour, is_unicode
     from .panel import Panel
     from .plain import Lines
     from .styles import load
@@ -45,7 +45,7 @@ def open_panel(
 
 def _remembering(on_toggle: Toggled | None, environ: Mapping[str, str]) -> Toggled:
     """Each toggle changes the setting, and is told."""
-    from .memory import remember
+    from .preferences import remember
 
     def toggled(before: bool, plan: Plan) -> None:
         remember(not before, environ)

@@ -6,11 +6,11 @@ import os
 import time
 from collections.abc import Callable
 
+from ..core._typing import NamedTuple
 from ..core.errors import Refused, StoreError
 from ..core.model import ACTIVE, MAIN, USER, Item, Plan
-from ..core.typed import NamedTuple
 from ..desk import Desk
-from ..events import latest
+from ..local.event_log import latest
 from ..stores import masked
 from .view import Worker
 

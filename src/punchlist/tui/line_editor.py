@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..core.typed import NamedTuple
+from ..core._typing import NamedTuple
 
 
 class Typed(NamedTuple):

@@ -11,7 +11,7 @@ from _thread import get_ident
 from collections.abc import Callable
 from types import FrameType
 
-from ..core.typed import TYPE_CHECKING, Any
+from ..core._typing import TYPE_CHECKING, Any
 from .keys import PASTE, PASTED, named
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ..core import ops
+from ..core._typing import NamedTuple
 from ..core.model import ACTIVE, CLOSED, DONE, DROPPED, PENDING, Item, Plan
 from ..core.render import Glyphs, Line, Span, columns, fit
-from ..core.typed import NamedTuple
 
 Rank = tuple[int, int]
 

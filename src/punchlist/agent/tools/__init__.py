@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from ...core.errors import BadShape, Refused
 from ...core.model import NOTHING
-from ...core.shape import Schema, check, listed
+from ...core.schema import Schema, check, listed
 from ...core.text import cut, inline
+from ..context import Context
 from ..models import Offer
-from ..site import Site
 
 TEXT: Schema = {"type": "string"}
 WORDS: Schema = {"type": "string", "minLength": 1}
@@ -35,7 +35,7 @@ class Tool(NamedTuple):
     name: str
     about: str
     schema: Schema
-    run: Callable[[Site, Mapping[str, Any]], Answer]
+    run: Callable[[Context, Mapping[str, Any]], Answer]
     read_only: bool = False
     concurrency_safe: bool = False
     is_plan: bool = False  # a tool of the plan's dialect, which checks its arguments itself

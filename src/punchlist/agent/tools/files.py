@@ -11,9 +11,9 @@ from typing import Any
 
 from ...core.errors import Refused
 from ...core.text import counted
-from ..site import Site
+from ..context import Context
 from . import COUNT, FLAG, TEXT, WORDS, Answer, Tool, bounded, form
-from .places import is_inside, located, shown, write
+from .paths import is_inside, located, shown, write
 from .process import run
 
 _LINES = 2000  # of a file at once
@@ -63,7 +63,7 @@ def _changing() -> list[Tool]:
     ]
 
 
-def _read(site: Site, args: Mapping[str, Any]) -> Answer:
+def _read(site: Context, args: Mapping[str, Any]) -> Answer:
     path = located(site, args["path"])
     lines = _text(path, args["path"]).split("\n")
     if lines and not lines[-1]:
@@ -77,7 +77,7 @@ def _read(site: Site, args: Mapping[str, Any]) -> Answer:
     return Answer(bounded(text, site.bounds.output) + (f"\n({counted(rest, 'more line')})" if rest else ""))
 
 
-def _write(site: Site, args: Mapping[str, Any]) -> Answer:
+def _write(site: Context, args: Mapping[str, Any]) -> Answer:
     path = located(site, args["path"], to_write=True)
     if os.path.isdir(path):
         raise Refused(f"{shown(site, path)} is a directory.")
@@ -86,7 +86,7 @@ def _write(site: Site, args: Mapping[str, Any]) -> Answer:
     return Answer(f"{'wrote' if known else 'made'} {shown(site, path)} ({counted(len(args['text']), 'character')})")
 
 
-def _edit(site: Site, args: Mapping[str, Any]) -> Answer:
+def _edit(site: Context, args: Mapping[str, Any]) -> Answer:
     path = located(site, args["path"], to_write=True)
     text = _text(path, args["path"])
     old, new = args["old"], args["new"]
@@ -100,7 +100,7 @@ def _edit(site: Site, args: Mapping[str, Any]) -> Answer:
     return Answer(f"changed {shown(site, path)} at line {text[: text.index(old)].count(chr(10)) + 1}")
 
 
-def _glob(site: Site, args: Mapping[str, Any]) -> Answer:
+def _glob(site: Context, args: Mapping[str, Any]) -> Answer:
     folder = located(site, args.get("path", "."))
     pattern = args["pattern"]
     if os.path.isabs(pattern) or ".." in pattern.split("/") or "\0" in pattern:
@@ -118,7 +118,7 @@ def _glob(site: Site, args: Mapping[str, Any]) -> Answer:
     return Answer("\n".join([*sorted(found[:_FOUND]), *more]) or "no file matches.")
 
 
-def _globbed(folder: str, parts: list[str], site: Site) -> Iterator[str]:
+def _globbed(folder: str, parts: list[str], site: Context) -> Iterator[str]:
     """The paths that a pattern names. Unlike that of `glob`, our ** follows no links, which may lead in a circle."""
     before = parts[: parts.index("**")] if "**" in parts else parts
     if before == parts:
@@ -133,7 +133,7 @@ def _globbed(folder: str, parts: list[str], site: Site) -> Iterator[str]:
                 yield os.path.relpath(os.path.join(here, name), folder)
 
 
-def _grep(site: Site, args: Mapping[str, Any]) -> Answer:
+def _grep(site: Context, args: Mapping[str, Any]) -> Answer:
     """The search runs as a process of its own: a regular expression can take for ever, a process can be ended."""
     path = located(site, args.get("path", "."))
     asked = {"pattern": args["pattern"], "path": path, "files": args.get("files", "*"), "folder": site.folder}

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from ...calls import faulted
 from ...core.errors import StoreError
+from ...desk.tool_call import faulted
 from ...dialects import offered
+from ..context import Context
 from ..events import Planned
-from ..site import Site
 from ..transcript import state_of
 from . import Answer, Tool
 
 
-def tools(site: Site, *, continuing: bool) -> list[Tool]:
+def tools(site: Context, *, continuing: bool) -> list[Tool]:
     """What the dialect offers this agent: nothing to a sub-agent, where it withholds its tools from them."""
     return [
         Tool(
@@ -34,7 +34,7 @@ def tools(site: Site, *, continuing: bool) -> list[Tool]:
     ]
 
 
-def _call(name: str, continuing: bool, site: Site, args: Mapping[str, Any]) -> Answer:
+def _call(name: str, continuing: bool, site: Context, args: Mapping[str, Any]) -> Answer:
     before = site.desk.plan
     try:
         reply = site.desk.call(name, args, interactive=site.interactive, continuing=continuing)

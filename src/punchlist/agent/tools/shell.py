@@ -6,15 +6,15 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ... import ties
 from ...core.model import MAIN
 from ...core.text import counted
-from ...moments import was_refused
+from ...desk.guidance import was_refused
+from ...local import session_links
 from ...prompts import say
+from ..context import Context
 from ..credentials import without_keys
 from ..events import Question
 from ..sessions import absolute
-from ..site import Site
 from . import COUNT, WORDS, Answer, Tool, form
 from .outside import outside
 from .process import Ran, run
@@ -27,7 +27,7 @@ def tools() -> list[Tool]:
     return [Tool("shell", about, form({"command": WORDS}, seconds=COUNT), _shell)]
 
 
-def _shell(site: Site, args: Mapping[str, Any]) -> Answer:
+def _shell(site: Context, args: Mapping[str, Any]) -> Answer:
     command = args["command"]
     if "\0" in command:
         return Answer("command must not hold a NUL character.", True)
@@ -35,7 +35,9 @@ def _shell(site: Site, args: Mapping[str, Any]) -> Answer:
     if refusal:
         was_refused(site.desk)
         return Answer(refusal, True)
-    ties.tie(ties.of_process(os.getpid()), ties.Who(site.desk.session, MAIN, "punchlist"))  # whatever is unset there
+    session_links.link(
+        session_links.of_process(os.getpid()), session_links.Who(site.desk.session, MAIN, "punchlist")
+    )  # whatever is unset there
     seconds = min(args.get("seconds", site.bounds.seconds), _LONGEST)
     ran = run(
         ["/bin/sh", "-c", command],
@@ -49,7 +51,7 @@ def _shell(site: Site, args: Mapping[str, Any]) -> Answer:
     return Answer(f"{output}\n({end})" if output else f"({end})", ran.late or ran.stopped or ran.code != 0)
 
 
-def _refusal(site: Site, command: str) -> str:
+def _refusal(site: Context, command: str) -> str:
     """Why a command is not run: the user was asked, and did not allow it, or nobody was there to ask."""
     if site.confirm_shell == "never":
         return ""
@@ -70,7 +72,7 @@ def _refusal(site: Site, command: str) -> str:
     )
 
 
-def _environ(site: Site) -> dict[str, str]:
+def _environ(site: Context) -> dict[str, str]:
     """Whoever types `punchlist` in this shell is the agent, and works from its own plan, in the same store."""
     own = {
         "PUNCHLIST_SESSION": site.desk.session,

@@ -18,12 +18,12 @@ from heapq import nlargest
 from threading import RLock
 from time import monotonic, sleep
 
-from ...core.changes import Record
+from ...core._typing import Any, TypeVar
 from ...core.codec import pace_from_json, pace_to_json
+from ...core.diff import Record
 from ...core.errors import StaleRevision, StoreError
-from ...core.model import MAIN, NOTHING, Pace, Plan, Reader
-from ...core.typed import Any, TypeVar
-from .. import Home, Listing, current, is_wanted, oldest
+from ...core.model import MAIN, NOTHING, Plan, Reader, SessionState
+from .. import PlanKey, PlanSummary, current, is_wanted, oldest
 from . import files, form
 from .files import NOWHERE
 from .form import digest_of, foreign_stem, home_of, identity, lines_of, part, record_of, session_of, stem_of
@@ -52,10 +52,10 @@ class JsonStore:
         self._known: dict[str, Pair] = {}  # the last looked at is the last
         self._prepare()
 
-    def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
+    def peek(self, plan: str, reader: str) -> tuple[int, Reader]:
         return _glanced(self._look(plan), reader)
 
-    def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
+    def peek_session(self, home: PlanKey, reader: str) -> tuple[str, int, Reader]:
         plan = self._pointed("bound", digest_of(home.session, home.agent)) or ""
         pair = self._look(plan) if plan else None
         if pair is None:
@@ -73,7 +73,7 @@ class JsonStore:
         after: Plan,
         record: Record,
         reader: Reader | None,
-        home: Home | None,
+        home: PlanKey | None,
         lists: Mapping[str, str] = NOTHING,
     ) -> None:
         def work() -> None:
@@ -85,7 +85,7 @@ class JsonStore:
             if pair and reader and before and reader.seen < before.revision:
                 _refuse_told(pair, record.reader, reader)
             parent = home.parent or None if pair and home else None
-            pair = self._renamed(pair) if pair else self._settled(after.id, home or Home())
+            pair = self._renamed(pair) if pair else self._settled(after.id, home or PlanKey())
             if pair.home.agent == MAIN:
                 self._point_here(pair.home.place, pair.id)
             pair.commit(after, record, heard=reader is not None, parent=parent)
@@ -117,13 +117,13 @@ class JsonStore:
         found = [line for line in lines if line["revision"] > after and "changes" in line]
         return [record_of(line) for line in found if not by or line["by"] == by]
 
-    def find(self, home: Home) -> str:
+    def find(self, home: PlanKey) -> str:
         if home.session:
             return self._bound(home) or (self._alone(lambda: self._claimed(home)) if self._stems(home) else "")
         here = self._pointed("places", digest_of(home.place)) or ()
         return next((plan for plan in here if self._look(plan)), "")
 
-    def bind(self, home: Home, plan: str, *, alone: bool = False) -> None:
+    def bind(self, home: PlanKey, plan: str, *, alone: bool = False) -> None:
         def work() -> None:
             if alone and self.sessions(plan):
                 raise StaleRevision(f"somebody works from plan {plan} already")
@@ -138,20 +138,22 @@ class JsonStore:
         pair = self._look(plan)
         return [who for who in pair.bound if self._pointed("bound", digest_of(*who)) == plan] if pair else []
 
-    def recall(self, key: str) -> Pace:
+    def load_state(self, key: str) -> SessionState:
         found = self._pointed("paces", digest_of(key))
-        return pace_from_json(found) if isinstance(found, dict) else Pace()
+        return pace_from_json(found) if isinstance(found, dict) else SessionState()
 
-    def keep(self, key: str, before: Pace, after: Pace) -> None:
+    def save_state(self, key: str, before: SessionState, after: SessionState) -> None:
         def work() -> None:
-            if self.recall(key) != before:
+            if self.load_state(key) != before:
                 raise StaleRevision("the pace has changed")
             files.make_folder(os.path.join(self._inner, "paces"))
             self._point("paces", digest_of(key), pace_to_json(after))
 
         self._alone(work)
 
-    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = "") -> list[Listing]:
+    def plans(
+        self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = ""
+    ) -> list[PlanSummary]:
         if place:
             ids = self._pointed("places", digest_of(place)) or []
         else:
@@ -216,16 +218,16 @@ class JsonStore:
             del self._known[next(iter(self._known))]
         return pair
 
-    def _pair(self, plan: str, stem: str, home: Home) -> Pair:
+    def _pair(self, plan: str, stem: str, home: PlanKey) -> Pair:
         return Pair(self.folder, self._draft, plan, stem, home)
 
     # --- who works from which plan ---------------------------------------------------------------------------------
 
-    def _bound(self, home: Home) -> str:
+    def _bound(self, home: PlanKey) -> str:
         plan: str = self._pointed("bound", digest_of(home.session, home.agent)) or ""
         return plan if plan and self._look(plan) else ""
 
-    def _stems(self, home: Home) -> list[str]:
+    def _stems(self, home: PlanKey) -> list[str]:
         """Under which names a session's agent has files here: ours, or Claude Code's."""
         own, whose = home.session, home.agent
         ours = (form.new_stem_of(own, whose), stem_of(own, whose), form.safe_stem_of(own, whose))
@@ -240,7 +242,7 @@ class JsonStore:
         taken = {name.lower() for name in files.newest(self.folder, "")}
         return any(f"{stem}{ending}".lower() in taken for ending in (LIST, HISTORY))
 
-    def _claimed(self, home: Home) -> str:
+    def _claimed(self, home: PlanKey) -> str:
         """The plan of a session, even if nothing points to it yet: then its files were brought here, or Claude Code
         has written the list."""
         if plan := self._bound(home):
@@ -252,7 +254,7 @@ class JsonStore:
                 return pair.id if self._look(pair.id) else ""
         return ""
 
-    def _settled(self, plan: str, home: Home) -> Pair:
+    def _settled(self, plan: str, home: PlanKey) -> Pair:
         """Where a new plan goes."""
         if home.session and self._claimed(home):
             raise StaleRevision(f"session {home.session!r} has a plan already")
@@ -279,7 +281,7 @@ class JsonStore:
         self._known.pop(pair.id, None)
         return self._look(new.id) or pair
 
-    def _at(self, stem: str, home: Home) -> Pair | None:
+    def _at(self, stem: str, home: PlanKey) -> Pair | None:
         """The plan whose files these are. A list alone that is called like the session is the main agent's."""
         path = files.inside(self.folder, stem + HISTORY)
         data, _, stamp = files.read(path)
@@ -294,7 +296,7 @@ class JsonStore:
 
     def _ids(self, most: int | None = None) -> list[str]:
         """The plans whose histories are here; of many, those written last."""
-        found = [pair for stem in files.newest(self.folder, HISTORY)[:most] if (pair := self._at(stem, Home()))]
+        found = [pair for stem in files.newest(self.folder, HISTORY)[:most] if (pair := self._at(stem, PlanKey()))]
         for pair in found:
             if self._pointed("ids", part(pair.id)) is None:
                 self._alone(partial(self._point_to, pair))
@@ -306,7 +308,7 @@ class JsonStore:
         for stem in names - set(files.newest(self.folder, HISTORY)):
             session, agent = session_of(stem)
             if session and self._is_list(stem):
-                self.find(Home(session=session, agent=agent))
+                self.find(PlanKey(session=session, agent=agent))
 
     def _is_list(self, stem: str) -> bool:
         try:
@@ -314,14 +316,14 @@ class JsonStore:
         except StoreError:  # a link that leads elsewhere, or no file at all
             return False
 
-    def _listing(self, pair: Pair) -> Listing:
+    def _listing(self, pair: Pair) -> PlanSummary:
         plan, home, progress = pair.plan, pair.home, pair.plan.progress
         bound = self.sessions(plan.id)
         sessions = tuple(dict.fromkeys(session for session, _ in bound))
         where = (home.place, home.agent, sessions, home.parent, pair.lines[-1]["at"])
         host = pair.hosts.get(bound[-1], "") if bound else ""
         counts = (progress.completed, progress.total)
-        return Listing(plan.id, plan.title, plan.revision, *where, *counts, host, current(plan.items))
+        return PlanSummary(plan.id, plan.title, plan.revision, *where, *counts, host, current(plan.items))
 
     def _keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
         if lists:

@@ -10,9 +10,9 @@ import sys
 from itertools import count
 from time import gmtime, monotonic, sleep, strftime
 
-from ... import private
+from ...core._typing import NoReturn
 from ...core.errors import StaleRevision, StoreError
-from ...core.typed import NoReturn
+from ...local import files
 
 Stamp = tuple[int, int, int]  # size, time and inode: another one whenever a file was written
 NOWHERE: Stamp = (-1, 0, 0)  # of a file that is not there
@@ -127,7 +127,7 @@ def _fail(path: str, error: OSError) -> NoReturn:
 def make_folder(path: str) -> None:
     """A directory that only its owner may look into, if it is not there."""
     with _Naming(path):
-        private.make_folder(path)
+        files.make_folder(path)
 
 
 def inside(folder: str, name: str) -> str:

@@ -20,7 +20,7 @@ from binascii import crc32
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
-from ...core.changes import Record, apply, undo
+from ...core._typing import Any
 from ...core.codec import (
     ITEM_SCHEMA,
     change_from_json,
@@ -30,9 +30,9 @@ from ...core.codec import (
     paused_from_json,
     paused_to_json,
 )
+from ...core.diff import Record, apply, undo
 from ...core.model import ACTIVE, BLOCKED, DONE, DROPPED, MAIN, PENDING, STATUSES, Item, Plan
-from ...core.typed import Any
-from .. import Home
+from .. import PlanKey
 
 VERSION = 1
 Line = dict[str, Any]
@@ -176,7 +176,7 @@ def _is_entry(entry: Any) -> bool:
 def relisted(now: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
     """The plan that a list asks for that somebody else has written. What is ours in it tells which item an entry is,
     and what else there is to it; if that cannot be so, its words do."""
-    from ...core.relist import relist
+    from ...core.resend import relist
     from ...core.rules import faults
 
     mine = _own_items(entries)
@@ -216,7 +216,7 @@ def _reopened(plan: Plan) -> Plan:
 
 
 def _own_items(entries: Sequence[dict[str, Any]]) -> dict[str, Item]:
-    from ...core.shape import check
+    from ...core.schema import check
 
     parts = [entry["punchlist"] for entry in entries if not check(entry.get("punchlist"), ITEM_SCHEMA)]
     items = [item_from_json(part) for part in reversed(parts)]  # of two with the same id, the first counts
@@ -224,7 +224,7 @@ def _own_items(entries: Sequence[dict[str, Any]]) -> dict[str, Item]:
 
 
 def _sent(entries: Sequence[dict[str, Any]], known: Plan) -> list[Any]:
-    from ...core.relist import Sent
+    from ...core.resend import Sent
 
     free = {item.id: item for item in known.items}
     labels = {"", *(item.label for item in known.items)}  # what we have written ourselves tells nothing
@@ -273,7 +273,7 @@ def text_of(lines: Iterable[Line]) -> bytes:
     return b"".join([b"%b%b%d}\n" % (body, _SUM, crc32(body)) for body in bodies])
 
 
-def identity(plan: str, home: Home) -> Line:
+def identity(plan: str, home: PlanKey) -> Line:
     return {"version": VERSION, "plan": plan, **home._asdict()}
 
 
@@ -288,8 +288,8 @@ def whose(lines: Iterable[Line]) -> Line | None:
     return own
 
 
-def home_of(line: Line) -> Home:
-    return Home(*(line.get(name, "") for name in Home._fields))
+def home_of(line: Line) -> PlanKey:
+    return PlanKey(*(line.get(name, "") for name in PlanKey._fields))
 
 
 def record_line(after: Plan, record: Record, *, heard: bool, list_digest: str) -> Line:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from time import gmtime, sleep, strftime, time
 
-from ...core.changes import Record, noted
+from ...core._typing import NoReturn
+from ...core.diff import Record, noted
 from ...core.errors import StaleRevision, StoreError
 from ...core.model import USER, Plan, Reader
-from ...core.typed import NoReturn
-from .. import Home, oldest
+from .. import PlanKey, oldest
 from . import files, form
 from .files import NOWHERE, Stamp
 from .form import VERSION, Line, digest
@@ -22,7 +22,7 @@ _MOMENT = 0.1  # seconds
 class Pair:
     """What the two files of a plan say, as far as they were read. Looking needs no lock; mending and writing do."""
 
-    def __init__(self, folder: str, draft: str, id: str, stem: str, home: Home) -> None:
+    def __init__(self, folder: str, draft: str, id: str, stem: str, home: PlanKey) -> None:
         self.id = id
         self.stem = stem
         self.home = home

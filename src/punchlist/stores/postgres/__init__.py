@@ -12,11 +12,11 @@ from typing import Any, NoReturn, TypeVar
 import psycopg
 from psycopg import errors
 
-from ...core.changes import Record
+from ...core.diff import Record
 from ...core.errors import StaleRevision, StoreError
-from ...core.model import NOTHING, Pace, Plan, Reader
-from .. import Home, Listing, masked, now
-from ..rows import Cursor, Rows
+from ...core.model import NOTHING, Plan, Reader, SessionState
+from .. import PlanKey, PlanSummary, masked, now
+from ..sql import Cursor, Rows
 from .connection import Batch, Bounded, Silent, connected
 from .listener import CHANNEL, HEARD, Listener
 
@@ -126,11 +126,11 @@ class PostgresStore:
         self._batch: Batch | None = None  # of the transaction that is being made
         self._listener = Listener(self._connect)
 
-    def glance(self, plan: str, reader: str) -> tuple[int, Reader]:
-        return self._at_once(lambda: self._rows.glance(plan, reader))
+    def peek(self, plan: str, reader: str) -> tuple[int, Reader]:
+        return self._at_once(lambda: self._rows.peek(plan, reader))
 
-    def glance_from(self, home: Home, reader: str) -> tuple[str, int, Reader]:
-        return self._at_once(lambda: self._rows.glance_from(home, reader))
+    def peek_session(self, home: PlanKey, reader: str) -> tuple[str, int, Reader]:
+        return self._at_once(lambda: self._rows.peek_session(home, reader))
 
     def load(self, plan: str) -> Plan | None:
         return self._at_once(lambda: self._rows.load(plan), _ONE_MOMENT)
@@ -141,7 +141,7 @@ class PostgresStore:
         after: Plan,
         record: Record,
         reader: Reader | None,
-        home: Home | None,
+        home: PlanKey | None,
         lists: Mapping[str, str] = NOTHING,
     ) -> None:
         mark = os.urandom(12).hex()
@@ -173,7 +173,7 @@ class PostgresStore:
             self._rows.remember(plan, key, reader, before, now())
 
         # Told twice is better than never: what may have been ours counts as ours.
-        self._once(work, lambda: self._rows.glance(plan, key)[1].seen >= reader.seen, "BEGIN")
+        self._once(work, lambda: self._rows.peek(plan, key)[1].seen >= reader.seen, "BEGIN")
 
     def lists(self, plan: str, reader: str) -> dict[str, str]:
         return self._at_once(lambda: self._rows.lists(plan, reader))
@@ -184,10 +184,10 @@ class PostgresStore:
     def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
         return self._at_once(lambda: self._rows.history(plan, after, by))
 
-    def find(self, home: Home) -> str:
+    def find(self, home: PlanKey) -> str:
         return self._at_once(lambda: self._rows.find(home))
 
-    def bind(self, home: Home, plan: str, *, alone: bool = False) -> None:
+    def bind(self, home: PlanKey, plan: str, *, alone: bool = False) -> None:
         def work() -> None:
             if alone:  # of two who would have it, one waits and then sees that it is taken
                 self._execute("SELECT FROM plans WHERE id = ? FOR UPDATE", (plan,))
@@ -201,13 +201,19 @@ class PostgresStore:
     def sessions(self, plan: str) -> list[tuple[str, str]]:
         return self._at_once(lambda: self._rows.sessions(plan))
 
-    def recall(self, key: str) -> Pace:
-        return self._at_once(lambda: self._rows.recall(key))
+    def load_state(self, key: str) -> SessionState:
+        return self._at_once(lambda: self._rows.load_state(key))
 
-    def keep(self, key: str, before: Pace, after: Pace) -> None:
-        self._once(lambda: self._rows.keep(key, before, after, now()), lambda: self._rows.recall(key) == after, "BEGIN")
+    def save_state(self, key: str, before: SessionState, after: SessionState) -> None:
+        self._once(
+            lambda: self._rows.save_state(key, before, after, now()),
+            lambda: self._rows.load_state(key) == after,
+            "BEGIN",
+        )
 
-    def plans(self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = "") -> list[Listing]:
+    def plans(
+        self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = ""
+    ) -> list[PlanSummary]:
         return self._at_once(lambda: self._rows.plans(most, session, agent, plan, place), _ONE_MOMENT)
 
     def trim(self, before: str, plan: str = "", place: str = "", live: str = "") -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...core.changes import describe, diff
+from ...core.diff import describe, diff
 from ...core.model import ACTIVE, BLOCKED, DROPPED, Item, Plan
 from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Line, Span, bar, columns
 from ..view import HEAD, NOW, SPARE, Canvas, Drawing, Row, View, counts, length, ranks, row, spent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...core._typing import NamedTuple
 from ...core.model import ACTIVE, BLOCKED, DROPPED, Item, Plan
 from ...core.render import MARK_STYLES, TEXT_STYLES, Line, Span, by_phase, columns
-from ...core.typed import NamedTuple
 from ..view import (
     HEAD,
     NEAR,

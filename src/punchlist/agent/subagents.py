@@ -1,0 +1,126 @@
+"""Sub-agents: each in a thread, with a name, a plan and a conversation of its own, out of reach of its parent's."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import count
+from threading import Lock
+from typing import NamedTuple
+
+from ..core.errors import Refused
+from ..core.model import MAIN, USER
+from ..core.text import block, cut
+from ..prompts import say
+from .context import Context
+from .events import Event, Planned, Worker
+from .messages import Assistant
+from .tools import Answer
+from .transcript import Transcript
+
+_BEAT = 0.1  # seconds between looks at whether the user wants to stop
+_LONG = 20_000  # characters of a report
+
+
+class Report(NamedTuple):
+    """What a sub-agent that worked in the background came to."""
+
+    agent: str
+    text: str
+
+
+class Subagents:
+    """The sub-agents that one agent has started."""
+
+    def __init__(self, workers: int) -> None:
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="punchlist-worker")
+        self._away: dict[Future[Answer], str] = {}  # those in the background
+        self._taken: set[str] = set()
+        self._lock = Lock()
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody works in the background whose report has not been fetched."""
+        return bool(self._away)
+
+    def start(self, site: Context, name: str, prompt: str, *, background: bool) -> Answer:
+        """Let a sub-agent work; its report, or in the background that it has begun."""
+        if site.depth >= site.bounds.depth:
+            raise Refused(f"sub-agents go {site.bounds.depth} deep and no deeper; do it yourself.")
+        with self._lock:
+            hand = hired(site, name, self._taken)
+            self._taken.add(hand.agent)
+        if not background:
+            return labour(hand, name, prompt, background=False)
+        self._away[self._pool.submit(labour, hand, name, prompt, background=True)] = hand.agent
+        return Answer(f"{hand.agent} has begun; its report comes when it is done.")
+
+    def reports(self) -> list[Report]:
+        """What has come in since the last look."""
+        done = [future for future in self._away if future.done()]
+        return [Report(self._away.pop(future), future.result().text) for future in done]
+
+    def await_one(self, site: Context) -> None:
+        """Wait until somebody in the background is done. Raises Interrupted."""
+        while self._away and not wait(self._away, _BEAT, return_when=FIRST_COMPLETED).done:
+            site.stop.check()
+
+    def settle(self) -> None:
+        """Wait for everybody in the background, after they were told to stop."""
+        wait(self._away)
+
+    def dismiss(self) -> None:
+        """Begin nothing more. Whoever works sees by himself that he should stop."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def hired(site: Context, name: str, taken: set[str]) -> Context:
+    """The site of a new sub-agent: a free name, a desk of its own, one level deeper."""
+    wanted = name if not site.depth else f"{site.agent}/{name}"
+    desk = site.desk.of(site.desk.session, wanted)
+    number = count(2)
+    while desk.agent in (MAIN, USER, *taken) or desk.plan.id or os.path.exists(_path(site, desk.agent)):
+        desk = site.desk.of(site.desk.session, f"{wanted}-{next(number)}")
+    return site._replace(
+        desk=desk,
+        lead=site.lead or site.desk,
+        agent=desk.agent,
+        depth=site.depth + 1,
+        model=site.model.worker(name),
+        crew=Subagents(site.bounds.workers),
+        plan_file="",
+    )
+
+
+def labour(site: Context, name: str, prompt: str, *, background: bool) -> Answer:
+    """A sub-agent's whole life; what it said last is its report."""
+    from .loop import work
+    from .tool_runner import guarded
+
+    def tell(event: Event) -> None:
+        site.tell(event)
+        if isinstance(event, Planned):
+            site.tell(Worker(site.agent, "Running", event.plan, background))
+
+    def life() -> Answer:
+        talk = Transcript(_path(site, site.agent), {"id": site.desk.session, "agent": site.agent})
+        try:
+            rested = work(site._replace(tell=tell), talk, say("agent.worker", agent=name, task=prompt))
+        finally:
+            site.crew.dismiss()
+            talk.close()
+        said = next((one.text for one in reversed(talk.messages) if isinstance(one, Assistant) and one.text), "")
+        why = "" if rested.why == "waiting" else f"{rested.why}: "
+        ended = "" if rested.why == "done" else f"\n({why}{rested.text})"
+        return Answer(cut(block(said + ended), _LONG) or "(it said nothing)", rested.why in ("failed", "stopped"))
+
+    site.tell(Worker(site.agent, "Running", site.desk.plan, background))
+    answer = guarded(life)
+    status = "Stopped" if site.stop.asked else "Failed" if answer.is_error else "Completed"
+    site.tell(Worker(site.agent, status, site.desk.plan, background))
+    return answer
+
+
+def _path(site: Context, agent: str) -> str:
+    name = "".join(char if char.isalnum() or char in "-_" else "-" for char in agent)
+    return os.path.join(site.state, "sessions", f"{site.desk.session}.{name}.jsonl")

@@ -1,0 +1,60 @@
+"""Where files may be: inside of the working directory, unless the user allows another place."""
+
+from __future__ import annotations
+
+import os
+
+from ...core.errors import Refused
+from ...core.text import cut, inline
+from ...desk.guidance import was_refused
+from ...local.files import make_folder
+from ..context import Context
+from ..events import Question
+
+
+def located(site: Context, path: str, *, to_write: bool = False) -> str:
+    """The real path that is meant. Raises Refused if it is outside and the user does not allow it."""
+    if "\0" in path or len(path) > 4000:
+        raise Refused("path must be the name of a file.")
+    real = os.path.realpath(os.path.join(site.folder, os.path.expanduser(path)))
+    if is_inside(real, site.folder) or real == site.plan_file or real in site.allowed.paths:
+        return real
+    verb = "write" if to_write else "read"
+    if site.ask(Question("allow", f"may the agent {verb} {inline(real)}?", ("yes", "no"))) != "yes":
+        was_refused(site.desk)
+        raise Refused(f"{cut(inline(path), 200)!r} is outside of the working directory, and the user did not allow it.")
+    site.allowed.paths.add(real)
+    return real
+
+
+def is_inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
+def shown(site: Context, path: str) -> str:
+    """A path as it is said: from the working directory."""
+    return inline(os.path.relpath(path, site.folder) if is_inside(path, site.folder) else path)
+
+
+def write(site: Context, path: str, text: str) -> None:
+    """Put a text into a file, whole or not at all. The mode of a file that was there stays, but what is kept among our
+    own files is for the user's eyes only."""
+    folder = os.path.dirname(path)
+    is_ours = path == site.plan_file or is_inside(path, os.path.realpath(site.state))
+    if is_ours:
+        make_folder(folder)
+    else:
+        os.makedirs(folder, exist_ok=True)
+    draft = os.path.join(folder, f".punchlist-{os.getpid()}-{os.urandom(6).hex()}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if is_ours else 0o666)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="", errors="surrogateescape") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(path) and not is_ours:
+            os.chmod(draft, os.stat(path).st_mode & 0o7777)
+        os.replace(draft, path)
+    finally:
+        if os.path.exists(draft):
+            os.unlink(draft)

@@ -1,0 +1,244 @@
+"""`punchlist demo`: the reference agent on a scratch project, its model played by a script.
+
+Everything but the model is real: the loop, the tools, the tests that fail and pass, the sub-agent, the user's edit from
+another process, the compaction, the nudge. It proves at the end that what it showed is so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from argparse import Namespace
+from importlib.util import find_spec
+from typing import Any
+
+from ...agent import sessions
+from ...agent.context import Bounds
+from ...agent.events import Answered, Event, Rested
+from ...agent.scripted import ScriptedModel
+from ...core import ops
+from ...core.errors import Refused
+from ...core.render import Span
+from ...local import session_links
+from ...local.settings import Settings, load, place, state_folder
+from .. import output
+from .run import Session, opened, worked
+
+_PROMPT = "The tests of this project fail. Mend the code, not the tests."
+_EDIT = "Refuse to split among nobody"
+_CONTEXT = 20_000  # tokens, so that even a short conversation is summed up
+_MONEY = '''\
+"""Amounts of money, in cents."""
+
+
+def parse(text):
+    """Cents from a text such as 12.50."""
+    whole, _, part = text.partition(".")
+    return int(whole) * 100 + int(part or 0)
+
+
+def split(cents, people):
+    """What each of so many people pays."""
+    return [cents // people] * people
+
+
+def show(cents):
+    """Cents as a text such as 12.50."""
+    return f"{cents / 100}"
+'''
+_TESTS = """\
+import unittest
+
+import money
+
+
+class MoneyTest(unittest.TestCase):
+    def test_whole_amounts_are_known(self):
+        self.assertEqual(money.parse("12"), 1200)
+
+    def test_one_digit_of_cents_can_be_read(self):
+        self.assertEqual(money.parse("12.5"), 1250)
+
+    def test_cents_that_cannot_be_shared_are_not_lost(self):
+        self.assertEqual(sum(money.split(100, 3)), 100)
+
+    def test_amounts_are_shown_with_two_digits(self):
+        self.assertEqual(money.show(1250), "12.50")
+"""
+_SHOWN = (
+    "a plan, made and worked off; each step recorded with the tools it took",
+    "a step that failed and was done again",
+    "a sub-agent with a plan of its own, alongside",
+    "your edit, made in another process, heard once and done",
+    "a conversation summed up, and the plan still there",
+    "an agent that stopped early, and was nudged",
+    "the project's tests: red before, green now",
+)
+_END = """
+That was the agent, on a script instead of a model. Everything else was real:
+{shown}
+
+Look at it:
+{look}
+
+Your turn, with a model of your own:
+{turn}
+"""
+_KEY = "ANTHROPIC_API_KEY"
+
+
+def play(args: Namespace) -> int:
+    """Play the demo; 0 if everything it shows came true."""
+    settings = load({"dialect": "native", **{name: getattr(args, name, None) for name in ("store", "style", "plain")}})
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="punchlist-demo-"))
+    _make(folder)
+    name, install, quiet = _name(), _install(), bool(getattr(args, "json", False))
+    os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
+    model = ScriptedModel(script(fast=args.fast), "the demo")
+    said = sessions.begin(state_folder(os.environ), place(folder), sessions.new_id(), model="demo", dialect="native")
+    settings = settings._replace(continuation=True, off=False)
+    with opened(settings, said, model, folder, quiet=quiet, bounds=Bounds(context=_CONTEXT)) as session:
+        if not quiet:
+            begin = (Span(f"A scratch project in {folder}, with tests that fail."),)
+            output.show([begin, (Span(f"> {_PROMPT}", "bold"),)])
+        rested = worked(_with_user(session, settings), _PROMPT)
+        plan = session.site.desk.plan
+    ok = rested.why == "done" and not plan.open_items and not _tests(folder).returncode
+    if quiet:
+        return _as_json(ok, rested, plan.id, session.site.desk.session, folder)
+    if not ok:
+        raise Refused(f"the demo did not end as it should: {rested.why}: {rested.text} (plan {plan.id}, {folder})")
+    durable = session.site.desk.store.durable
+    look = _look(name, args, plan.id, folder) if durable else ["nothing of the plan was kept: its store was in memory"]
+    output.say(_ended(look, _turn(name, install)))
+    return 0
+
+
+def _as_json(ok: bool, rested: Rested, plan: str, session: str, folder: str) -> int:
+    shown = list(_SHOWN) if ok else []
+    found = {"ok": ok, "shown": shown, "plan": plan, "session": session, "folder": folder}
+    output.say_json({**found, "why": rested.why, "reason": rested.text})
+    return 0 if ok else 1
+
+
+def _ended(look: list[str], turn: list[str]) -> str:
+    """What was shown, and what to type next."""
+    shown = [f"- {line}" for line in _SHOWN]
+    return _END.format(**{key: _indented(lines) for key, lines in (("shown", shown), ("look", look), ("turn", turn))})
+
+
+def _indented(lines: list[str]) -> str:
+    return "\n".join(f"  {line}" for line in lines)
+
+
+def script(*, fast: bool) -> Any:
+    """The model's part, with this interpreter in it; without its pauses if it should be fast."""
+    with open(os.path.join(os.path.dirname(__file__), "demo.json"), encoding="utf-8") as file:
+        data = json.load(file)
+    return _filled(data, fast)
+
+
+def _filled(value: Any, fast: bool) -> Any:
+    if isinstance(value, dict):
+        kept = {key: entry for key, entry in value.items() if not (fast and key in ("wait", "pace"))}
+        return {key: _filled(entry, fast) for key, entry in kept.items()}
+    if isinstance(value, list):
+        return [_filled(entry, fast) for entry in value]
+    return value.replace("{python}", shlex.quote(os.path.basename(sys.executable))) if isinstance(value, str) else value
+
+
+def _with_user(session: Session, settings: Settings) -> Session:
+    """The session with a user who puts something on the plan once the first thing is mended."""
+    tell = session.site.tell
+
+    def telling(event: Event) -> None:
+        tell(event)
+        if isinstance(event, Answered) and event.call.id == "mended":
+            _edit(session, settings)
+
+    return session._replace(site=session.site._replace(tell=telling))
+
+
+def _edit(session: Session, settings: Settings) -> None:
+    """The user's edit: from another process, as from another terminal, if the store can be reached from there."""
+    desk = session.site.desk
+    if not session.quiet:
+        session.stage.say([(Span(f"you, in another terminal: punchlist add '{_EDIT}' --after 3", "now"),)])
+    if not desk.store.durable:
+        desk.change(lambda plan: ops.add(plan, _EDIT, after="3"))
+        return
+    words = [sys.executable, "-P", "-m", "punchlist", "add", _EDIT, "--after", "3", "--plan", desk.plan.id]
+    env = {**os.environ, "PUNCHLIST_STORE": settings.store}
+    session_links.drop(session_links.of_process(os.getpid()))  # a program in another terminal is not one of the agent's
+    done = subprocess.run(words, env=env, cwd=session.site.folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Refused(f"the edit was refused: {done.stderr.strip()}")
+
+
+def _make(folder: str) -> None:
+    for name, text in (("money.py", _MONEY), ("test_money.py", _TESTS)):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def _tests(folder: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-B", "-m", "unittest"], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def _turn(name: str, install: str) -> list[str]:
+    """The way to a model: what is missing, then the command."""
+    key = "" if os.environ.get(_KEY) else f"export {_KEY}=..."
+    return [*filter(None, (install, key)), f"{name} run --model anthropic:NAME 'fix the failing test'"]
+
+
+def _install() -> str:
+    """How to install what a model needs beside us; nothing if it is there."""
+    if find_spec("pydantic_ai"):
+        return ""
+    python = os.path.relpath(sys.executable)
+    return install_line(
+        sys.executable if python.startswith(os.pardir) else python,
+        has_pip=bool(find_spec("pip")),
+        in_checkout=_is_ours("pyproject.toml"),
+    )
+
+
+def install_line(python: str, *, has_pip: bool, in_checkout: bool) -> str:
+    """The extra for an environment, from the checkout that one is in, else by its name."""
+    what = "'.[agent]'" if in_checkout else "'punchlist[agent]'"
+    python = shlex.quote(python)
+    return f"{python} -m pip install {what}" if has_pip else f"uv pip install --python {python} {what}"
+
+
+def _is_ours(path: str) -> bool:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return 'name = "punchlist"' in file.read()
+    except OSError:
+        return False
+
+
+def _look(name: str, args: Namespace, plan: str, folder: str) -> list[str]:
+    store = f" --store {shlex.quote(args.store)}" if getattr(args, "store", None) else ""
+    commands = (
+        f"{name} show{store} --plan {plan}",
+        f"{name} log{store} --plan {plan}",
+        f"{name} log --events{store} --plan {plan}",
+    )
+    return [*commands, f"ls {shlex.quote(folder)}"]
+
+
+def _name() -> str:
+    """How this program was called, if it is not simply on the path."""
+    called = sys.argv[0]
+    on_path = shutil.which("punchlist")
+    if on_path and os.path.exists(called) and os.path.samefile(on_path, called):
+        return "punchlist"
+    return shlex.quote(os.path.relpath(called)) if os.path.basename(called) == "punchlist" else "punchlist"

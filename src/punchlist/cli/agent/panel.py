@@ -1,0 +1,145 @@
+"""An agent at work in front of its user: the agent in a thread, the panel and the keyboard in the main one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from queue import Empty, SimpleQueue
+from typing import TypeVar
+
+from ...agent.events import Question, Stop
+from ...core.model import Plan
+from ...desk import Desk
+from ...tui import open_panel
+from ...tui.keys import edited
+from ...tui.panel import Panel
+from ...tui.view import View
+from .output import Stage
+from .prompt import Looker
+
+_TIP = "/todo append TEXT puts more on it"
+_LOOK = 0.5  # seconds between looks at whether there is something to ask
+_T = TypeVar("_T")
+
+
+class Attendance:
+    """A panel for one turn of an agent. Questions of any thread are asked by the main one."""
+
+    def __init__(
+        self,
+        panel: Panel,
+        stage: Stage,
+        stop: Stop,
+        put: Callable[[Question], str],
+        obey: Callable[[str], bool] | None = None,
+        desk: Desk | None = None,
+        *,
+        keep: bool = True,
+    ) -> None:
+        self._panel = panel
+        self._stage = stage
+        self._stop = stop
+        self._put = put  # asks a question on a terminal that nobody else uses
+        self._obey = obey  # carries out a line that is typed, or says that it has to wait; None: nobody listens
+        self._desk = desk  # to look at the plan while the agent works; None: what the agent tells has to do
+        self._seen: Plan | None = None  # the plan as it was when it was looked at last
+        self._keep = keep  # whether the list stays on the screen when the agent stops
+        self._asked: SimpleQueue[tuple[Question, Future[str]]] = SimpleQueue()
+
+    def ask(self, question: Question) -> str:
+        """Have a question asked, and wait for the answer. Raises Interrupted."""
+        answer: Future[str] = Future()
+        self._asked.put((question, answer))
+        self._panel.wake()
+        while not answer.done():
+            self._stop.wait(0.02)
+        return answer.result()
+
+    def attend(self, job: Callable[[], _T]) -> _T:
+        """Let a job run, and keep the panel alive until it is done."""
+        plain, self._stage.face = self._stage.face, self._panel
+        self._stage.on_change = self.draw
+        try:
+            with self._panel, ExitStack() as ends:
+                pool = ends.enter_context(ThreadPoolExecutor(1, thread_name_prefix="punchlist-agent"))
+                looker = ends.enter_context(Looker(self._desk, self._panel.wake)) if self._desk else None
+                self.draw()
+                done = pool.submit(job)
+                done.add_done_callback(lambda _: self._panel.wake())
+                try:
+                    while not done.done():
+                        self._hear(self._panel.wait(_LOOK))
+                        self._answer()
+                        self._look(looker)
+                finally:
+                    if not done.done():  # nobody is left to answer the agent: it must not wait
+                        self._stop.ask()
+                    elif not self._keep:
+                        self._panel.close(keep=False)
+            return done.result()
+        finally:
+            self._stage.face, self._stage.on_change = plain, None
+
+    def draw(self) -> None:
+        stage = self._stage
+        plan = self._desk.uncleared(stage.plan) if self._desk else stage.plan
+        self._panel.draw(
+            View(
+                plan,
+                seconds=stage.seconds if plan.active else None,
+                tokens=stage.tokens,
+                alert=stage.waiting,
+                off=self._desk is not None and self._desk.is_off,
+                status="" if plan.active else stage.doing or "Thinking",
+                workers=stage.shown_workers,
+                typed=stage.draft,
+                tip=_TIP,
+            )
+        )
+
+    def _look(self, looker: Looker | None) -> None:
+        """Take in what others have made of the plan. What the agent has told since that look is newer."""
+        plan, known = looker.plan if looker else None, self._stage.plan
+        if plan is None or plan is self._seen:
+            return
+        self._seen = plan
+        if plan != known and plan.id == known.id and plan.revision >= known.revision:
+            self._stage.know(plan)
+        self.draw()
+
+    def _hear(self, keys: list[str]) -> None:
+        """Take in what is typed while the agent works."""
+        stage, obey = self._stage, self._obey
+        if not keys or obey is None:
+            return
+        for key in keys:
+            line, stage.draft = (stage.draft.strip(), "") if key == "enter" else ("", edited(stage.draft, key))
+            if line and not obey(line):
+                stage.queued.append(line)
+                stage.note(f"queued: {line}")
+        self.draw()
+
+    def _answer(self) -> None:
+        try:
+            question, answer = self._asked.get_nowait()
+        except Empty:
+            return
+        with self._panel.aside():
+            answer.set_result(self._put(question))
+
+
+def panel_for(desk: Desk, stage: Stage) -> Panel | None:
+    """The panel, if there is a terminal that can show one. That it is shown or hidden is written down, and holds for
+    the later panels of the session."""
+
+    def toggled(before: bool, plan: Plan) -> None:
+        stage.expanded = not before
+        desk.note("toggle", is_expanded=before, has_todos=bool(plan.items))
+
+    panel = open_panel(desk.settings, on_toggle=toggled)
+    if not isinstance(panel, Panel):
+        return None
+    if stage.expanded is not None:
+        panel.expanded = stage.expanded
+    return panel

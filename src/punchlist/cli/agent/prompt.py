@@ -1,0 +1,95 @@
+"""The prompt of `run` on a terminal that can show a panel: the line being typed, and the plan above it, live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+
+from ...core.errors import PunchlistError
+from ...core.model import Plan
+from ...desk import Desk
+from ...tui.line_editor import History, Typed, pressed
+from ...tui.panel import Panel
+from ...tui.view import View
+from .output import Stage
+
+_LOOK = 0.5  # seconds between looks at the plan
+_STEPS = {"up": -1, "ctrl+p": -1, "down": 1, "ctrl+n": 1}
+
+
+class Looker:
+    """Looks at a plan now and then in a thread of its own, so that a slow store does not hold up the keyboard."""
+
+    def __init__(self, desk: Desk, tell: Callable[[], object]) -> None:
+        self.plan: Plan | None = None  # as it was last seen; None until then
+        self._desk = desk
+        self._tell = tell
+        self._over = Event()
+
+    def __enter__(self) -> Looker:
+        Thread(target=self._run, name="punchlist-look", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+
+    def _run(self) -> None:
+        while not self._over.is_set():
+            self._look()
+            self._over.wait(_LOOK)
+
+    def _look(self) -> None:
+        try:
+            plan = self._desk.working
+        except PunchlistError:  # the store does not answer: what was seen last stays
+            return
+        if plan != self.plan:
+            self.plan = plan
+            self._tell()
+
+
+def asked(
+    panel: Panel, desk: Desk, stage: Stage, draft: str = "", until: Callable[[], bool] = lambda: False
+) -> str | None:
+    """A line from the user, in which a draft stands already; None if `until` became true first. Raises EOFError and
+    KeyboardInterrupt, as `input` does."""
+    line = Typed(draft, len(draft))
+    history = History(stage.said, line)
+    with panel, _shown_above(stage, panel), Looker(desk, panel.wake) as looker:
+        try:
+            while not until():
+                panel.draw(_view(stage, looker.plan, line)._replace(off=desk.is_off))
+                for key in panel.wait(_LOOK):
+                    if key == "enter":
+                        return _said(stage, line.text)
+                    if key == "ctrl+d" and not line.text:
+                        raise EOFError
+                    line = history.moved(line, _STEPS[key]) if key in _STEPS else pressed(line, key)
+        finally:
+            panel.close(keep=False)
+    stage.draft = line.text
+    return None
+
+
+@contextmanager
+def _shown_above(stage: Stage, panel: Panel) -> Iterator[None]:
+    """Have what is told meanwhile, by sub-agents in the background, scroll by above the panel."""
+    plain, stage.face = stage.face, panel
+    stage.on_change = panel.wake
+    try:
+        yield
+    finally:
+        stage.face, stage.on_change = plain, None
+
+
+def _said(stage: Stage, text: str) -> str:
+    if text.strip() and stage.said[-1:] != [text]:
+        stage.said.append(text)
+    return text
+
+
+def _view(stage: Stage, seen: Plan | None, line: Typed) -> View:
+    plan = stage.plan if seen is None else seen
+    workers = tuple(one for one in stage.shown_workers if one.status == "Running")
+    return View(plan, busy=False, workers=workers, typed=line.text, cursor=line.at)

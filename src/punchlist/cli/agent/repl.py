@@ -1,0 +1,215 @@
+"""A conversation: prompt after prompt, commands, and what is typed while the agent works."""
+
+from __future__ import annotations
+
+import select
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ...agent.events import Planned, Rested
+from ...core.errors import PunchlistError, StoreError
+from ...core.model import MAIN
+from ...core.render import Span
+from ...desk import Desk
+from .. import output
+from . import prompt, slash
+from .output import recalled
+from .run import Session, panel_of, resume_command, worked
+
+if TYPE_CHECKING:
+    from ...tui.panel import Panel
+
+_TWICE = 2.0  # seconds in which a second Ctrl+C belongs to the first
+_LOOK = 0.3  # seconds between looks at whether a pause is over
+_GO_ON = "go on"  # what the end of a pause says to the agent
+_LEAVE = "Ctrl+C again leaves, and so does /quit."
+
+
+def talk(session: Session) -> int:
+    """Prompt after prompt, until the user leaves."""
+    with suppress(ImportError):
+        import readline  # noqa: F401  # gives input() its editing and its memory
+    output.say(f"session {session.site.desk.session}. Say what to do; /help has the rest.")
+    _recall(session)
+    try:
+        while _turn(session) or _turn(session, warned=True):
+            pass
+    except (EOFError, KeyboardInterrupt):
+        pass
+    output.say(f"to come back: {resume_command(session.site.desk.session)}")
+    return 0
+
+
+def work_off(session: Session, prompt: str) -> Rested:
+    """One word of the user, then what they typed while the agent worked, until it stops with nothing left to hear."""
+    stage = session.stage
+    rested = _work(session, prompt)
+    with suppress(EOFError):
+        while stage.queued and not session.site.stop.asked:
+            rested = _take(session, _unqueued(session)) or rested
+    if unsaid := [*stage.queued, *filter(None, [stage.draft.strip()])]:
+        output.say(f"not said: {' '.join(unsaid)}")
+    return rested
+
+
+def _recall(session: Session) -> None:
+    """Where a conversation stands that is gone on with: what was said last, and the plan. A panel shows that live."""
+    glyphs = output.glyphs(session.site.desk.settings)
+    output.show(recalled(session.said.messages, output.width(), glyphs))
+    plan = session.site.desk.plan
+    if plan.items:
+        session.stage.know(plan)
+        if panel_of(session) is None:
+            output.show(slash.in_style(session.site.desk, plan, output.width(), glyphs))
+
+
+def _turn(session: Session, *, warned: bool = False) -> bool:
+    """One line of the user; false for a Ctrl+C at the prompt. A second one in a row leaves, and that is said; one that
+    stopped the agent a moment ago is the first."""
+    if warned:
+        output.say(_LEAVE)
+    try:
+        line = _next(session).strip()
+    except (EOFError, KeyboardInterrupt) as end:
+        output.show([()])  # whatever comes next begins a line of its own
+        if warned or isinstance(end, EOFError) or session.site.stop.is_recent(_TWICE):
+            raise
+        return False
+    if line:
+        _take(session, line)
+    return True
+
+
+def _next(session: Session) -> str:
+    """What was typed while the agent worked, else what is typed now. Whoever stopped the agent has their words before
+    them again, and can change them."""
+    stage = session.stage
+    if stage.queued and not session.site.stop.asked:
+        return _unqueued(session)
+    draft, stage.draft = " ".join(filter(None, [*stage.queued, stage.draft])), ""
+    stage.queued.clear()
+    is_resumed = _until_resumed(session)
+    panel = panel_of(session)
+    if panel is not None:
+        return _asked(session, panel, draft, is_resumed)
+    if is_resumed is None or draft:
+        return _typed(draft)
+    return _typed_while_paused(is_resumed)
+
+
+def _asked(session: Session, panel: Panel, draft: str, is_resumed: Callable[[], bool] | None) -> str:
+    """A line from the prompt below the panel, or the word to go on as soon as a pause is over."""
+    desk = session.site.desk
+    until = is_resumed or (lambda: False)
+    line = prompt.asked(panel, desk.of(desk.session), session.stage, draft, until)
+    words = _GO_ON if line is None else line
+    output.show([(Span(f"> {output.glyphs(desk.settings).said(words)}"),)])
+    return words
+
+
+def _unqueued(session: Session) -> str:
+    line = session.stage.queued.pop(0)
+    output.show([(Span(f"> {output.glyphs(session.site.desk.settings).said(line)}"),)])
+    return line
+
+
+def _is_paused(desk: Desk) -> bool:
+    """Whether the agent waits for the end of a pause, also of one that could not be kept."""
+    return bool(desk.held_back or desk.plan.paused)
+
+
+def _until_resumed(session: Session) -> Callable[[], bool] | None:
+    """Whether the pause that the agent waits in has ended, wherever that was said; None if it does not wait in one."""
+    desk = session.site.desk.of(session.site.desk.session)
+    with suppress(StoreError):
+        if _is_paused(desk):
+            return partial(_is_resumed, desk)
+    return None
+
+
+def _is_resumed(desk: Desk) -> bool:
+    try:
+        return not _is_paused(desk)
+    except StoreError:  # it does not answer now, and is asked again
+        return False
+
+
+def _typed_while_paused(is_resumed: Callable[[], bool]) -> str:
+    """A line from the prompt, or the word to go on as soon as the pause is over. The terminal's own line editing has
+    to do here: readline cannot be left before its line is done."""
+    sys.stdout.write("> ")
+    sys.stdout.flush()
+    while not select.select([sys.stdin], [], [], _LOOK)[0]:
+        if is_resumed():
+            sys.stdout.write(f"{_GO_ON}\n")
+            return _GO_ON
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line
+
+
+def _typed(draft: str) -> str:
+    """A line from the prompt, in which a draft stands already."""
+    readline = sys.modules.get("readline")
+    if not draft or readline is None:
+        output.say(f"not said: {draft}" if draft else "")
+        return input("> ")
+    readline.set_startup_hook(lambda: readline.insert_text(draft))
+    try:
+        return input("> ")
+    finally:
+        readline.set_startup_hook(None)
+
+
+def _take(session: Session, line: str) -> Rested | None:
+    """One line of the user: a command, or words for the agent."""
+    if not slash.is_command(line):
+        return _work(session, line)
+    desk = session.site.desk
+    was_paused = _is_paused(desk)
+    try:
+        if line.split()[0] == "/resume":
+            desk.release()
+        _obey(session, desk, line)
+    except PunchlistError as error:
+        output.complain(str(error))
+    if was_paused and not _is_paused(desk):
+        return _work(session, _GO_ON)
+    return None
+
+
+def _work(session: Session, prompt: str) -> Rested:
+    stop = session.site.stop
+    rested = worked(session, prompt, partial(_obeyed, session))
+    if stop.asked:  # a command may take a moment to end: the one for a second Ctrl+C begins now
+        stop.ask()
+    return rested
+
+
+def _obeyed(session: Session, line: str) -> bool:
+    """Whether a line that was typed while the agent works was carried out: a command that needs neither the agent to
+    rest nor the terminal."""
+    if not slash.is_command(line) or slash.has_to_wait(line):
+        return False
+    desk = session.site.desk
+    try:
+        _obey(session, desk.of(desk.session), line)  # the agent's own desk belongs to its thread
+    except PunchlistError as error:
+        session.stage.note(str(error), "bad")
+    return True
+
+
+def _obey(session: Session, desk: Desk, line: str) -> None:
+    before = desk.plan
+    session.stage.interject(slash.obey(desk, line, output.width(), output.glyphs(desk.settings)))
+    plan = desk.plan
+    if plan.items != before.items or plan.phases != before.phases:
+        session.said.note_edit(plan)
+    if session.stage.on_change is None and panel_of(session) is None:
+        session.site.tell(Planned(MAIN, plan))
+    else:
+        session.stage.know(plan)  # the panel shows it

@@ -1,0 +1,292 @@
+"""`punchlist run`: the agent at work in a terminal, or in a pipe."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from threading import Lock, current_thread, main_thread
+from types import FrameType
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...agent import sessions
+from ...agent.context import Allowed, Bounds, Context
+from ...agent.events import Event, Planned, Question, Rested, Stop
+from ...agent.loop import work
+from ...agent.messages import Assistant
+from ...agent.models import Model, open_model
+from ...agent.subagents import Subagents
+from ...agent.transcript import Transcript
+from ...core.codec import to_json
+from ...core.errors import Refused
+from ...core.model import MAIN
+from ...core.render import Line, Span, wrapped
+from ...desk import Desk, desk_for
+from ...hosts.first_plan import adopt
+from ...local.settings import Settings, load, place, state_folder
+from ...tui.styles import PATHS as STYLES
+from ...tui.styles import load as load_style
+from .. import output
+from ..parser import named, plan_named
+from . import slash
+from .output import Plain, Stage, question_lines, understood
+
+if TYPE_CHECKING:
+    from ...tui.panel import Panel
+
+_CODES = {"done": 0, "waiting": 0, "paused": 0, "stopped": 130, "limit": 1, "failed": 1}
+_FLAGS = ("store", "dialect", "model", "base_url", "style", "plain", "continuation", "confirm_shell")
+
+
+_ABOUT_SHELL = {  # said once, when the agent starts for the first time
+    "outside": "The agent asks you before shell commands that could change something outside this folder; tests, builds"
+    ' and scripts of the project run as they are. confirm_shell = "always" or "never" in your punchlist.toml changes'
+    " that, or --confirm-shell.",
+    "always": 'The agent asks you before every shell command, because confirm_shell is "always".',
+    "never": 'The agent runs shell commands without asking, because confirm_shell is "never".',
+}
+
+
+class Session(NamedTuple):
+    """An agent with its conversation, ready to work."""
+
+    site: Context
+    said: Transcript
+    stage: Stage
+    quiet: bool = False  # whether nothing of what it does is shown
+    talks: bool = False  # whether the user is asked for more words when it stops
+
+
+def run(args: Namespace) -> int:
+    """Let the agent work on a prompt; without one, talk with it."""
+    prompt = " ".join(args.prompt) or ("" if sys.stdin.isatty() else sys.stdin.read().strip())
+    settings = _settings(args)
+    for fault in settings.faults:
+        output.complain(fault)
+    if slash.is_command(prompt):
+        return _obey(settings, args, prompt)
+    if not prompt and not sys.stdin.isatty():
+        raise Refused("say what to do: punchlist run 'fix the tests'")
+    folder = os.path.realpath(os.getcwd())
+    if _is_watched(args) and sessions.is_first(state_folder(os.environ)):
+        about = _ABOUT_SHELL[settings.confirm_shell]
+        output.show([(Span(row, "dim"),) for row in wrapped(about, output.width())])
+    model = open_model(settings.model, settings.base_url)
+    with opened(settings, _transcript(args, settings, folder), model, folder, quiet=_as_json(args)) as session:
+        if plan := plan_named(args):
+            _bound(session.site.desk, plan)
+        is_prepared = not session.said.messages and adopt(session.site.desk, "", deaf=False)
+        sessions.welcome(session.site, session.said, goes_on=is_prepared)
+        if prompt:
+            return _once(session, prompt, _as_json(args))
+        from .repl import talk
+
+        return talk(session._replace(talks=True))
+
+
+def _is_watched(args: Namespace) -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty() and not _as_json(args)
+
+
+def _settings(args: Namespace) -> Settings:
+    """The settings; of a session that goes on, as its head has them, unless a flag says otherwise."""
+    flags = {name: getattr(args, name, None) for name in _FLAGS}
+    id = _session_meant(args)
+    if id:
+        kept = sessions.kept_settings(state_folder(os.environ), id, load(flags))
+        flags = {**kept, **{name: value for name, value in flags.items() if value is not None}}
+    return _with_style(load(flags))
+
+
+def _with_style(settings: Settings) -> Settings:
+    """A dialect brings the style of its own agent, unless another one is named."""
+    is_named = settings.origins.get("style", "default") != "default"
+    if is_named or settings.dialect not in STYLES:
+        return settings
+    return settings._replace(style=settings.dialect)
+
+
+@contextmanager
+def opened(
+    settings: Settings,
+    said: Transcript,
+    model: Model,
+    folder: str,
+    *,
+    quiet: bool = False,
+    bounds: Bounds | None = None,
+) -> Iterator[Session]:
+    """Everything that a session needs; let go of at the end, whatever of it fails."""
+    bounds = bounds or Bounds(context=settings.context, turns=settings.turns)
+    glyphs = output.glyphs(settings)
+    stage = Stage(Plain(output.show, glyphs), output.width, glyphs, load_style(settings.style))
+    with ExitStack() as ends:
+        ends.callback(model.close)
+        ends.callback(said.close)
+        desk = ends.enter_context(desk_for(settings, session=str(said.head["id"]), place=place(folder)))
+        stop, crew = Stop(), Subagents(bounds.workers)
+        ends.callback(crew.dismiss)
+        ends.callback(stop.ask)
+        site = Context(
+            folder=folder,
+            state=state_folder(os.environ),
+            desk=desk,
+            model=model,
+            tell=_silent if quiet else stage.tell,
+            ask=asker(stage.say, stop),
+            stop=stop,
+            allowed=Allowed(),
+            crew=crew,
+            bounds=bounds,
+            confirm_shell=settings.confirm_shell,
+        )
+        yield Session(site, said, stage, quiet)
+
+
+def _transcript(args: Namespace, settings: Settings, folder: str) -> Transcript:
+    """The session that is meant: gone on with, or new."""
+    state = state_folder(os.environ)
+    before = _session_meant(args)
+    if before:
+        return sessions.reopened(state, before)
+    id = named(args, "session") or sessions.new_id()
+    return sessions.begin(state, place(folder), id, **sessions.settings_to_keep(settings))
+
+
+def _session_meant(args: Namespace) -> str:
+    """The session to go on with; empty for a new one."""
+    state = state_folder(os.environ)
+    if args.resume:
+        return sessions.named(state, args.resume)
+    return sessions.latest(state, place()) if getattr(args, "continue") else ""
+
+
+def _bound(desk: Desk, plan: str) -> None:
+    """Let the session work from a plan that is there."""
+    Desk(desk.store, plan=plan, settings=desk.settings, dialect=desk.dialect, place=place()).hand_over(desk.session)
+
+
+# --- one prompt ------------------------------------------------------------------------------------------------------
+
+
+def _once(session: Session, prompt: str, as_json: bool) -> int:
+    if session.site.desk.plan.items:
+        session.site.tell(Planned(MAIN, session.site.desk.plan))
+    from .repl import work_off
+
+    rested = work_off(session, prompt)
+    plan = session.site.desk.plan
+    id = session.site.desk.session
+    if as_json:
+        said = (one.text for one in reversed(session.said.messages) if isinstance(one, Assistant))
+        text = next(said, "")
+        output.say_json({"session": id, "why": rested.why, "reason": rested.text, "text": text, "plan": to_json(plan)})
+    elif rested.why != "done":
+        output.say(f"to go on: {resume_command(id, 'go on')}")
+    return _CODES[rested.why]
+
+
+def resume_command(session: str, *prompt: str) -> str:
+    """What to type to go on with a session, ready to be pasted into a shell."""
+    return shlex.join(["punchlist", "run", "--resume", session, *prompt])
+
+
+def worked(session: Session, prompt: str, obey: Callable[[str], bool] | None = None) -> Rested:
+    """One word of the user until the agent stops. Ctrl+C stops it; a second one leaves at once. What is typed meanwhile
+    is obeyed if it can be, and else kept; if nobody would, it is not listened to."""
+    with _stoppable(session.site.stop):
+        panel = panel_of(session)
+        if panel is None:
+            return work(session.site, session.said, prompt)
+        from .panel import Attendance
+
+        desk, stop = session.site.desk, session.site.stop
+        own = desk.of(desk.session)
+        front = Attendance(panel, session.stage, stop, asker(output.show, stop), obey, own, keep=not session.talks)
+        is_set = session.site.desk.settings.origins.get("interactive", "default") != "default"
+        site = session.site._replace(
+            ask=front.ask,
+            is_spoken_to=lambda: bool(session.stage.queued),
+            interactive=None if is_set else True,
+        )
+        return front.attend(lambda: work(site, session.said, prompt))
+
+
+def panel_of(session: Session) -> Panel | None:
+    """The panel, if there is a terminal that can show one and somebody to look at it."""
+    if not sys.stdout.isatty() or session.quiet:
+        return None
+    from .panel import panel_for
+
+    desk = session.site.desk
+    return panel_for(desk.of(desk.session), session.stage)
+
+
+@contextmanager
+def _stoppable(stop: Stop) -> Iterator[None]:
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if stop.asked or number != signal.SIGINT:
+            stop.ask()
+            raise KeyboardInterrupt
+        stop.ask()
+
+    stop.forget()
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _obey(settings: Settings, args: Namespace, line: str) -> int:
+    """A command of a session, from outside of it: as text."""
+    session = _session_meant(args) or named(args, "session")
+    with desk_for(settings, session=session, plan=plan_named(args), place=place()) as desk, suppress(EOFError):
+        output.show(slash.obey(desk, line, output.width(), output.glyphs(desk.settings)))
+    return 0
+
+
+# --- what the agent asks and tells -----------------------------------------------------------------------------------
+
+
+def asker(show: Callable[[list[Line]], None], stop: Stop) -> Callable[[Question], str]:
+    """Questions of the agent and of its sub-agents, one at a time. Nobody is there to answer in a pipe."""
+    turn = Lock()
+
+    def ask(question: Question) -> str:
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return ""
+        with turn:
+            show(question_lines(question, output.width(), output.glyphs()))
+            return understood(question, _answer(stop))
+
+    return ask
+
+
+def _answer(stop: Stop) -> str:
+    """What is typed. Ctrl+C is no answer: it stops the turn."""
+    is_main = current_thread() is main_thread()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler) if is_main else None
+    try:
+        return input("? ")
+    except (EOFError, KeyboardInterrupt) as end:
+        output.show([()])
+        if isinstance(end, KeyboardInterrupt):
+            stop.ask()
+        return ""
+    finally:
+        if is_main:
+            signal.signal(signal.SIGINT, before)
+
+
+def _silent(event: Event) -> None:
+    pass
+
+
+def _as_json(args: Namespace) -> bool:
+    return bool(getattr(args, "json", False))

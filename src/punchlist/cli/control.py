@@ -1,0 +1,124 @@
+"""The commands about how the agent may work, and what it is told: mode, resume, stop, off, on, attach, remind."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from ..core import ops
+from ..core._typing import Any
+from ..core.codec import to_json
+from ..core.diff import difference
+from ..core.errors import Refused
+from ..core.model import USER, Plan
+from ..core.text import cut, inline
+from ..desk import Desk, attachments, plan_mode
+from ..dialects.transcript import entries
+from ..local import event_log, on_off
+from ..local.settings import load, place
+from ..policy.conversation import tally
+from . import output
+from .input import log, read_text
+from .parser import named
+
+
+def mode(desk: Desk, args: Namespace) -> int:
+    """Act, plan or quiet. Whoever leaves plan mode approves what was planned."""
+    before = desk.plan
+    if args.seed and args.mode != "act":
+        raise Refused("--seed goes with `mode act`: it names the text that you approve.")
+    if args.seed:
+        after = plan_mode.approved(desk, read_text(args.seed), seed=True)
+    else:
+        after = plan_mode.switched(desk, args.mode)
+    file = plan_mode.prepared(after) if after.mode == "plan" else ""
+    data = {**to_json(after), **({"session": {"plan_file": file}} if file else {})}
+    return output.answer(args, data, *difference(before, after), *_about_mode(file, args, before, after))
+
+
+def _about_mode(file: str, args: Namespace, before: Plan, after: Plan) -> list[str]:
+    """What one would otherwise wonder about."""
+    if file:
+        return [f"the plan goes to {file}; `punchlist mode act` approves it."]
+    name = "standard input" if args.seed == "-" else inline(args.seed or "")
+    if name and before.items:
+        return [f"the plan has items already, so nothing of {name} was added to it."]
+    if name and not after.items:
+        return [f"{name} has no checkbox, no numbered line and no bullet: nothing was added."]
+    return []
+
+
+def stop(desk: Desk, args: Namespace) -> int:
+    """No more nudges, in the sessions that work from this plan."""
+    plan = desk.plan
+    sessions = [desk] if desk.session else [desk.of(*who) for who in desk.store.sessions(plan.id)] or [desk]
+    if not plan.id and not desk.session:
+        raise Refused("there is no plan here, and so nothing to stop.")
+    for one in sessions:
+        one.update_state(lambda pace: pace._replace(stopped=True))
+        one.note("no-nudges", by=USER)
+    stopped = [one.session for one in sessions]
+    return output.answer(args, {"stopped": stopped}, "the agent is no longer nudged in this session.")
+
+
+def resume(desk: Desk, args: Namespace) -> int:
+    """End a pause, also one that the agent asked for and that could not be kept, of everybody who works from this
+    plan."""
+    was_held = desk.release()
+    before = desk.plan
+    for who in desk.store.sessions(before.id) if before.id else ():
+        was_held = desk.of(*who).release() or was_held
+    if was_held:
+        desk.note("resume", by=USER)
+    after = desk.change(ops.resume) if before.paused else before
+    if was_held and after == before:
+        said = ["resumed the work: the agent had asked for a pause that could not be kept."]
+    else:
+        said = difference(before, after)
+    return output.answer(args, to_json(after), *said)
+
+
+def turn(args: Namespace) -> int:
+    """Off and on: for a session, for this project, for everything."""
+    off = args.command == "off"
+    session = "" if args.everywhere else named(args, "session")
+    here = "" if args.everywhere or session else place()
+    changed = on_off.turn(off, place=here, session=session)
+    if changed:
+        event_log.switched(args.command, at=Desk.now(), session=session, place=here, before="on" if off else "off")
+    where = f"session {cut(inline(session), 40)}" if session else inline(here) or "every project"
+    still = [] if off else _still_off(session)
+    data = {"off": off, "where": where, "changed": changed, **({"still_off": still} if still else {})}
+    words = f"punchlist is {args.command}{'' if changed else ' already'} for {where}."
+    return output.answer(args, data, words, *(f"but {line}." for line in still))
+
+
+def _still_off(session: str) -> list[str]:
+    """What keeps it off here, though it was turned on."""
+    words = {
+        "everywhere": "it is off in every project: `punchlist on --everywhere`",
+        "place": "it is off in this project: `punchlist on`",
+        "session": "it is off in this session: `punchlist on --session`",
+    }
+    settings = load()
+    found = [words[kind] for kind in on_off.held(place(), session)]
+    return [*found, f"the setting 'off' is true: {inline(settings.origins['off'])}"] if settings.off else found
+
+
+def attach(desk: Desk, args: Namespace) -> int:
+    """What the model is told in a moment, or nothing."""
+    found = attachments.attached(desk, args.context)
+    data = [attachments.to_json(one, desk.now()) for one in found]
+    return output.answer(args, data, *(one.text for one in found))
+
+
+def remind(desk: Desk, args: Namespace) -> int:
+    """The decision about a reminder, for a conversation."""
+    heard = tally(entries(log(args.messages)), [tool.name for tool in desk.dialect.tools])
+    said: dict[str, Any] = {
+        "turns_since_write": heard.since_write,
+        "turns_since_reminder": heard.since_reminder,
+        "due": attachments.is_due(desk, heard),
+        "text": "\n".join(one.text for one in attachments.reminders(desk, heard)),
+    }
+    output.say_json(said)
+    return 0

@@ -1,0 +1,166 @@
+"""Reading what the user points at."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+
+from ..core._typing import TYPE_CHECKING, Any, NoReturn
+from ..core.errors import Refused
+from ..dialects.formats import TEXTS
+
+if TYPE_CHECKING:
+    from typing import BinaryIO, TextIO
+
+_LINE = 64_000_000  # bytes of a line in a log
+_CHUNK = 1_000_000  # bytes of an array that are read at a time
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+
+
+def read(path: str, format: str) -> Any:
+    """A file in this format, `-` for standard input, a directory for a list of JSON files."""
+    if path != "-" and os.path.isdir(path):
+        if format != "claude-tasks":
+            raise Refused(f"{path}: a directory can be read as claude-tasks only.")
+        names = [name for name in os.listdir(path) if name.endswith(".json")]
+        names.sort(key=lambda name: (len(name), name))  # 2 before 10
+        return [_parsed(_text(os.path.join(path, name)), name) for name in names]
+    if format == "transcript":
+        return log(path)
+    text = read_text(path)
+    return text if format in TEXTS else _parsed(text, path)
+
+
+def read_text(path: str) -> str:
+    """A file, or `-` for standard input."""
+    return _decoded(_stdin(), "standard input") if path == "-" else _text(path)
+
+
+def log(path: str) -> Iterator[Any]:
+    """A conversation, entry by entry, so that a long one needs no more memory than a short one: the lines of a file, or
+    what a JSON array holds, as such or as the `messages` of an object."""
+    try:
+        file: Any = sys.stdin.buffer if path == "-" else open(path, "rb")  # noqa: SIM115
+        while (seen := file.peek(1)) and not seen.strip(_BLANK):
+            file.read(len(seen))
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}.") from None
+    opening = _opening(seen.lstrip(_BLANK))
+    return _elements(opening, file, path) if opening else _lines(file, path)
+
+
+def _opening(seen: bytes) -> bytes:
+    """How a list of messages opens; nothing, where there is none."""
+    opening, rest = seen[:1], seen[1:].lstrip()
+    if opening == b"{" and rest.startswith(b'"messages"'):
+        rest = rest.removeprefix(b'"messages"').lstrip()
+        return b"{[" if rest.startswith(b":") and rest[1:].lstrip().startswith(b"[") else b""
+    return opening if opening == b"[" else b""
+
+
+def _elements(opening: bytes, file: BinaryIO, path: str) -> Iterator[Any]:
+    """What a JSON array holds, one by one."""
+    from codecs import getincrementaldecoder
+
+    decode, decoder = getincrementaldecoder("utf-8-sig")().decode, json.JSONDecoder()
+    try:
+        with file:
+            text, at = decode(file.read(_CHUNK)).partition("[")[2], 0
+            while True:
+                while (found := _element(decoder, text, at)) is not None:
+                    value, at = found
+                    yield value
+                chunk = file.read(max(_CHUNK, len(text) - at))  # twice as much each time, where one is long
+                if not chunk or len(text) - at > _LINE:
+                    break
+                text, at = text[at:] + decode(chunk), 0
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise Refused(f"{path}: not UTF-8.") from None
+    except RecursionError:
+        raise Refused(f"{path}: nested too deeply.") from None
+    if not _is_end(text[at:].strip(), opening):
+        raise Refused(f"{path}: not valid JSON: an entry or the end of the list cannot be read.")
+
+
+def _is_end(text: str, opening: bytes) -> bool:
+    """Whether a list ends like this. Behind the messages of an object others of its keys may stand."""
+    if opening == b"[" or not text.startswith("]"):
+        return text == "]"
+    rest = text[1:].lstrip()
+    try:
+        return rest == "}" or (rest[:1] == "," and isinstance(json.loads("{" + rest[1:]), dict))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _element(decoder: json.JSONDecoder, text: str, at: int) -> tuple[Any, int] | None:
+    """The next entry of an array and where it ends; None if it is not all there."""
+    try:
+        value, end = decoder.raw_decode(text, _behind(text, at, " \t\r\n,"))
+    except ValueError:
+        return None
+    end = _behind(text, end, " \t\r\n")
+    return (value, end) if text[end : end + 1] in (",", "]") else None
+
+
+def _behind(text: str, at: int, chars: str) -> int:
+    """The first place that holds none of these characters."""
+    while at < len(text) and text[at] in chars:
+        at += 1
+    return at
+
+
+def _lines(file: BinaryIO, path: str) -> Iterator[str]:
+    """The lines of a file that is closed at its end; all of it, if one object is laid out over them. A line that is
+    endless is cut, and so is no message."""
+    try:
+        with file:
+            while line := file.readline(_LINE):
+                whole = line if line.strip(_BLANK) != b"{" else line + file.read(_LINE)
+                yield whole.decode("utf-8-sig", "replace")
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}.") from None
+
+
+def stdin_json() -> Any:
+    """Standard input as JSON; nothing at all means no arguments."""
+    text = _decoded(_stdin(), "the arguments")
+    return _parsed(text, "the arguments") if text.strip() else {}
+
+
+def _stdin() -> bytes:
+    """What comes in; nothing, where there is no standard input."""
+    stdin: TextIO | None = sys.stdin
+    return stdin.buffer.read() if stdin is not None else b""
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return _decoded(file.read(), path)
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}.") from None
+
+
+def _decoded(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Refused(f"{name}: not UTF-8 at byte {error.start}.") from None
+
+
+def _parsed(text: str, name: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except RecursionError:
+        raise Refused(f"{name}: nested too deeply.") from None
+    except ValueError as error:
+        raise Refused(f"{name}: not valid JSON: {error}.") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")

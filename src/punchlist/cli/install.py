@@ -1,0 +1,176 @@
+"""The commands that attach punchlist to an agent: install, uninstall."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..core.errors import Refused, StoreError
+from ..core.render import Line, Span
+from ..core.text import inline
+from ..dialects import load as load_dialect
+from ..install import PROJECT, SCOPES, USER, Edit, attach, detach, here, host_of
+from ..install import receipts as files
+from ..install.script import is_passing, script
+from ..local.settings import attached_dialects, keep_dialect
+from . import output
+
+_ABOUT = {USER: "for you", PROJECT: "in this directory"}
+
+
+def install(args: Namespace) -> int:
+    """Attach to an agent."""
+    host = host_of(args.host)
+    if args.dialect:
+        load_dialect(args.dialect)  # refused before anything is changed
+    where = here(args.scope or USER, script())._replace(served=_served(args))
+    edits = attach(args.host, where, tuple(args.without), dry=args.dry_run)
+    changed = [edit for edit in edits if edit.is_change]
+    dialect = _dialect(args)
+    if getattr(args, "json", False):
+        output.say_json({**_data(args, edits, where.scope, host.NEXT), "dialect": dialect})
+    elif args.dry_run:
+        _show_diff(changed)
+    elif not changed:
+        output.say(f"{args.host} is attached {_ABOUT[where.scope]}; nothing had to be changed.")
+    else:
+        output.say(f"{args.host} is attached {_ABOUT[where.scope]}:")
+        _show_files(edits)
+        for line in (*_warnings(where.script), *([f"next: {host.NEXT}"] if host.NEXT else [])):
+            output.say(line)
+    if dialect != "native" and not getattr(args, "json", False):
+        output.say(f"its model is given the tools of {dialect}, from the next session on.")
+    _tell_kept(args, edits, "to have ours, take it out and install again.")
+    return 0
+
+
+def _dialect(args: Namespace) -> str:
+    """The dialect that an agent is attached with, from now on."""
+    if args.dialect and not args.dry_run:
+        _keep_dialect(args.host, "" if args.dialect == "native" else args.dialect)
+    return str(args.dialect or attached_dialects().get(args.host, "native"))
+
+
+def _keep_dialect(host: str, dialect: str) -> None:
+    try:
+        keep_dialect(host, dialect)
+    except OSError as error:
+        raise StoreError(f"{error.filename} cannot be written: {error.strerror}.") from None
+
+
+def _served(args: Namespace) -> bool | None:
+    if args.hooks == "server" and args.host != "claude-code":
+        raise Refused(f"{args.host} has no hooks that a server answers; only claude-code has.")
+    if args.hooks == "server" and args.scope == PROJECT:
+        raise Refused("these hooks hold a secret, and a project's files are shared; leave --scope project out.")
+    return None if args.hooks is None else args.hooks == "server"
+
+
+def uninstall(args: Namespace) -> int:
+    """Detach from an agent, for the user and in this directory, unless one of them is named."""
+    scopes = [args.scope] if args.scope else SCOPES
+    edits = [edit for scope in scopes for edit in detach(args.host, here(scope, "punchlist"), dry=args.dry_run)]
+    changed = [edit for edit in edits if edit.is_change]
+    if not args.dry_run and USER in scopes:
+        _keep_dialect(args.host, "")
+    if getattr(args, "json", False):
+        output.say_json(_data(args, edits, args.scope or "", ""))
+    elif args.dry_run:
+        _show_diff(changed)
+    elif not changed:
+        output.say(f"{args.host} was not attached; nothing had to be changed.")
+    else:
+        output.say(f"{args.host} is detached:")
+        _show_files(edits)
+    _tell_kept(args, edits, "if it should go, take it out by hand.")
+    if not args.dry_run and not getattr(args, "json", False):
+        _tell_others(args.host, scopes)
+    return 0
+
+
+def short(path: str) -> str:
+    """A path as people write it, on one line."""
+    home = os.path.expanduser("~")
+    return inline("~" + path[len(home) :] if path.startswith(home + os.sep) else path)
+
+
+def _warnings(path: str) -> Iterator[str]:
+    if is_passing(path):
+        yield f"{short(path)} is in a cache; once that is emptied, hooks do nothing. Better: pipx install punchlist"
+
+
+def _tell_kept(args: Namespace, edits: Iterable[Edit], mend: str) -> None:
+    """What is somebody else's where ours would be."""
+    for edit in edits if not getattr(args, "json", False) else ():
+        for place in edit.kept:
+            output.say(f"{short(edit.file)}: {inline(place)} is your own and stays as it is; {mend}")
+
+
+def _tell_others(host: str, scopes: Sequence[str]) -> None:
+    """Other projects that are still attached."""
+    parts = host_of(host).parts(here(PROJECT, "punchlist"))
+    here_too = {files.target(file) for part in parts for file in part.files}
+    left = [one for one in files.receipts() if one.host == host and one.file not in here_too]
+    for one in left if PROJECT in scopes else ():
+        if one.scope == PROJECT and os.path.exists(one.file):
+            output.say(f"still attached by {short(one.file)}; run the same there.")
+
+
+def _show_files(edits: Iterable[Edit]) -> None:
+    changed = [edit for edit in edits if edit.is_change]
+    wide = max(len(short(edit.file)) for edit in changed)
+    for edit in changed:
+        what = "removed" if edit.new is None else ", ".join(edit.parts) or "taken out"
+        output.say(f"  {short(edit.file).ljust(wide)}  {what}")
+
+
+def _data(args: Namespace, edits: Iterable[Edit], scope: str, following: str) -> dict[str, object]:
+    files = [
+        {"file": edit.file, "parts": list(edit.parts), "action": _action(edit), "kept": list(edit.kept)}
+        for edit in edits
+    ]
+    return {
+        "host": args.host,
+        "scope": scope or None,
+        "dry_run": args.dry_run,
+        "files": files,
+        "next": following or None,
+    }
+
+
+def _action(edit: Edit) -> str:
+    if not edit.is_change:
+        return "none"
+    return "create" if edit.old is None else "remove" if edit.new is None else "change"
+
+
+# --- what would change -----------------------------------------------------------------------------------------------
+
+
+def _show_diff(edits: Sequence[Edit]) -> None:
+    for edit in edits:
+        output.show(_diff(edit))
+    output.say("nothing was written." if edits else "nothing would be changed.")
+
+
+def _diff(edit: Edit) -> Iterator[Line]:
+    from difflib import unified_diff
+
+    old, new = ((data or b"").decode("utf-8").splitlines() for data in (edit.old, edit.new))
+    before, after = ("/dev/null" if data is None else short(edit.file) for data in (edit.old, edit.new))
+    for line in unified_diff(old, new, before, after, lineterm="", n=2):
+        yield (Span(_harmless(line), _style(line)),)
+
+
+def _style(line: str) -> str:
+    if line.startswith(("---", "+++")):
+        return "bold"
+    return {"+": "good", "-": "bad", "@": "dim"}.get(line[:1], "")
+
+
+def _harmless(line: str) -> str:
+    """A line of somebody's settings: no secret and no control character reaches the screen."""
+    from ..core.redact import blanked
+
+    return inline(blanked(line.replace("\t", "  ")))

@@ -1,0 +1,113 @@
+"""What the command line prints, and how it looks."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Iterable
+
+from ..core._typing import Any
+from ..core.render import ASCII, UNICODE, Glyphs, Line, painted, plain
+from ..core.text import visible
+from ..local.settings import Settings, has_colour, is_unicode
+
+_UNCUT = 100_000  # the width of a file or a pipe: nothing is cut there
+
+
+def show(lines: Iterable[Line]) -> None:
+    """Print styled lines, with colours if the screen has them."""
+    sys.stdout.write(
+        "".join(painted(line) + "\n" for line in lines) if has_colour(os.environ, sys.stdout.isatty()) else plain(lines)
+    )
+
+
+def say(text: str) -> None:
+    if text:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def say_json(data: Any) -> None:
+    """Print JSON: readable where the screen can show it, else in ASCII."""
+    try:
+        text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+    except ValueError:  # an older version may have kept a value that has no form in JSON
+        from ..core.codec import json_form
+
+        data = json_form(data)
+        text = json.dumps(data, indent=2, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+        harmless = text.replace("\n", "").isprintable()
+    except UnicodeEncodeError:
+        harmless = False
+    sys.stdout.write((text if harmless else json.dumps(data, indent=2)) + "\n")
+
+
+def answer(args: Namespace, data: Any, *lines: str) -> int:
+    """Say how a command went: as JSON if that was asked for, else in words. The exit code of one that went well."""
+    if getattr(args, "json", False):
+        say_json(data)
+    else:
+        for line in lines:
+            say(harmless(line))
+    return 0
+
+
+def agrees(question: str) -> bool:
+    """Whether the user agrees. Without a terminal nobody is asked, and that is a yes."""
+    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        return True
+    sys.stderr.write(f"{harmless(question)} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def complain(text: str) -> None:
+    sys.stderr.write(f"punchlist: {harmless(text)}\n")
+
+
+def harmless(text: str) -> str:
+    """Return a message as it may be printed: the name of a file in it may hold anything, and acts on no terminal."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def leave() -> None:
+    """Write no more: nobody reads it, or there is no room for it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def width() -> int:
+    """The screen's width; without end for a file or a pipe."""
+    chosen = os.environ.get("COLUMNS", "")
+    if chosen.isdecimal() and int(chosen) > 0:
+        return int(chosen)
+    if not sys.stdout.isatty():
+        return _UNCUT
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except OSError:
+        return 80
+
+
+def has_unicode(settings: Settings | None = None) -> bool:
+    return (settings is None or settings.unicode) and is_unicode(os.environ, sys.stdout.encoding)
+
+
+def glyphs(settings: Settings | None = None) -> Glyphs:
+    return UNICODE if has_unicode(settings) else ASCII
+
+
+def prepare() -> None:
+    """Let a character that the screen cannot show be spelled out, and one that cannot be read be passed over."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed before we were started
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="replace")

@@ -1,0 +1,338 @@
+"""What differs between two plans: to keep, to undo, and to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress, count
+from operator import attrgetter, is_not
+
+from ._typing import Any, NamedTuple
+from .errors import Disagreement
+from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, USER, Closing, Item, Plan
+from .text import WHOLE, cut, inline, plainly, quoted
+
+# What a plan consists of beside its items. The revision and the last id only ever grow: they are not undone.
+_HEAD = ("title", "mode", "paused", "phases", "removed")
+_head_of = attrgetter(*_HEAD)
+QUIET = "quiet"  # the kind of a record with which an agent entered or left a quiet context
+CALLS = "calls"  # the kind of a record that only notes tool calls
+FINAL = "; do not bring it back."  # how the news of a removal end
+_REMEMBERED = 1000  # how many removed texts a plan keeps
+
+
+class Change(NamedTuple):
+    """One difference between two revisions."""
+
+    kind: str  # added, removed, changed: an item; moved: the order; plan: something beside the items
+    id: str  # of the item; for `plan` the name of what changed
+    before: Any  # Item or None; for `moved` the ids in their order; for `plan` the value
+    after: Any  # the same; for `removed` the item as it left, if it was changed and cleared at once
+    at: int = -1  # where an added item stands now, or a removed one stood
+
+
+class Record(NamedTuple):
+    """One line of history: what was changed, by whom, when."""
+
+    revision: int
+    at: str
+    by: str  # "user", or the agent
+    reader: str = ""  # the reader who did it; it need not be told
+    dialect: str = ""
+    kind: str = "edit"  # edit, undo, redo; calls: tool calls were noted; import and restore are no news
+    changes: tuple[Change, ...] = ()
+
+
+def diff(before: Plan, after: Plan) -> tuple[Change, ...]:
+    """Everything that must be done to `before` to get `after`."""
+    return (*_items(before, after), *_head(before, after))
+
+
+def apply(plan: Plan, changes: Iterable[Change]) -> Plan:
+    """Do what the changes say. Laws: `apply(a, diff(a, b)) == b`, and `undo` takes it back."""
+    kinds: dict[str, dict[str, Change]] = {"changed": {}, "removed": {}, "added": {}, "moved": {}, "plan": {}}
+    for change in changes:
+        kinds[change.kind][change.id] = change
+    new = {id: change.after for id, change in kinds["changed"].items()}
+    gone = kinds["removed"]
+    kept = [new.get(item.id, item) for item in plan.items if item.id not in gone]
+    added = {change.at: change.after for change in kinds["added"].values()}
+    _agree(len(kept) + len(gone) == len(plan.items) and new.keys() <= {item.id for item in kept})
+    _agree(all(0 <= at < len(kept) + len(added) for at in added) and len(added) == len(kinds["added"]))
+    items = _woven(kept, added)
+    for change in kinds["moved"].values():
+        rank = {id: index for index, id in enumerate(change.after)}
+        _agree(all(item.id in rank for item in items))
+        items.sort(key=lambda item: rank[item.id])
+    head = {id: change.after for id, change in kinds["plan"].items()}
+    return plan._replace(items=tuple(items), **head)
+
+
+def _agree(is_so: bool) -> None:
+    if not is_so:
+        raise Disagreement("the history does not lead to the plan: one of them was damaged, or put back from a backup.")
+
+
+def undo(plan: Plan, changes: Sequence[Change]) -> Plan:
+    """Take changes back."""
+    return apply(plan, [inverted(change) for change in changes])
+
+
+def inverted(change: Change) -> Change:
+    kind = {"added": "removed", "removed": "added"}.get(change.kind, change.kind)
+    return Change(kind, change.id, change.after, change.before, change.at)
+
+
+def noted(before: Plan, after: Plan, by: str, at: str) -> tuple[Plan, tuple[Change, ...]]:
+    """What was changed, with who closed an item and when noted on it, and what the user took away noted on the plan."""
+    places = touched(before, after)
+    if places is None:
+        after = _stamped(before, after, by, at)
+        return after, diff(before, after)
+    stamped: dict[int, Item] = {}
+    found = []
+    for place in places:
+        old, item = before.items[place], after.items[place]
+        new = _stamp(item, old, by, at)
+        if new is not item:
+            stamped[place] = new
+        if new != old:
+            found.append(Change("changed", old.id, old, new))
+    if stamped:
+        items = list(after.items)
+        for place, item in stamped.items():
+            items[place] = item
+        after = after._replace(items=tuple(items))
+    return after, (*found, *_head(before, after))
+
+
+def parted(changes: Iterable[Change], cleared: Iterable[Item], by: str, at: str) -> tuple[Change, ...]:
+    """The changes, with what was cleared in the state that it left in: closed by whoever cleared it."""
+    left = {item.id: item if item.closed else item._replace(closed=Closing(by, at)) for item in cleared}
+    return tuple([c._replace(after=left.get(c.id)) if c.kind == "removed" else c for c in changes])
+
+
+def _stamped(before: Plan, after: Plan, by: str, at: str) -> Plan:
+    old = {item.id: item for item in before.items}
+    items = [item if item is old.get(item.id) else _stamp(item, old.get(item.id), by, at) for item in after.items]
+    if by == USER:
+        after = after._replace(removed=_removed(before, after, old))
+    return after._replace(items=tuple(items))
+
+
+def touched(before: Plan, after: Plan) -> list[int] | None:
+    """The places of items that are not the same, if the same items stand in the same order; else None."""
+    old, new = before.items, after.items
+    if old is new:
+        return []
+    if len(old) != len(new):
+        return None
+    places = list(compress(count(), map(is_not, old, new)))
+    for place in places:
+        if old[place].id != new[place].id:
+            return None
+    return places
+
+
+# --- telling -------------------------------------------------------------------------------------------------------
+
+
+def tell(changes: Iterable[Change], who: str, plan: Plan, *, ids: bool = True) -> list[str]:
+    """One sentence for each change, as a model that works from the plan should hear it."""
+    name = "the user" if who == USER else f"agent {inline(who)}"
+    voice = _Voice(ids, who == USER)
+    changes = list(changes)
+    removed = [change for change in changes if change.kind == "removed"]
+    lines = []
+    if removed and not plan.items and not plan.removed:  # all of it was cleared, and may be added again
+        lines.append(f"{name} cleared the list.")
+        changes = [change for change in changes if change.kind not in ("removed", "moved") and change.id != "phases"]
+    return lines + [f"{name} {words}." for change in changes for words in _sentences(change, voice, plan)]
+
+
+def difference(before: Plan, after: Plan) -> list[str]:
+    """For people, what has become of a plan, a sentence each."""
+    return describe(diff(before, after), after) or ["nothing changed."]
+
+
+def describe(changes: Iterable[Change], plan: Plan, *, by: str = USER) -> list[str]:
+    """One sentence for each change, as a person should read it. What an agent takes off that is closed is cleared."""
+    voice = _FOR_PEOPLE._replace(clears=by != USER)
+    return [f"{words}." for change in changes for words in _sentences(change, voice, plan)]
+
+
+class _Voice(NamedTuple):
+    """How changes are told, and to whom."""
+
+    ids: bool = True  # whether items are known by their ids
+    final: bool = False  # whether it is said that a change stands
+    clears: bool = False  # whether what is taken off when it is closed was cleared, not removed
+    quotes: bool = True  # whether notes and reasons stand in quotes: to a model they must not pose as our own words
+    width: int = WHOLE  # characters of an item's text
+
+    def words(self, text: str) -> str:
+        return quoted(text) if self.quotes else cut(inline(text), WHOLE)
+
+    def name(self, item: Item) -> str:
+        return f"{item.id} {self.text(item.text)}" if self.ids else self.text(item.text)
+
+    def text(self, text: str) -> str:
+        return quoted(text, self.width)
+
+
+_FOR_PEOPLE = _Voice(quotes=False, width=60)
+
+
+def _sentences(change: Change, voice: _Voice, plan: Plan) -> Iterator[str]:
+    if change.kind == "added":
+        new = change.after
+        state = "" if new.status == PENDING else f", {_state(new)}"
+        why = f": {voice.words(new.reason)}" if state and new.reason else ""
+        yield f"added {voice.name(new)}{state}{why}"
+        for note in new.notes:
+            yield f"noted on {voice.name(new)}: {voice.words(note)}"
+    elif change.kind == "removed":
+        if change.after:
+            yield from _item_sentences(change.before, change.after, voice)
+        verb = "cleared" if voice.clears and (change.after or change.before).status in CLOSED else "removed"
+        yield f"{verb} {voice.name(change.before)}" + (FINAL.rstrip(".") if voice.final else "")
+    elif change.kind == "changed":
+        yield from _item_sentences(change.before, change.after, voice)
+    elif change.kind == "plan":
+        yield from _head_sentences(change, voice)
+    else:
+        strayed = _strayed(change.before, change.after)
+        names = [voice.name(item) for item in plan.items if item.id in strayed]
+        advice = "; keep the order as it is now" if voice.final else ""
+        yield f"moved {', '.join(names[:3]) or 'items'}{', …' if len(names) > 3 else ''}{advice}"
+
+
+def _item_sentences(old: Item, new: Item, voice: _Voice) -> Iterator[str]:
+    if old.text != new.text:
+        yield f"renamed {voice.name(old)} to {voice.text(new.text)}"
+    if old.status != new.status or (old.reason != new.reason and new.reason):
+        yield f"{_verb(old, new)} {voice.name(new)}" + (f": {voice.words(new.reason)}" if new.reason else "")
+    for note in new.notes[len(old.notes) :] if new.notes[: len(old.notes)] == old.notes else new.notes:
+        yield f"noted on {voice.name(new)}: {voice.words(note)}"
+    if len(new.notes) < len(old.notes):
+        yield f"took notes off {voice.name(new)}"
+    for field in ("phase", "parent", "owner", "priority", "check"):
+        if getattr(old, field) != getattr(new, field):
+            value = getattr(new, field)
+            yield (
+                f"set the {field} of {voice.name(new)} to {quoted(value)}"
+                if value
+                else f"took the {field} off {voice.name(new)}"
+            )
+    if old.needs != new.needs:
+        yield f"let {voice.name(new)} wait for {', '.join(new.needs) or 'nothing'}"
+
+
+def _head_sentences(change: Change, voice: _Voice) -> Iterator[str]:
+    if change.id == "title":
+        yield f"called the plan {quoted(change.after)}" if change.after else "took the plan's title away"
+    elif change.id == "mode":
+        yield f"switched to {change.after} mode"
+    elif change.id == "paused":
+        yield f"paused the work: {voice.words(change.after.reason)}" if change.after else "resumed the work"
+    elif change.id == "phases":
+        added = [name for name in change.after if name not in change.before]
+        if [name for name in change.after if name not in added] == list(change.before):
+            yield f"added phase {', '.join(map(quoted, added))}"
+        else:
+            yield f"set the phases to {', '.join(map(quoted, change.after)) or 'none'}"
+
+
+def _verb(old: Item, new: Item) -> str:
+    if new.status == PENDING:
+        return {BLOCKED: "unblocked", ACTIVE: "put back"}.get(old.status, "reopened")
+    return {ACTIVE: "started", BLOCKED: "blocked", DONE: "completed", DROPPED: "dropped"}[new.status]
+
+
+def _state(item: Item) -> str:
+    return {ACTIVE: "active", BLOCKED: "blocked", DONE: "completed", DROPPED: "dropped"}[item.status]
+
+
+# --- finding -------------------------------------------------------------------------------------------------------
+
+
+def _items(plan: Plan, other_plan: Plan) -> Iterator[Change]:
+    old, new = plan.items, other_plan.items
+    places = touched(plan, other_plan)
+    if places is not None:
+        for place in places:
+            if old[place] != new[place]:
+                yield Change("changed", old[place].id, old[place], new[place])
+        return
+    before = {item.id: item for item in old}
+    after = {item.id: item for item in new}
+    for index, item in enumerate(old):
+        other = after.get(item.id)
+        if other is None:
+            yield Change("removed", item.id, item, None, index)
+        elif other is not item and other != item:
+            yield Change("changed", item.id, item, other)
+    for index, item in enumerate(new):
+        if item.id not in before:
+            yield Change("added", item.id, None, item, index)
+    if [id for id in before if id in after] != [id for id in after if id in before]:
+        yield Change("moved", "", tuple(before), tuple(after))
+
+
+def _head(before: Plan, after: Plan) -> list[Change]:
+    if _head_of(before) == _head_of(after):
+        return []
+    values = zip(_HEAD, _head_of(before), _head_of(after), strict=True)
+    return [Change("plan", name, old, new) for name, old, new in values if old != new]
+
+
+def _woven(kept: list[Item], added: dict[int, Item]) -> list[Item]:
+    """The added items at their places, the kept ones in their order between them."""
+    if not added:
+        return kept
+    rest = iter(kept)
+    return [added[index] if index in added else next(rest) for index in range(len(kept) + len(added))]
+
+
+def _strayed(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """The fewest ids that have to move to get from one order to the other."""
+    from bisect import bisect_left
+
+    rank = {id: index for index, id in enumerate(before)}
+    common = [id for id in after if id in rank]
+    tails: list[int] = []  # longest increasing run, by its last ranks
+    links: list[tuple[int, int]] = []
+    best: list[int] = []
+    for index, id in enumerate(common):
+        place = bisect_left(tails, rank[id])
+        links.append((index, best[place - 1] if place else -1))
+        if place == len(tails):
+            tails.append(rank[id])
+            best.append(index)
+        else:
+            tails[place], best[place] = rank[id], index
+    kept = set()
+    index = best[-1] if best else -1
+    while index >= 0:
+        kept.add(index)
+        index = links[index][1]
+    return [id for index, id in enumerate(common) if index not in kept]
+
+
+def _stamp(item: Item, old: Item | None, by: str, at: str) -> Item:
+    if item.status not in CLOSED:
+        return item._replace(closed=None) if item.closed else item
+    known = old.closed if old else None
+    if item.closed and item.closed != known:
+        return item  # an import brings its own
+    if old is not None and old.status == item.status:
+        return item if item.closed else item._replace(closed=known)
+    return item._replace(closed=Closing(by, at))
+
+
+def _removed(before: Plan, after: Plan, old: dict[str, Item]) -> tuple[str, ...]:
+    kept = {item.id for item in after.items}
+    texts = [plainly(item.text) for item in before.items if item.id not in kept]
+    back = {plainly(item.text) for item in after.items if item.id not in old}
+    if not texts and not back:
+        return after.removed
+    return tuple([text for text in dict.fromkeys((*after.removed, *texts)) if text not in back][-_REMEMBERED:])

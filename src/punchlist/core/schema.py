@@ -1,0 +1,282 @@
+"""The checker: enforces the JSON Schema that the model is shown, and reports every fault with its path.
+
+It knows the words our schemas use (type, enum, required, properties, additionalProperties, items, minItems, maxItems,
+minLength, maxLength, minimum) and no others; a test compares it with a full validator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from ._typing import Any, NamedTuple
+from .model import NOTHING
+from .text import counted, cut, inline
+
+Schema = Mapping[str, Any]
+Path = tuple[str | int, ...]
+_DEEPEST = 50  # how deep a free object may be nested
+_MOST = 20  # faults that are spelled out
+
+
+class Fault(NamedTuple):
+    path: Path
+    rule: str  # the schema's word that was broken
+    message: str  # what would be right, and what was there: "must be a string, not 3"
+
+    def __str__(self) -> str:
+        return self.of("the arguments")
+
+    def of(self, whole: str) -> str:
+        """The fault in words; `whole` is what the value is called that was checked."""
+        return f"{dotted(self.path) or whole} {self.message}"
+
+    def below(self, *path: str | int) -> Fault:
+        """The same fault, seen from farther out."""
+        return Fault((*path, *self.path), self.rule, self.message)
+
+
+def check(value: object, schema: Schema) -> list[Fault]:
+    """Every fault of a value; nothing if it has the right form."""
+    return list(_faults(value, schema))
+
+
+def check_at(value: object, schema: Schema, path: Path) -> list[Fault]:
+    """The faults of a value that stands at a path."""
+    return [fault.below(*path) for fault in _faults(value, schema)]
+
+
+class Lenience(NamedTuple):
+    """What may be understood beyond the schema."""
+
+    words: Mapping[str, str]  # other words for those of an enum
+    fill: Mapping[str, Callable[[Mapping[str, Any]], Any]]  # what a missing key would say
+    ids: Sequence[str] = ()  # keys that hold ids: numbers there are read as text
+
+
+def mend(value: object, schema: Schema, lenience: Lenience) -> tuple[Any, list[str]]:
+    """The value as it was certainly meant, and what was understood: a JSON string for an object, "3" for 3, a bare
+    value for a list of one, another word for a status. What is not certain stays, for the checker to refuse."""
+    notes: list[str] = []
+    return _mend(value, schema, (), lenience, notes), notes
+
+
+def listed(faults: Sequence[Fault], say: Callable[[Fault], str] = str) -> list[str]:
+    """The faults as sentences; of very many, the first ones and a count."""
+    lines = [say(fault) for fault in faults[:_MOST]]
+    if len(faults) > _MOST:
+        lines.append(f"and {len(faults) - _MOST} more faults like these.")
+    return lines
+
+
+def dotted(path: Path) -> str:
+    """`todos[0].status`"""
+    text = ""
+    for step in path:
+        word = f"[{step}]" if isinstance(step, int) else cut(inline(step), 40)
+        text += f".{word}" if text and not isinstance(step, int) else word
+    return text
+
+
+def shown(value: object) -> str:
+    """A value as it stands in a message: short, on one line."""
+    if isinstance(value, str):
+        return repr(cut(inline(value), 40))
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int) and is_huge(value):
+        return "a very large number"
+    return cut(repr(value), 40)
+
+
+_TYPES: dict[str, Callable[[object], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "boolean": lambda value: isinstance(value, bool),
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "null": lambda value: value is None,
+}
+_EXACTLY: dict[str, type] = {"string": str, "integer": int, "object": dict, "array": list}  # as JSON is read
+_NAMES = {
+    "string": "a string",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "a list",
+    "null": "null",
+}
+
+
+def _faults(value: Any, schema: Schema) -> Sequence[Fault]:
+    """The faults of a value, with paths that begin at it. Most values have none, and a call can hold thousands."""
+    kinds = schema.get("type")
+    if kinds is None:
+        return ()
+    kind = kinds if isinstance(kinds, str) else _kind(value, kinds)
+    if type(value) is not _EXACTLY.get(kind) and not _TYPES[kind](value):
+        names = " or ".join(_NAMES[name] for name in ([kinds] if isinstance(kinds, str) else kinds))
+        return [Fault((), "type", f"must be {names}, not {shown(value)}.")]
+    choices = schema.get("enum")
+    if choices is not None and value not in choices:
+        return [Fault((), "enum", f"must be one of {', '.join(map(repr, choices))}, not {shown(value)}.")]
+    if kind == "string":
+        return _size_faults(len(value), schema.get("minLength", 0), schema.get("maxLength"), "Length", "character")
+    if kind == "object":
+        return _object_faults(value, schema)
+    if kind == "array":
+        return _array_faults(value, schema)
+    if kind in ("integer", "number") and value < schema.get("minimum", value):
+        return [Fault((), "minimum", f"must be {schema['minimum']} or more, not {shown(value)}.")]
+    return ()
+
+
+def _kind(value: object, kinds: Sequence[str]) -> str:
+    """The one of several types that a value has, or the last of them."""
+    return next((kind for kind in kinds if _TYPES[kind](value)), kinds[-1])
+
+
+def _array_faults(value: list[Any], schema: Schema) -> list[Fault]:
+    found = [*_size_faults(len(value), schema.get("minItems", 0), schema.get("maxItems"), "Items", "item")]
+    inner = schema.get("items")
+    if inner is None:
+        return found
+    for index, entry in enumerate(value):
+        faults = _faults(entry, inner)
+        if faults:
+            found += [fault.below(index) for fault in faults]
+    return found
+
+
+def _object_faults(value: dict[str, Any], schema: Schema) -> list[Fault]:
+    known: Mapping[str, Schema] = schema.get("properties", NOTHING)
+    found: list[Fault] = []
+    if not known:
+        found += _free_faults(value)
+    for name in schema.get("required", ()):
+        if name not in value:
+            found.append(Fault((name,), "required", "is missing."))
+    further = schema.get("additionalProperties", True)
+    for name, entry in value.items():
+        inner = known.get(name)
+        if inner is None and further is False:
+            right = f"the {'only key is' if len(known) == 1 else 'keys are'} {', '.join(map(repr, known)) or 'none'}."
+            found.append(Fault((name,), "additionalProperties", f"is not a key; {right}"))
+        elif inner is None and further is True:
+            continue
+        else:
+            faults = _faults(entry, further if inner is None else inner)
+            if faults:
+                found += [fault.below(name) for fault in faults]
+    return found
+
+
+def _free_faults(value: Any) -> list[Fault]:
+    """What no schema describes must still be something that can be written down."""
+    layer = [value]
+    for _ in range(_DEEPEST + 1):
+        if any(isinstance(entry, int) and is_huge(entry) for entry in layer):
+            return [Fault((), "number", "holds a very large number.")]
+        nested = [entry for entry in layer if isinstance(entry, dict | list)]
+        layer = [inner for entry in nested for inner in (entry.values() if isinstance(entry, dict) else entry)]
+        if not layer:
+            return []
+    return [Fault((), "depth", f"must not be nested more than {_DEEPEST} deep.")]
+
+
+def is_huge(number: int) -> bool:
+    """Whether a number is longer than Python would write, or anybody means."""
+    return number.bit_length() > 100
+
+
+def _size_faults(size: int, least: int, most: int | None, what: str, noun: str) -> Sequence[Fault]:
+    if size < least == 1:
+        return [Fault((), "min" + what, "must not be empty.")]
+    if size < least:
+        return [Fault((), "min" + what, f"must have at least {counted(least, noun)}, not {size}.")]
+    if most is not None and size > most:
+        return [Fault((), "max" + what, f"must have at most {counted(most, noun)}, not {size}.")]
+    return ()
+
+
+# --- mending -------------------------------------------------------------------------------------------------------
+
+
+def _mend(value: Any, schema: Schema, path: Path, reading: Lenience, notes: list[str]) -> Any:
+    kinds = schema.get("type", "")
+    kind = kinds if isinstance(kinds, str) else _kind(value, kinds)
+    if kind and not _TYPES[kind](value):
+        value = _converted(value, kind, path, reading, notes)
+    if kind == "object" and isinstance(value, dict):
+        return _mend_object(value, schema, path, reading, notes)
+    if kind == "array" and isinstance(value, list):
+        inner = schema.get("items", {})
+        return [_mend(entry, inner, (*path, index), reading, notes) for index, entry in enumerate(value)]
+    if "enum" in schema and isinstance(value, str) and value not in schema["enum"]:
+        meant = reading.words.get(_word(value), _word(value))
+        if meant in schema["enum"]:
+            notes.append(f"{dotted(path)}: {shown(value)} read as {meant!r}")
+            return meant
+    return value
+
+
+def _mend_object(
+    value: dict[str, Any], schema: Schema, path: Path, reading: Lenience, notes: list[str]
+) -> dict[str, Any]:
+    known: Mapping[str, Schema] = schema.get("properties", {})
+    further = schema.get("additionalProperties")
+    rest: Schema = further if isinstance(further, Mapping) else {}
+    mended = {name: _mend(entry, known.get(name, rest), (*path, name), reading, notes) for name, entry in value.items()}
+    for name in schema.get("required", ()):
+        if name not in mended and name in reading.fill:
+            mended[name] = reading.fill[name](mended)
+            notes.append(f"{dotted((*path, name))} was missing; read as {shown(mended[name])}")
+    return mended
+
+
+def _word(value: str) -> str:
+    return value.strip().casefold().replace("-", "_").replace(" ", "_")
+
+
+def _converted(value: Any, kind: str, path: Path, reading: Lenience, notes: list[str]) -> Any:
+    if kind == "string" and type(value) is int and not is_huge(value) and any(key in path for key in reading.ids):
+        return str(value)
+    for new in _readings(value, kind):
+        if new != [value]:  # one value for a list of one needs no words
+            notes.append(f"{dotted(path) or 'the arguments'}: {shown(value)} read as {shown(new)}")
+        return new
+    return value
+
+
+def _readings(value: Any, kind: str) -> Iterator[Any]:
+    if kind in ("object", "array") and isinstance(value, str):
+        parsed = _parsed(value)
+        if _TYPES[kind](parsed):
+            yield parsed
+            return
+    if kind == "array" and value is not None:
+        yield [value]
+    elif (
+        kind == "integer" and isinstance(value, str) and value.strip().removeprefix("#").isdecimal() and len(value) < 20
+    ):
+        yield int(value.strip().removeprefix("#"))
+    elif kind == "integer" and isinstance(value, float) and value.is_integer():
+        yield int(value)
+    elif kind == "boolean" and value in ("true", "false"):
+        yield value == "true"
+    elif kind == "string" and isinstance(value, list) and value and all(isinstance(entry, str) for entry in value):
+        yield "\n".join(value)
+
+
+def _parsed(text: str) -> object:
+    import json
+
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,45 @@
+"""What of a history can be undone, and what can be done again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .diff import CALLS, QUIET, Record
+
+
+def undoable(records: Iterable[Record]) -> Record | None:
+    """The change that an undo would take back."""
+    done, _ = _stacks(records)
+    return done[-1] if done else None
+
+
+def redoable(records: Iterable[Record]) -> Record | None:
+    """The change that a redo would bring back: the last one undone, unless something else was done since."""
+    _, undone = _stacks(records)
+    return undone[-1] if undone else None
+
+
+def _stacks(records: Iterable[Record]) -> tuple[list[Record | None], list[Record | None]]:
+    """What was done, and what was undone of it; None stands for what is no longer known."""
+    done: list[Record | None] = []
+    undone: list[Record | None] = []
+    for record in records:
+        if record.kind in (CALLS, QUIET):
+            continue
+        if record.kind == "undo":
+            undone.append(done.pop() if done else None)
+        elif record.kind == "redo":
+            done.append(undone.pop() if undone else None)
+        else:
+            done.append(record)
+            undone.clear()
+    return done, undone
+
+
+def leading_to(records: Sequence[Record], revision: int) -> list[Record]:
+    """Those records that lead to a revision without a gap: none written since, none before one that is gone."""
+    kept: list[Record] = []
+    for record in reversed(records):
+        if record.revision == revision - len(kept):
+            kept.append(record)
+    return kept[::-1]

@@ -1,0 +1,81 @@
+"""Where a plan comes from: a file of another format, another session's plan, or the session that worked from it before.
+Loaded when that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..core._typing import TYPE_CHECKING
+from ..core.errors import Refused
+from ..core.model import MAIN, Plan, Reader
+from ..core.replace import replaced
+from ..core.text import cut, inline, plainly
+from ..dialects.formats import load
+
+if TYPE_CHECKING:
+    from . import Desk
+
+
+def imported(desk: Desk, data: object, format: str) -> Callable[[Plan], Plan]:
+    """The edit that puts what a format holds in the place of a plan."""
+    module = load(format)
+    new: Plan = module.read(data)
+    if getattr(module, "OWN_IDS", False) and desk.plan.last_id:
+        items = [item._replace(extra={"id": item.id, **item.extra}) for item in new.items]
+        new = new._replace(items=tuple(items))
+    return lambda now: replaced(now, new, _own_ids(desk, now, new) if format == "json" else set())
+
+
+def carried(desk: Desk, source: str, target: str) -> tuple[Desk, Plan]:
+    """The desk that gets a copy, and the plan it is a copy of."""
+    if not source or not target or source == target:
+        raise Refused("carry needs two sessions.")
+    old, copy = desk.of(source).plan, desk.of(target)
+    if not old.items:
+        raise Refused(f"session {cut(inline(source), 40)!r} has nothing to carry.")
+    if copy.plan.id == old.id:
+        raise Refused(f"session {cut(inline(target), 40)!r} works from that plan already.")
+    return copy, old
+
+
+def copy_lists(source: Desk, old: Plan, copy: Desk, new: Plan) -> None:
+    """Let a copy of a conversation go on from the lists that were sent in it, if its plan has the same ids."""
+    lists = source.store.lists(old.id, source.reader_key)
+    if not lists or [(item.id, item.text) for item in old.items] != [(item.id, item.text) for item in new.items]:
+        return
+    from ..core.last_sent import from_text, informed, to_text
+
+    left = {}
+    for tool, text in lists.items():
+        kept = from_text(text)
+        kept = informed(kept, source.store.history(old.id, kept.at), source.reader_key, old.revision)
+        left[tool] = to_text(kept._replace(at=new.revision))
+    copy.store.keep_lists(new.id, copy.reader_key, left)
+
+
+def hand_over(desk: Desk, session: str) -> None:
+    """Let another session go on with a desk's plan: it knows what whoever worked from it before has heard. If nobody
+    has, it is taken to know the plan as it is, which it is told when it starts."""
+    plan, store = desk.plan, desk.store
+    bound = [one for one, agent in store.sessions(plan.id) if agent == MAIN]
+    desk.bind(session)
+    if session in bound:
+        return
+    before = desk.session or (bound[-1] if bound else "")
+    old, new = desk.of(before).reader_key, desk.of(session).reader_key
+    _, known = store.peek(plan.id, old)
+    store.remember(plan.id, new, known if known.seen else Reader(plan.revision))
+    store.keep_lists(plan.id, new, store.lists(plan.id, old))
+    if before:
+        from .sharing import hand_on
+
+        hand_on(desk, plan.id, old, new)
+
+
+def _own_ids(desk: Desk, now: Plan, new: Plan) -> set[str]:
+    """The ids of a plan of ours that mean the same in this one, now or earlier, or that this one has not used."""
+    known = {(item.id, plainly(item.text)) for item in now.items}
+    for record in desk.store.history(now.id) if now.id else ():
+        known.update((c.id, plainly(c.before.text)) for c in record.changes if c.kind in ("removed", "changed"))
+    items = [(item.id, plainly(item.text)) for item in new.items]
+    return {id for id, words in items if int(id) > now.last_id or (id, words) in known}

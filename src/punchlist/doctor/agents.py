@@ -1,0 +1,122 @@
+"""The agents of this machine: which are attached, whether their hooks lead here, and what they do not let us do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..core.errors import Refused
+from ..core.text import inline
+from ..install import PATHS, PROJECT, SCOPES, USER, Host, Part, Where, here, host_of, is_own, located, outlook, seen
+from ..install.apply import groups_of, is_answered, look
+from ..install.parts import command_of, handlers, script_of, within
+from ..install.script import is_ours
+from ..local.settings import attached_dialects
+from . import FAULT, NOTE, WELL, Check
+
+_ABOUT = {USER: "for you", PROJECT: "in this directory"}
+
+
+def checks(script: str) -> Iterator[Check]:
+    absent = []
+    for name in PATHS:
+        host = host_of(name)
+        found = [*_attached(name, host, script)]
+        if found:
+            yield from found
+        elif shutil.which(host.PROGRAM) or os.path.isdir(host.home(here(USER, script))):
+            yield Check(name, NOTE, f"{host.TITLE} is here, and not attached", f"punchlist install {name}")
+        else:
+            absent.append(name)
+            continue
+        yield Check(name, NOTE, f"{host.TITLE} {host.CANNOT}")
+    if absent:
+        yield Check("others", NOTE, f"not found on this machine: {', '.join(absent)}")
+
+
+def _attached(name: str, host: Host, script: str) -> Iterator[Check]:
+    for scope in SCOPES:
+        where = here(scope, script)
+        if is_own(name, where):
+            continue
+        again = f"punchlist install {name}" + (" --scope project" if scope == PROJECT else "")
+        try:
+            yield from _scope(name, host, where, again)
+        except Refused as error:
+            yield Check(name, FAULT, str(error), "mend the file: until then the agent cannot read it, either")
+        except OSError as error:
+            yield Check(name, FAULT, f"{error.filename}: {error.strerror}")
+
+
+def _scope(name: str, host: Host, where: Where, again: str) -> Iterator[Check]:
+    found = [(part, *seen(part, located(part, name), name)) for part in host.parts(where)]
+    there = [(part, text) for part, text, is_there in found if is_there]
+    if not there:
+        return
+    yield Check(name, WELL, f"{host.TITLE} is attached {_ABOUT[where.scope]}: {_names(there)}")
+    dialect = attached_dialects().get(name)
+    if dialect:
+        yield Check(
+            name, NOTE, f"its model is given the tools of {dialect}", f"punchlist install {name} --dialect native"
+        )
+    left = _names([(part, text) for part, text, is_there in found if not is_there])
+    if left:
+        yield Check(name, NOTE, f"left out {_ABOUT[where.scope]}: {left}", again)
+    edits = outlook(name, where, left.split(", ") if left else [])
+    for place in (place for edit in edits for place in edit.kept):
+        yield Check(name, NOTE, f"{place} {_ABOUT[where.scope]} is your own; install and uninstall leave it as it is")
+    scripts = {path for part, text in there for path in _scripts(text, part, name)}
+    mend = again if any(edit.is_change for edit in edits) else "name another where it is set: it is your own"
+    yield from _leading(name, scripts, where.script, mend)
+    gone = [event for part, text in there if part.kind == "hooks" for event in _gone(text, part, name)]
+    if gone:
+        yield Check(name, FAULT, f"hooks are missing {_ABOUT[where.scope]}: {', '.join(gone)}", again)
+    elif scripts <= {where.script} and any(edit.is_change for edit in edits):
+        yield Check(name, NOTE, f"it is not as this version installs it {_ABOUT[where.scope]}", again)
+    values = {part.name: look(text, part) for part, text in there if part.kind != "file"}
+    yield from (Check(name, FAULT, words, mend) for words, mend in host.worries(where, values))
+
+
+def _names(parts: list[tuple[Part, str]]) -> str:
+    return ", ".join(dict.fromkeys(part.name for part, _ in parts))
+
+
+def _leading(name: str, scripts: set[str], script: str, again: str) -> Iterator[Check]:
+    """Whether what is installed leads to a script that is there, and to this one."""
+    for path in sorted(scripts - {script}):
+        shown = inline(path)
+        if not os.path.exists(path):
+            yield Check(name, FAULT, f"it runs {shown}, which is gone; its hooks do nothing", again)
+        elif not is_ours(path):
+            yield Check(name, FAULT, f"it runs {shown}, which is not a script of punchlist", again)
+        else:
+            yield Check(
+                name, NOTE, f"it runs the punchlist of another environment, {shown}", f"to use this one: {again}"
+            )
+
+
+def _gone(text: str, part: Part, name: str) -> list[str]:
+    """The events that a hook of ours should answer, and none does."""
+    there = look(text, part)
+    ours = [event for event, _, _ in handlers(there, name)]
+    gone = []
+    for event, wanted in part.value.items():
+        if ours.count(event) < len(groups_of(wanted)) and not is_answered(within(there, event), wanted, name):
+            gone.append(event)
+    return gone
+
+
+def _scripts(text: str, part: Part, name: str) -> Iterator[str]:
+    """The paths of punchlist that a part names."""
+    if part.kind == "file":
+        return
+    value: Any = look(text, part)
+    if part.kind == "entry":
+        yield from (word for word in command_of(value)[:1] if os.path.isabs(word))
+    elif part.kind == "hooks":
+        ours = [value[event][group]["hooks"][number] for event, group, number in handlers(value, name)]
+        yield from (script_of(one["command"]) for one in ours if "command" in one)
+    elif part.kind == "line" and isinstance(value, Mapping):
+        yield script_of(str(value.get("command", "")))

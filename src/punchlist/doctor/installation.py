@@ -1,0 +1,106 @@
+"""Our own health: version, script, how fast it starts, settings, the switch, the log of hooks."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+
+from .. import __version__
+from ..core.text import cut, inline
+from ..local.faults import path as log_path
+from ..local.files import UNBLOCKED
+from ..local.on_off import is_off
+from ..local.settings import Settings, place
+from . import FAULT, NOTE, OWN, WELL, Check
+from .places import hindrance
+from .probe import hook_time, server
+
+_LINES = 3  # of the log
+_TAIL = 20_000  # bytes of it that are looked at
+_SLOW_HOOK, _SLOW_SERVER = 150, 250  # milliseconds
+
+
+def checks(settings: Settings, script: str) -> Iterator[Check]:
+    python = ".".join(map(str, sys.version_info[:3]))
+    yield Check(OWN, WELL, f"punchlist {__version__}, Python {python}, {script or sys.executable}")
+    if script:
+        yield _hook(script, settings.store)
+        yield _server(script)
+    yield from _bytecode()
+    yield from (Check(OWN, FAULT, fault, "mend it there, or take it out") for fault in settings.faults)
+    yield from _off(settings)
+    yield from _log()
+
+
+def _off(settings: Settings) -> Iterator[Check]:
+    """Whether somebody has switched everything off."""
+    origin = settings.origins.get("off", "")
+    if settings.off and origin == "PUNCHLIST_OFF":
+        yield Check(OWN, NOTE, "PUNCHLIST_OFF is set: hooks say and do nothing", "unset PUNCHLIST_OFF")
+    elif settings.off:
+        yield Check(OWN, NOTE, f"off in {origin}: hooks say and do nothing", "set off to false there")
+    if is_off(place()):
+        yield Check(OWN, NOTE, "punchlist was turned off: hooks say and do nothing here", "punchlist on")
+
+
+def _hook(script: str, url: str) -> Check:
+    took, fault = hook_time(script, url)
+    if fault:
+        mend = f"{sys.executable} -m pip install --force-reinstall punchlist"
+        return Check(OWN, FAULT, f"a hook fails: {fault}", mend)
+    if took > _SLOW_HOOK:
+        is_remote = url.startswith("postgres")
+        mend = "punchlist install claude-code --hooks server" if is_remote else "see whether the disk is slow"
+        return Check(OWN, NOTE, f"a hook takes {took:.0f} ms, which an agent waits for", mend)
+    return Check(OWN, WELL, f"a hook takes {took:.0f} ms")
+
+
+def _server(script: str) -> Check:
+    found = server(script)
+    if found.fault:
+        return Check(OWN, FAULT, f"the server does not answer: {found.fault}", f"see what it says: {script} mcp")
+    words = f"the server answers in {found.took:.0f} ms, with {', '.join(found.tools) or 'no tool'}"
+    if found.took > _SLOW_SERVER:
+        return Check(OWN, NOTE, f"{words}; some agents wait for {_SLOW_SERVER} ms only", "try again with less load")
+    return Check(OWN, WELL, words)
+
+
+def _bytecode() -> Iterator[Check]:
+    """Without compiled files every hook starts up to three times slower."""
+    from importlib.util import cache_from_source
+
+    root = os.path.dirname(os.path.dirname(__file__))
+    ours = [str(module.__file__) for name, module in sys.modules.items() if name.split(".")[0] == "punchlist"]
+    missing = [path for path in ours if path.endswith(".py") and not os.path.exists(cache_from_source(path))]
+    if missing:
+        why = "PYTHONDONTWRITEBYTECODE is set" if sys.dont_write_bytecode else f"{root} cannot be written"
+        mend = f"{sys.executable} -m compileall -q {root}"
+        yield Check(OWN, NOTE, f"hooks start slowly: there is no byte-code ({why})", mend)
+    else:
+        yield Check(OWN, WELL, "byte-code is there")
+
+
+def _log() -> Iterator[Check]:
+    """The last faults of hooks."""
+    path = log_path()
+    try:
+        with open(os.open(path, os.O_RDONLY | UNBLOCKED), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except (FileNotFoundError, NotADirectoryError):
+        lines = []
+    except OSError as error:
+        yield Check(OWN, FAULT, f"{path} cannot be read: {error.strerror}", f"chmod 600 {shlex.quote(path)}")
+        return
+    why, mend = hindrance(path)
+    if why:
+        yield Check(OWN, FAULT, f"what fails cannot be noted in {path}: {why}", mend)
+    elif not lines:
+        yield Check(OWN, WELL, "nothing has failed unnoticed")
+    if not lines:
+        return
+    last = "".join(f"\n{cut(inline(line), 300)}" for line in lines[-_LINES:])
+    mend = f"when that is mended: rm {shlex.quote(path)}"
+    yield Check(OWN, NOTE, f"something has failed unnoticed; the last lines of {path}:{last}", mend)

@@ -1,0 +1,127 @@
+"""The store: does it open, is it ours, whole, private and on a disk of this machine?"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sqlite3
+import sys
+from collections.abc import Iterator
+
+from ..core.errors import StoreError
+from ..core.text import inline
+from ..stores import masked, open_store
+from . import FAULT, NOTE, STORE, WELL, Check
+from .places import ELSEWHERE, hindrance
+
+_LARGE = 200 * 1024 * 1024
+_SERVER = "see that the server runs, and takes this user at this address; or name another store: PUNCHLIST_STORE=..."
+_MENDS = {
+    "json": "see that you may write there, or name another directory: PUNCHLIST_STORE=json:DIR",
+    "postgresql": _SERVER,
+    "postgres": _SERVER,
+}
+_REMOTE = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "glusterfs", "fuse.sshfs", "davfs", "webdav")
+
+
+def checks(url: str) -> Iterator[Check]:
+    scheme, _, rest = url.partition(":")
+    if scheme == "memory":
+        yield Check(STORE, NOTE, "plans are kept in memory: gone with each command", "punchlist settings")
+    elif scheme == "sqlite" and rest:
+        yield from _file(os.path.abspath(os.path.expanduser(rest)))
+    else:
+        yield from _opened(url)
+        if scheme == "json":
+            yield from _private(os.path.abspath(os.path.expanduser(rest)))
+
+
+def _opened(url: str) -> Iterator[Check]:
+    try:
+        store = open_store(url)
+        store.plans(1)
+        store.close()
+    except StoreError as error:
+        mend = _MENDS.get(url.partition(":")[0], "name a store that there is: PUNCHLIST_STORE=sqlite:PATH")
+        yield Check(STORE, FAULT, inline(str(error)), mend)
+    else:
+        yield Check(STORE, WELL, f"{inline(masked(url))} opens")
+
+
+def _file(path: str) -> Iterator[Check]:
+    why, mend = hindrance(path, f"{ELSEWHERE}, or a file: PUNCHLIST_STORE=sqlite:PATH")
+    if not os.path.exists(path):
+        found = Check(STORE, WELL, f"{path} will be made with the first plan")
+        yield Check(STORE, FAULT, f"{path} cannot be made: {why}", mend) if why else found
+        yield from _place(os.path.dirname(path))
+        return
+    yield from _contents(path)
+    if why:
+        yield Check(STORE, FAULT, f"nothing can be stored in {path}: {why}", mend)
+    yield from _private(path)
+    yield from _place(path)
+    size = os.path.getsize(path)
+    if size > _LARGE:
+        words = f"{path} has grown to {size // 1024 // 1024} MB"
+        yield Check(STORE, NOTE, words, "punchlist trim --older-than 90d, or the setting keep_history")
+
+
+def _contents(path: str) -> Iterator[Check]:
+    """The file is looked at without being changed."""
+    from ..stores.sqlite import VERSION, is_damage, remedy
+
+    try:
+        db = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, timeout=2)
+        try:
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
+        finally:
+            db.close()
+    except sqlite3.Error as error:
+        yield Check(STORE, FAULT, f"{path} cannot be read: {error}", remedy(path) if is_damage(error) else "")
+        return
+    if version > VERSION:
+        mend = f"{sys.executable} -m pip install -U punchlist"
+        yield Check(STORE, FAULT, f"{path} was written by a newer punchlist (form {version}, not {VERSION})", mend)
+    elif state != "ok":
+        yield Check(STORE, FAULT, f"{path} is damaged: {inline(str(state))}", remedy(path))
+    else:
+        later = "" if version == VERSION else "; it is brought up to date when it is next written"
+        yield Check(STORE, WELL, f"{path}: form {version}, {_size(os.path.getsize(path))}, whole{later}")
+
+
+def _private(path: str) -> Iterator[Check]:
+    mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0
+    if mode & 0o077 and os.name != "nt":
+        right = "700" if os.path.isdir(path) else "600"
+        yield Check(STORE, FAULT, f"{path} can be read by others (mode {mode:o})", f"chmod {right} {shlex.quote(path)}")
+
+
+def _place(path: str) -> Iterator[Check]:
+    kind = filesystem(path)
+    if kind.startswith(_REMOTE):
+        words = f"{path} is on a network file system ({kind}), where SQLite may lose what two machines write"
+        yield Check(STORE, NOTE, words, "name a local file or a server: PUNCHLIST_STORE=postgresql://...")
+
+
+def filesystem(path: str) -> str:
+    """The kind of file system a path is on; nothing if that cannot be told here."""
+    try:
+        with open("/proc/self/mounts", encoding="utf-8", errors="replace") as file:
+            mounts = [line.split() for line in file]
+    except OSError:
+        return ""
+    real = os.path.realpath(path)
+    points = [(one[1].encode().decode("unicode_escape"), one[2]) for one in mounts if len(one) > 2]
+    above = [(point, kind) for point, kind in points if real == point or real.startswith(point.rstrip("/") + "/")]
+    return max(above, key=lambda one: len(one[0]))[1] if above else ""
+
+
+def _quoted(path: str) -> str:
+    from urllib.parse import quote
+
+    return quote(path)
+
+
+def _size(count: int) -> str:
+    return f"{count / 1024 / 1024:.1f} MB" if count >= 1024 * 1024 else f"{max(count // 1024, 1)} kB"

@@ -1,0 +1,157 @@
+"""What Claude Code reads: https://code.claude.com/docs/en/settings"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...core.errors import Refused
+from ...install.parts import COMMITS, NAME, PROJECT, USER, Part, Where, group, handlers, hook_command, is_served, within
+from .. import hook_secret
+
+TITLE = "Claude Code"
+PROGRAM = "claude"
+CANNOT = "nudges an agent at most 8 times in a row without a tool call between (CLAUDE_CODE_STOP_HOOK_BLOCK_CAP)."
+NEXT = ""
+PERMISSION = f"mcp__{NAME}"
+
+_SECONDS = 10
+_EVENTS = {
+    "SessionStart": "",
+    "UserPromptSubmit": "",
+    "PreToolUse": f"mcp__{NAME}__.*",  # whose call it is; every other tool is left alone
+    "PostToolUse": "",
+    "PostToolUseFailure": "",
+    "Stop": "",
+}
+# Of all commands in a shell, those that are ours, and those that may commit or open a pull request. A version that does
+# not know the key `if` runs the hook for all of them.
+_SHELL = "Bash"
+_COMMANDS = (NAME, *COMMITS)
+# What the running server is told of an event; it is not connected yet when a session starts.
+_MADE = "made when this is installed"
+_COMMON = ("session_id", "cwd", "agent_id", "permission_mode", "transcript_path")
+_USED = ("tool_name", "tool_use_id", "tool_input")
+_SERVED = {
+    "UserPromptSubmit": ("prompt",),
+    "PreToolUse": _USED,
+    "PostToolUse": (*_USED, "tool_response"),
+    "PostToolUseFailure": (*_USED, "error", "is_interrupt"),
+    "Stop": ("last_assistant_message", "background_tasks", "session_crons"),
+}
+
+
+def home(where: Where) -> str:
+    return where.folder("CLAUDE_CONFIG_DIR", ".claude")
+
+
+def parts(where: Where) -> tuple[Part, ...]:
+    servers, settings = _files(where)
+    hooks = _hooks(where, settings[0])
+    server = {"type": "stdio", "command": where.script, "args": ["mcp"]}
+    return (
+        Part("server", "entry", servers, ("mcpServers", NAME), server),
+        Part("hooks", "hooks", settings, ("hooks",), hooks),
+        Part("permission", "element", settings, ("permissions", "allow"), PERMISSION),
+        *([Part("status-line", "line", settings, ("statusLine",))] if where.scope == USER else []),
+    )
+
+
+def worries(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
+    from ...install import content
+    from ...install.edit_json import read
+
+    settings = _files(where)[1][0]
+    said = read(content(settings))
+    denied = within(said, "permissions", "deny")
+    found = []
+    if said.get("disableAllHooks"):
+        found.append((f"hooks are switched off: disableAllHooks in {settings}", "set it to false"))
+    if any(str(rule).startswith(PERMISSION) for rule in (denied if isinstance(denied, list) else ())):
+        found.append((f"the tool is denied: permissions.deny in {settings}", f"take {PERMISSION} out of it"))
+    if "server" in there and "permission" not in there and where.scope == USER:
+        found.append(("Claude Code asks before every call of the tool", "punchlist install claude-code"))
+    if "server" not in there and _any_served(there.get("hooks")):
+        found.append(("hooks are answered by the server, which is not there", "punchlist install claude-code"))
+    if _lacks_secret(there.get("hooks")):
+        words = f"the server does not answer hooks: they do not have the secret that is in {hook_secret.path()}"
+        found.append((words, "punchlist install claude-code"))
+    return found
+
+
+def prepare(where: Where) -> None:
+    """Make what the parts need, before they are installed."""
+    if _is_by_server(where):
+        hook_secret.make()
+
+
+def clean_up(where: Where) -> None:
+    """Remove what `prepare` made, once the parts are gone."""
+    if where.scope == USER:
+        hook_secret.drop()
+
+
+def _hooks(where: Where, settings: str) -> dict[str, Any]:
+    command = hook_command(where.script, "claude-code")
+    hooks: dict[str, Any] = {event: group(command, _SECONDS, matcher) for event, matcher in _EVENTS.items()}
+    if _is_by_server(where):
+        hooks |= {event: _served(event, names) for event, names in _SERVED.items()}
+    calls = hooks["PreToolUse"]
+    hooks["PreToolUse"] = [calls, *[_in_shell(calls, words) for words in _COMMANDS]]
+    return hooks
+
+
+def _in_shell(group: dict[str, Any], words: str) -> dict[str, Any]:
+    """The same hook, for commands in a shell that hold these words."""
+    [handler] = group["hooks"]
+    return {"matcher": _SHELL, "hooks": [{**handler, "if": f"{_SHELL}(*{words}*)"}]}
+
+
+def _is_by_server(where: Where) -> bool:
+    """Whether the running server answers hooks. Not in a project: its files are shared, and would hold the secret."""
+    if where.scope == PROJECT:
+        return False
+    return _are_served(_files(where)[1][0]) if where.served is None else where.served
+
+
+def _served(event: str, names: Sequence[str]) -> dict[str, Any]:
+    """A hook without a process: the server is told the event, field by field."""
+    given = {"host": "claude-code", hook_secret.FIELD: hook_secret.stored() or _MADE, "hook_event_name": event}
+    given |= {name: f"${{{name}}}" for name in (*_COMMON, *names)}
+    handler = {"type": "mcp_tool", "server": NAME, "tool": "hook", "input": given, "timeout": _SECONDS}
+    return {**({"matcher": _EVENTS[event]} if _EVENTS[event] else {}), "hooks": [handler]}
+
+
+def _are_served(settings: str) -> bool:
+    from ...install import content
+    from ...install.edit_json import read
+
+    try:
+        hooks = read(content(settings)).get("hooks")
+    except Refused:  # whoever writes the file will say what is wrong with it
+        return False
+    return _any_served(hooks)
+
+
+def _any_served(hooks: Any) -> bool:
+    return bool(_all_served(hooks))
+
+
+def _all_served(hooks: Any) -> list[Any]:
+    ours = [hooks[event][number]["hooks"][place] for event, number, place in handlers(hooks, "claude-code")]
+    return [one for one in ours if is_served(one, "claude-code")]
+
+
+def _lacks_secret(hooks: Any) -> bool:
+    """Whether there are hooks that the server would not answer."""
+    return any(not hook_secret.matches(one["input"].get(hook_secret.FIELD)) for one in _all_served(hooks))
+
+
+def _files(where: Where) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Where servers are registered, and where everything else is set."""
+    if where.scope == PROJECT:
+        return (os.path.join(where.project, ".mcp.json"),), (os.path.join(where.project, ".claude", "settings.json"),)
+    moved = where.environ.get("CLAUDE_CONFIG_DIR")
+    servers = os.path.join(home(where) if moved else where.home, ".claude.json")
+    return (os.path.join(home(where), ".config.json"), servers), (os.path.join(home(where), "settings.json"),)

@@ -1,0 +1,36 @@
+"""Whether the user took a conversation of Claude Code back to an earlier point: no hook is told of that."""
+
+from __future__ import annotations
+
+from ...core._typing import Any
+from ..agent_log import entries
+
+
+def went_back(path: str) -> bool:
+    """Whether the last prompt in a log follows an earlier point than the agent's last words before it."""
+    try:
+        found = [entry for entry in entries(path) if not entry.get("isSidechain")]
+    except (OSError, ValueError):  # it is not there, or nobody may read it
+        return False
+    prompts = [number for number, entry in enumerate(found) if _is_prompt(entry)]
+    parent = found[prompts[-1]].get("parentUuid") if prompts else None
+    if not parent:
+        return False
+    for entry in reversed(found[: prompts[-1]]):
+        if entry.get("uuid") == parent:
+            return False
+        if entry.get("type") == "assistant":
+            return True
+    return False
+
+
+def _is_prompt(entry: dict[str, Any]) -> bool:
+    """Whether an entry holds words of the user, and no result of a tool."""
+    if entry.get("type") != "user" or entry.get("isMeta"):
+        return False
+    message = entry.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return True
+    parts = content if isinstance(content, list) else []
+    return bool(parts) and all(isinstance(part, dict) and part.get("type") != "tool_result" for part in parts)

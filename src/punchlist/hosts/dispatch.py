@@ -1,0 +1,405 @@
+"""What an event means, whatever agent it comes from: who it is about, what to remember, what to say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+from ..core._typing import TYPE_CHECKING, Any, NamedTuple
+from ..core.errors import Refused
+from ..core.model import MAIN, NOTHING, SessionState
+from ..core.text import counted
+from ..desk import Desk, desk_for, guidance
+from ..local.settings import ATTACHED, for_host, load, place
+from ..policy.effects import changes_something
+from .breaker import Breaker
+
+if TYPE_CHECKING:
+    from .agent_log import Log
+
+OURS = "punchlist"  # what our MCP server is registered as
+START, PROMPT, BEFORE, AFTER, STOP = "start", "prompt", "before", "after", "stop"
+
+
+class Event(NamedTuple):
+    """One event of an agent."""
+
+    moment: str  # start, prompt, before and after a tool use, stop; others are not answered
+    session: str
+    agent: str = MAIN
+    cwd: str = ""
+    source: str = ""  # of a start: startup, resume, compact, clear, fork
+    idle: float = -1.0  # of a start: seconds since the last answer, where that is told
+    prompt: str = ""
+    raw: str = ""  # the prompt with what the agent put before it
+    tool: str = ""  # as the agent calls it
+    args: Any = None
+    result: Any = None
+    use: str = ""  # the id of the tool use
+    failed: bool = False
+    interrupted: bool = False
+    approved: str = ""  # the text of a plan the user has approved
+    said: str = ""  # the agent's last words
+    background: bool = False
+    planning: bool = False
+    ends: bool = False  # of a stop: the program ends with it
+    log: str = ""  # the file in which the agent keeps the conversation
+
+
+class Answer(NamedTuple):
+    """What the agent is told, or nudged with."""
+
+    context: str = ""
+    nudge: str = ""
+    notice: str = ""  # for the user, not for the model
+
+
+class Host(NamedTuple):
+    """What differs from agent to agent, beside the form of its events."""
+
+    name: str
+    mirrors: Mapping[str, str] = NOTHING  # its own plan tools, and the dialect each speaks
+    deaf: bool = False  # whether nothing reaches its model but what it is nudged with
+    names_uses: bool = False  # whether a call to a server has the id of the tool use
+    hides_failure: bool = False  # whether a tool that failed looks like one that did not
+    log: Callable[[], Log] | None = None  # how its log is read, where its words are not in its event
+    lost: Callable[[Event, int], tuple[bool, int]] | None = None  # whether its log says that the plan was forgotten
+    forgets: str = "compact"  # by what
+
+
+def handle(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
+    """Answer an event."""
+    told = event.session
+    event = event._replace(session=named("session") or told)
+    if "served" not in flags and _is_typed(event, host, told):
+        raise PermissionError("an event that was typed in the shell of an agent, and does not come from its hooks")
+    if not event.moment:
+        _note_turn(event, host)
+        return Answer()
+    before = _tied(event, host)
+    _note_shell(event, host)
+    _note_turn(event, host)
+    if event.moment == BEFORE and not _makes_commit(event):
+        return Answer()
+    settings = for_host(load({"store": flags.get("store")}, cwd=event.cwd), host.name)
+    who = {"session": event.session, "agent": event.agent, "place": place(event.cwd), "host": host.name}
+    breaker = Breaker(settings.store, tool=event.moment == AFTER)
+    if breaker.is_open and settings.store.startswith("postgres"):  # to ask a server that is away takes time
+        return Answer()
+    with breaker, desk_for(settings, **who, patience=str(breaker.patience)) as desk:
+        if desk.is_off:
+            return Answer()
+        if event.moment == BEFORE:
+            return Answer(_hushed(desk))
+        if event.moment == STOP:
+            nudge = _stop(desk, event, host)
+            _note_turn(event, host, is_over=not nudge)
+            return Answer(nudge=nudge)
+        told = "\n".join(_told(desk, event, host, before))
+        return Answer(told, notice=_cleared(desk) if event.moment == START and event.source == "clear" else "")
+
+
+def named(what: str) -> str:
+    """The session or plan that the user started the agent with; nothing in the shell of an agent of ours, which has
+    those of that agent in its environment."""
+    return "" if os.environ.get("PUNCHLIST_BY") else os.environ.get(f"PUNCHLIST_{what.upper()}", "")
+
+
+def own_tool(name: str) -> str:
+    """The tool of ours that this is, under whatever name the agent gives it: `mcp__punchlist__plan` is `plan`."""
+    _, found, rest = name.partition(OURS)
+    return rest.strip("_-./:") if found else ""
+
+
+def text(event: Mapping[str, Any], key: str) -> str:
+    """A text of an event; empty if it is not there."""
+    value = event.get(key)
+    if value is not None and not isinstance(value, str):
+        from ..core.schema import shown
+
+        raise Refused(f"{key} must be a string, not {shown(value)}")
+    return value or ""
+
+
+def needed(event: Mapping[str, Any], key: str) -> str:
+    """A text that every event has. Raises Refused."""
+    found = text(event, key)
+    if not found:
+        raise Refused(f"the event has no {key}")
+    return found
+
+
+_PARTLY = ("todo_write",)  # oh-my-pi's: what was right in a call that failed is done all the same
+
+
+# What tells a hook from a command in the agent's own shell. The first is set in the shell, the second for hooks only.
+_IN_SHELL = {"claude-code": ("CLAUDECODE", "CLAUDE_PROJECT_DIR"), "gemini": ("GEMINI_CLI", "GEMINI_SESSION_ID")}
+# Set in the shell only: to the session, or to 1.
+_SET_IN_SHELL = {"codex": "CODEX_SESSION_ID", "goose": "AGENT_SESSION_ID", "oh-my-pi": "OMPCODE"}
+
+
+# --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _is_typed(event: Event, host: Host, told: str) -> bool:
+    """Whether this was typed in the shell of an agent: its environment is that of a shell, or a shell above runs a
+    command that a hook has seen. `told` is the session as the event names it. It keeps an agent from posing as the
+    user, and is no wall: whoever runs programs as you can do what you can. In doubt, it is an event of a hook."""
+    sign, own = _IN_SHELL.get(host.name, ("", ""))
+    if sign and os.environ.get(sign) and not os.environ.get(own):
+        return True
+    from ..local import session_links
+
+    name = _SET_IN_SHELL.get(host.name, "")
+    value = os.environ.get(name, "")
+    if value and value in (told, "1") and not session_links.is_inherited(f"{name}={value}", event.session):
+        return True
+    return session_links.is_typed()
+
+
+def _tied(event: Event, host: Host) -> str:
+    """Leave word of who this is, for calls to our server that do not say. The session it was before this start."""
+    told_apart = event.agent == MAIN or (event.moment == BEFORE and not host.names_uses)
+    if event.moment not in (START, PROMPT, BEFORE):
+        return ""
+    from ..local import session_links
+
+    who = session_links.Who(event.session, event.agent, host.name)
+    if event.moment == BEFORE and event.use:
+        session_links.link(session_links.of_tool_use(event.use), who)
+    key = session_links.of_agent() if told_apart else ""
+    before = session_links.look_up(key) if key and event.moment == START else None
+    if key:
+        session_links.link(key, who)
+    return before.session if before else ""
+
+
+def _note_shell(event: Event, host: Host) -> None:
+    """Leave word that a command of ours is typed by this agent in its shell, until it is over."""
+    if event.moment in (START, PROMPT, STOP) and event.agent == MAIN:
+        from ..local import session_links
+
+        session_links.unmark_typed()
+    if event.moment not in (BEFORE, AFTER) or own_tool(event.tool) or not isinstance(event.args, dict):
+        return
+    command = event.args.get("command") or event.args.get("cmd")
+    if not isinstance(command, str | list) or OURS not in str(command):
+        return
+    from ..local import session_links
+
+    who = session_links.Who(event.session, event.agent, host.name)
+    note = session_links.mark_shell if event.moment == BEFORE else session_links.unmark_shell
+    note(event.use, who)
+    if event.moment == AFTER:
+        session_links.unmark_typed(event.use or event.agent)
+        return
+    from .typed_hooks import typed_hook
+
+    typed = typed_hook(command)
+    if typed:
+        session_links.mark_typed(event.use, who, typed)
+
+
+def _note_turn(event: Event, host: Host, *, is_over: bool = False) -> None:
+    """Leave word whether the main agent is at work. At a start it waits for its first prompt."""
+    begins = event.moment == START and event.source != "compact"
+    if event.agent != MAIN or not (begins or is_over or event.moment in (PROMPT, "")):
+        return
+    from ..local import session_links
+
+    if begins or (is_over and not event.background):
+        session_links.mark_idle(session_links.Who(event.session, event.agent, host.name))
+    elif not is_over:
+        session_links.unmark_idle()
+
+
+def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
+    """What the model should hear now."""
+    if event.moment == START:
+        if event.source == "clear" and before not in ("", event.session):
+            _taken_over(desk, before)
+        elif event.source == "fork" and not desk.plan.id:
+            _forked(desk, event, before)
+        source = _adopted(desk, event, host)
+        if event.agent == MAIN and source != "compact":
+            desk.take_name()
+        if host.deaf:
+            return []
+        if desk.settings.origins.get("dialect") == ATTACHED:
+            return [*_again(desk, event, host), *_attached(desk, source)]
+        return [*_again(desk, event, host), *guidance.started(desk, source)]
+    if event.moment == PROMPT:
+        return [*_again(desk, event, host), *guidance.was_prompted(desk, event.prompt, deaf=host.deaf)]
+    if event.moment != AFTER:
+        return []
+    is_quiet = _leave_quiet(desk)
+    if event.approved:
+        _approved(desk, event.approved)
+    has_forgotten = _has_forgotten(desk, event, host)
+    if has_forgotten:
+        desk.lose_lists(())  # what the model does not know any more, its list does not leave out
+    news = _mirrored(desk, event, host)
+    again = guidance.started(desk, host.forgets) if has_forgotten else []
+    tool = event.tool if event.tool in host.mirrors else own_tool(event.tool)
+    changes = changes_something(event.tool, event.args)
+    calls = () if tool else _call(desk, event, host)
+    work = guidance.Work(_digest(event), tool, event.failed, event.interrupted, changes, calls)
+    return [*news, *again, *guidance.worked(desk, work, deaf=host.deaf or is_quiet, owes_list=bool(news))]
+
+
+def _attached(desk: Desk, source: str) -> list[str]:
+    """What the model of an agent that was attached with a dialect is told at a start: as that dialect's system does."""
+    from ..desk.attachments import attached
+
+    guidance.end_quiet(desk)
+    context = {"startup": "start", "compact": "compact"}.get(source, "resume")  # after which the user speaks first
+    return [one.text for one in attached(desk, context)]
+
+
+def _makes_commit(event: Event) -> bool:
+    """Whether a tool is about to commit or to open a pull request."""
+    if own_tool(event.tool) or not event.args:
+        return False
+    from ..desk.plan_mode import makes_commit
+
+    return makes_commit(event.args)
+
+
+def _hushed(desk: Desk) -> str:
+    """A commit begins: the plan is left alone until it is made. What the model is told; nothing without a plan."""
+    if desk.plan.mode != "act" or guidance.enter_quiet(desk).mode != "quiet":
+        return ""
+    return guidance.quiet_text(desk)
+
+
+def _leave_quiet(desk: Desk) -> bool:
+    """Whether the agent was in a quiet context of its own until now. Any tool that it used ends it: a commit that was
+    refused has no result of its own."""
+    return desk.plan.mode == "quiet" and guidance.end_quiet(desk).mode != "quiet"
+
+
+def _again(desk: Desk, event: Event, host: Host) -> list[str]:
+    """The plan, if the agent has forgotten it without telling anybody."""
+    return guidance.started(desk, host.forgets) if _has_forgotten(desk, event, host) else []
+
+
+def _has_forgotten(desk: Desk, event: Event, host: Host) -> bool:
+    if host.lost is None or not event.log or event.agent != MAIN or not desk.plan.id:
+        return False
+    before = desk.pace.log
+    forgotten, seen = host.lost(event, before)
+    if seen == before:
+        return forgotten
+    is_first = False  # of several hooks that look at once, one tells
+
+    def step(pace: SessionState) -> SessionState:
+        nonlocal is_first
+        is_first = pace.log == before
+        return pace._replace(log=seen) if is_first else pace
+
+    desk.update_state(step)
+    return forgotten and is_first
+
+
+def _adopted(desk: Desk, event: Event, host: Host) -> str:
+    """Give a session that starts the plan that was prepared for it. How it starts then: with a plan, it is resumed."""
+    if event.agent != MAIN or event.source == "compact":
+        return event.source
+    from .first_plan import adopt
+
+    got_one = adopt(desk, named("plan"), deaf=host.deaf)
+    goes_on = got_one or bool(named("session") or named("plan"))
+    return "resume" if goes_on and event.source in ("", "startup") else event.source
+
+
+def _taken_over(desk: Desk, old: str) -> None:
+    """After a `/clear` the session has a new name; the plan stays."""
+    before = desk.of(old)
+    if not desk.plan.id and before.plan.id:
+        before.hand_over(desk.session)
+        _keep_names(desk, before)
+
+
+def _cleared(desk: Desk) -> str:
+    """What the user should know after a `/clear`, once: the plan came along, and how to leave it behind."""
+    items = desk.plan.open_items
+    if not items or desk.pace.cleared:
+        return ""
+    desk.update_state(lambda pace: pace._replace(cleared=True))
+    return (
+        f"punchlist: the plan came along ({counted(len(items), 'open item')}). "
+        f"To leave it behind: punchlist off --session {desk.session}"
+    )
+
+
+def _forked(desk: Desk, event: Event, before: str) -> None:
+    """A session that goes on from a copy of a conversation has a copy of its plan."""
+    from .claude_code.forks import forked_from
+
+    old = desk.of(before if before not in ("", event.session) else forked_from(event.log, event.idle))
+    if old.session and old.plan.items:
+        desk.carry(old.session, desk.session)
+        _keep_names(desk, old)
+
+
+def _keep_names(desk: Desk, before: Desk) -> None:
+    """Where a conversation goes on, the model knows items by the names that it knew them by."""
+    old = before.pace
+    desk.update_state(lambda pace: pace._replace(tool=old.tool, cleared=old.cleared))
+
+
+def _approved(desk: Desk, plan: str) -> None:
+    from ..desk.plan_mode import approved, write_plan_file
+
+    if approved(desk, plan).id:
+        write_plan_file(desk, plan)
+
+
+def _mirrored(desk: Desk, event: Event, host: Host) -> list[str]:
+    """The agent's own plan tool, carried out on our plan."""
+    dialect = host.mirrors.get(event.tool)
+    if dialect is None or (event.failed and event.tool not in _PARTLY):
+        return []
+    if event.planning and dialect != "claude-tasks":  # nothing goes on a list yet; the next list has it all
+        return []
+    from .mirror import mirrored
+
+    return mirrored(desk, dialect, event.tool, event.args, event.result)
+
+
+def _stop(desk: Desk, event: Event, host: Host) -> str:
+    """Nudged with a text, or allowed to stop. Only the main agent is nudged."""
+    if event.agent != MAIN:
+        return ""
+    stop = guidance.Stop(
+        said=event.said,
+        background=event.background,
+        planning=event.planning,
+        interrupted=event.interrupted,
+        agent=MAIN,
+        ending=event.ends,
+    )
+    if event.log and host.log is not None:
+        from .agent_log import recalled
+
+        stop = recalled(event.log, host.log(), stop)
+    return guidance.stopped(desk, stop).text
+
+
+def _digest(event: Event) -> str:
+    """What tells one tool call from another."""
+    from zlib import crc32
+
+    return f"{crc32(repr((event.tool, event.args)).encode('utf-8', 'replace')):x}"
+
+
+def _call(desk: Desk, event: Event, host: Host) -> tuple[Mapping[str, Any], ...]:
+    """A tool call as it is kept with the item it was made for."""
+    from json import dumps
+
+    from ..core.redact import recorded
+
+    given: Any = event.args if isinstance(event.args, dict) else {"input": event.args}
+    shown = event.result if isinstance(event.result, str) else dumps(event.result, default=str, ensure_ascii=False)
+    outcome = "failed" if event.failed else "unknown" if host.hides_failure else "ok"
+    return (recorded(event.use, event.tool, given, outcome, shown, redact=desk.settings.redact_calls),)

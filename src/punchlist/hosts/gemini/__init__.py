@@ -1,0 +1,102 @@
+"""Gemini CLI's hooks. It wraps what it is told in `<hook_context>`; an agent that stops is denied, with the reason."""
+
+from __future__ import annotations
+
+from ...core._typing import Any
+from ...core.model import MAIN
+from ...policy.wording import is_restored
+from ..agent_log import tail
+from ..dispatch import AFTER, BEFORE, PROMPT, START, STOP, Event, Host, handle, needed, text
+
+_MOMENTS = {
+    "SessionStart": START,
+    "BeforeAgent": PROMPT,
+    "BeforeTool": BEFORE,
+    "AfterTool": AFTER,
+    "AfterAgent": STOP,
+}
+_REPLACED = b'{"$set":{"messages":'  # begins a line of its log, when its memory is another from then on
+_DELEGATES = "invoke_agent"  # its tool that has another agent do something
+_SHELL, _EXIT = "run_shell_command", "Exit Code: "  # a line in the answer to a command that failed
+_LONG = 65_536  # bytes of the log that may be read again
+_MOST = 16_000_000  # bytes of it that are read at all
+_OPEN, _CLOSE = "<hook_context>", "</hook_context>"
+_WRAP = ("<untrusted_context>", "</untrusted_context>")
+
+
+def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | None:
+    """What to say to an event, or nothing."""
+    said = handle(_read(event), Host("gemini", {"write_todos": "gemini"}, lost=lost), flags)
+    if said.nudge:
+        return {"decision": "block", "reason": said.nudge}
+    if not said.context:
+        return None
+    return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "additionalContext": said.context}}
+
+
+def lost(event: Event, since: int) -> tuple[bool, int]:
+    """Whether the model has lost its plan to a compression, of which no event tells, and how far the log was read. A
+    log that says its memory was replaced, and does not tell the plan after that, is all there is to see."""
+    try:
+        found, end = tail(event.log, _MOST, since)
+    except (OSError, ValueError):
+        return False, since
+    at = max(found.rfind(b"\n" + _REPLACED), 0 if found.startswith(_REPLACED) else -1)
+    is_new = event.moment == START or not since
+    if at < 0 or is_new:
+        return False, end if is_new or len(found) > _LONG else since
+    is_lost = not is_restored(found[at:].decode("utf-8", "replace") + event.raw)
+    return is_lost, end if is_lost else since
+
+
+def _read(event: dict[str, Any]) -> Event:
+    name, prompt, tool = needed(event, "hook_event_name"), text(event, "prompt"), text(event, "tool_name")
+    response = event.get("tool_response")
+    shown = _shown(response)
+    failed = bool(response.get("error")) if isinstance(response, dict) else False
+    failed = failed or (tool == _SHELL and isinstance(shown, str) and f"\n{_EXIT}" in f"\n{shown}")
+    return Event(
+        moment=_MOMENTS.get(name, ""),
+        session=needed(event, "session_id"),
+        agent=_agent(event, name) if tool else MAIN,
+        cwd=text(event, "cwd"),
+        source=text(event, "source"),
+        prompt=_typed(prompt),
+        raw=prompt,
+        tool=tool,
+        args=event.get("tool_input"),
+        result=shown,
+        failed=failed,
+        said=text(event, "prompt_response"),
+        log=text(event, "transcript_path"),
+    )
+
+
+def _agent(event: dict[str, Any], name: str) -> str:
+    """Which agent uses a tool. No event says so: from the call of another agent to its answer, it is that one."""
+    from ...local import session_links
+
+    session, args, key = text(event, "session_id"), event.get("tool_input"), session_links.of_agent()
+    if event["tool_name"] != _DELEGATES:
+        found = session_links.look_up(key)
+        return found.agent if found and found.session == session else MAIN
+    if name == "AfterTool":
+        session_links.link(key, session_links.Who(session, MAIN, "gemini"))
+        return MAIN
+    from zlib import crc32
+
+    given = args if isinstance(args, dict) else {}
+    return f"{given.get('agent_name') or 'agent'}-{crc32(repr(given).encode('utf-8', 'replace')):08x}"
+
+
+def _typed(prompt: str) -> str:
+    """What the user typed: what they are told when a session starts stands before it."""
+    return prompt.partition(_CLOSE)[2].lstrip() if prompt.startswith(_OPEN) else prompt
+
+
+def _shown(response: Any) -> Any:
+    """What a tool answered, without the wrapper."""
+    shown = response.get("llmContent") if isinstance(response, dict) else response
+    if not isinstance(shown, str):
+        return shown
+    return shown.strip().removeprefix(_WRAP[0]).removesuffix(_WRAP[1]).strip()

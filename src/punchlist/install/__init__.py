@@ -1,0 +1,297 @@
+"""Attach punchlist to an agent, and detach it: its settings are edited, and not a byte that is not ours.
+
+Imported by the commands only: hooks have no use for it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol
+
+from ..core.errors import Refused
+from . import receipts
+from .apply import added, holds, is_nothing, is_sure, kept, missed, stripped
+from .parts import PROJECT, SCOPES, USER, Part, Where
+
+__all__ = ["PATHS", "PROJECT", "SCOPES", "USER", "Edit", "Host", "Part", "Where", "attach", "detach", "host_of"]
+
+PATHS = {
+    "claude-code": "punchlist.hosts.claude_code.install",
+    "codex": "punchlist.hosts.codex.install",
+    "gemini": "punchlist.hosts.gemini.install",
+    "opencode": "punchlist.hosts.opencode.install",
+    "oh-my-pi": "punchlist.hosts.oh_my_pi.install",
+    "goose": "punchlist.hosts.goose.install",
+}
+_TRIES = 100  # times that somebody else may write while we do
+
+
+class Host(Protocol):
+    """What a host's module declares."""
+
+    TITLE: str  # what people call it
+    PROGRAM: str  # the command that starts it
+    CANNOT: str  # what it does not let us do, in one sentence
+    NEXT: str  # what is left to do by hand, or nothing
+
+    def parts(self, where: Where) -> tuple[Part, ...]:
+        """All that is installed."""
+
+    def home(self, where: Where) -> str:
+        """The folder with the user's settings of this host."""
+
+    def worries(self, where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """What keeps an attached host from working, and how to mend it. `there` is what stands in its files now."""
+
+
+class Edit(NamedTuple):
+    """What is done to a file."""
+
+    file: str
+    parts: tuple[str, ...]  # the names of those that are in it, or were
+    old: bytes | None
+    new: bytes | None  # nothing: the file is removed
+    before: bytes | None = None  # how it was when we came
+    stays: bool = False  # whether something of ours is in it from now on
+    kept: tuple[str, ...] = ()  # the places in it that are somebody else's where ours would be
+
+    @property
+    def is_change(self) -> bool:
+        return self.old != self.new
+
+
+def host_of(name: str) -> Host:
+    if name not in PATHS:
+        raise Refused(f"no host {name!r}; the hosts are {', '.join(PATHS)}.")
+    host: Host = __import__(PATHS[name], fromlist=["parts"])
+    return host
+
+
+def here(scope: str, script: str) -> Where:
+    """The user who asks, in the directory they are in."""
+    try:
+        return Where(scope, os.path.expanduser("~"), os.getcwd(), script, os.environ)
+    except FileNotFoundError:
+        raise Refused("the directory you are in is gone; change to one that exists.") from None
+
+
+def attach(name: str, where: Where, without: Sequence[str] = (), *, dry: bool = False) -> list[Edit]:
+    """Put all parts where they belong, except those that are not wanted, which are taken out."""
+    parts = host_of(name).parts(where)
+    _require_known(without, parts)
+    if is_own(name, where):
+        raise Refused(
+            f"{where.project} is no project: your own settings are there; "
+            "leave --scope project out to attach for you, or change to the directory of a project."
+        )
+    if not dry and (prepare := getattr(host_of(name), "prepare", None)):
+        prepare(where)
+        parts = host_of(name).parts(where)
+    return _done([located(part, name) for part in parts], _work(name, where, without), name, where.scope, dry=dry)
+
+
+def outlook(name: str, where: Where, without: Sequence[str]) -> list[Edit]:
+    """What attaching would come to, whether or not it can be done."""
+    work = _work(name, where, without)
+    return [work(file) for file in dict.fromkeys(located(part, name) for part in host_of(name).parts(where))]
+
+
+def is_own(name: str, where: Where) -> bool:
+    """Whether the settings of this directory are the user's own, as in their home, and not those of a project."""
+    at_home = os.path.realpath(where.project) == os.path.realpath(where.home)
+    return where.scope == PROJECT and (at_home or bool(_shared(name, where)))
+
+
+def detach(name: str, where: Where, *, dry: bool = False) -> list[Edit]:
+    """Take all parts out again."""
+    shared = _shared(name, where)
+    parts = [part for part in host_of(name).parts(where) if not shared.intersection(part.files)]
+    sure = _are_sure(parts, name)
+
+    def work(file: str) -> Edit:
+        return _detached(file, [part for part in parts if file in part.files], name, sure=sure)
+
+    edits = _done([file for part in parts for file in part.files], work, name, where.scope, dry=dry)
+    if not dry and (clean_up := getattr(host_of(name), "clean_up", None)):
+        clean_up(where)
+    return [edit for edit in edits if edit.is_change or edit.kept]
+
+
+def located(part: Part, name: str) -> str:
+    """The file a part is in, or will be."""
+    there = [file for file in part.files if os.path.exists(file)] if len(part.files) > 1 else []
+    mine = [file for file in there if seen(part, file, name)[1]]
+    return next(iter([*mine, *there, part.files[-1]]))
+
+
+def seen(part: Part, file: str, name: str) -> tuple[str, bool]:
+    """The text of a file, and whether it holds a part."""
+    with about(file):
+        text = content(file)
+        return text, holds(text, part, name)
+
+
+def content(file: str) -> str:
+    """The text of a file; nothing if there is none."""
+    return receipts.text(receipts.load(receipts.target(file)))
+
+
+# --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _require_known(without: Sequence[str], parts: Iterable[Part]) -> None:
+    names = _names(parts)
+    for name in without:
+        if name not in names:
+            raise Refused(f"no part {name!r}; the parts are {', '.join(map(repr, names))}.")
+
+
+def _work(name: str, where: Where, without: Sequence[str]) -> Callable[[str], Edit]:
+    """What becomes of a file, once all parts are in it that are wanted."""
+    parts = host_of(name).parts(where)
+    sure = _are_sure(parts, name)
+
+    def work(file: str) -> Edit:
+        mine = [part for part in parts if located(part, name) == file]
+        unwanted = [part for part in mine if part.name in without]
+        return _attached(_detached(file, mine, name, sure=sure), mine, unwanted, name, where.script)
+
+    return work
+
+
+def _shared(name: str, where: Where) -> set[str]:
+    """The files of a project that are the user's own as well, as in their home."""
+    if where.scope != PROJECT:
+        return set()
+    own = {os.path.realpath(file) for part in host_of(name).parts(where._replace(scope=USER)) for file in part.files}
+    mine = {file for part in host_of(name).parts(where) for file in part.files}
+    return {file for file in mine if os.path.realpath(file) in own}
+
+
+def _are_sure(parts: Sequence[Part], name: str) -> bool:
+    """Whether we were here, though all that we wrote down about it is lost."""
+    each = [(part, file) for part in parts for file in part.files]
+    seen = [_is_sure(part, file, name) for part, file in each]
+    return any(seen) and not any(receipts.receipt_of(file) for _, file in each)
+
+
+def _is_sure(part: Part, file: str, name: str) -> bool:
+    with about(file):
+        return is_sure(content(file), part, name)
+
+
+def _attached(bare: Edit, parts: list[Part], unwanted: list[Part], name: str, script: str) -> Edit:
+    """What becomes of a file, of which it is known what it would be without us."""
+    file, old, before = bare.file, bare.old, receipts.text(bare.new)
+    wanted = [part for part in parts if part not in unwanted]
+    receipt = receipts.receipt_of(file)
+    edited = receipt is not None and old == bare.new
+    text = stripped(receipts.text(old), unwanted, name, receipts.text(receipt.before) if receipt else before)
+    new = added(text, [part for part in wanted if part.kind != "file" or not edited], name, script, before)
+    gone = not wanted and bare.new is None and is_nothing(new)
+    places = dict.fromkeys([*kept(new, parts, name, before), *missed(new, wanted, name)])
+    return Edit(file, _names(wanted), old, None if gone else new.encode(), bare.new, bool(wanted), tuple(places))
+
+
+def _detached(file: str, parts: list[Part], name: str, *, sure: bool) -> Edit:
+    """The file as it was, if nobody else wrote it; else without what is ours."""
+    old = receipts.load(receipts.target(file))
+    receipt = receipts.receipt_of(file)
+    if old is None:
+        return Edit(file, _names(parts), None, None)
+    if receipt and receipts.digest(old) == receipt.after:
+        then = receipts.text(receipt.before)
+        taken, places = _taken(receipts.text(old), parts, name, then), kept(then, parts, name, then)
+        return Edit(file, taken, old, receipt.before, kept=tuple(places))
+    before = receipts.text(receipt.before) if receipt else None if sure else receipts.text(old)
+    text = stripped(receipts.text(old), parts, name, before)
+    ours = receipt.before is None if receipt else all(part.kind == "file" for part in parts)
+    new = None if ours and is_nothing(text) and text.encode() != old else text.encode()
+    taken = _taken(receipts.text(old), parts, name, before)
+    return Edit(file, taken, old, new, kept=tuple(kept(text, parts, name, before)))
+
+
+def _taken(text: str, parts: Sequence[Part], name: str, before: str | None) -> tuple[str, ...]:
+    """The names of the parts that are taken out of a text."""
+    return _names(part for part in parts if stripped(text, [part], name, before) != text)
+
+
+def _names(parts: Iterable[Part]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.name for part in parts))
+
+
+def _done(names: list[str], work: Callable[[str], Edit], host: str, scope: str, *, dry: bool) -> list[Edit]:
+    """Work out what is to be done to every file, and only then do it."""
+    each = list(dict.fromkeys(names))
+    edits = [_planned(file, work) for file in each]
+    if dry or not any(edit.is_change or _is_torn(edit) for edit in edits):
+        return edits
+    with about(receipts.folder()):
+        receipts.require_writable(os.path.join(receipts.folder(), "lock"))
+    with receipts.alone():
+        done = [_written(file, work, host, scope) for file in each]
+    receipts.drop_folders(folder for _, folders in done for folder in folders)
+    return [edit for edit, _ in done]
+
+
+def _planned(file: str, work: Callable[[str], Edit]) -> Edit:
+    with about(file):
+        edit = work(file)
+        if edit.is_change:
+            receipts.require_writable(receipts.target(file))
+        return edit
+
+
+def _written(file: str, work: Callable[[str], Edit], host: str, scope: str) -> tuple[Edit, tuple[str, ...]]:
+    """Do what is to be done to a file, and the folders it leaves behind. Whoever else writes it meanwhile is not
+    overwritten."""
+    with about(file):
+        for _ in range(_TRIES):
+            edit = work(file)
+            try:
+                return edit, _write(edit, host, scope)
+            except receipts.Moved:
+                continue
+        raise Refused("somebody else keeps writing it; try again when they are done.")
+
+
+def _is_torn(edit: Edit) -> bool:
+    """Whether one of us was killed here: what it left behind is cleared away."""
+    path = receipts.target(edit.file)
+    return receipts.has_draft(path) or (not edit.stays and receipts.receipt_of(edit.file) is not None)
+
+
+def _write(edit: Edit, host: str, scope: str) -> tuple[str, ...]:
+    """The receipt first: killed in between, we have kept a copy of a file that is as it was, and know which folders
+    are ours."""
+    path = receipts.target(edit.file)
+    receipts.drop_draft(path)
+    receipt = receipts.receipt_of(edit.file)
+    folders = receipt.folders if receipt else ()
+    if receipt and receipt.file != path:
+        receipts.restore(receipt)
+    if edit.is_change and edit.new is not None:
+        missing = receipts.missing_folders(path)
+        folders += missing
+        if edit.stays:
+            receipts.keep(
+                receipts.Receipt(path, host, scope, edit.before, receipts.digest(edit.new), folders, edit.file)
+            )
+        receipts.make_folders(missing, 0o700 if scope == USER else 0o755)
+    if edit.is_change:
+        receipts.swap(path, edit.old, edit.new, 0o600 if scope == USER else 0o644)
+    if edit.stays:
+        return ()
+    receipts.forget(path)
+    return folders
+
+
+@contextmanager
+def about(file: str) -> Iterator[None]:
+    """Say which file it is about."""
+    try:
+        yield
+    except Refused as error:
+        raise Refused(f"{file}: {error}") from None

@@ -1,0 +1,284 @@
+"""Files of others on the disk: read, replaced at once and only if nobody else wrote, and kept as they were before us.
+
+How a file was before us is kept in the state folder, not beside it: settings hold secrets, and a copy in a project
+would be committed with it. With each copy goes a receipt of what we wrote, so that uninstalling gives back the very
+same bytes if nobody wrote since.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from typing import NamedTuple
+
+from ..core.errors import Refused
+from ..local.files import make_folder
+from ..local.settings import state_folder
+
+_DRAFT = ".punchlist-new"  # the end of the name of a file that is about to be the new one
+_LARGEST = 64 * 1024 * 1024
+
+
+class Moved(Exception):
+    """Somebody else wrote the file since it was read."""
+
+
+class Receipt(NamedTuple):
+    """What we did to a file."""
+
+    file: str
+    host: str
+    scope: str
+    before: bytes | None  # how it was; nothing if there was no file
+    after: str  # the digest of what we made of it
+    folders: tuple[str, ...] = ()  # that we made for it, the outermost first
+    named: str = ""  # how the agent names the file: there may be links on the way to it
+
+
+def folder() -> str:
+    """Where files are kept as they were before us."""
+    return os.path.join(state_folder(os.environ), "install")
+
+
+def digest(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def target(path: str) -> str:
+    """The file behind a symbolic link: that is what is replaced, not the link."""
+    real = os.path.realpath(path)
+    if os.path.islink(real):
+        raise Refused("it is a symbolic link that leads to itself.")
+    return real
+
+
+def load(path: str) -> bytes | None:
+    """What a file holds; nothing if there is none."""
+    try:
+        kind = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if not stat.S_ISREG(kind):
+        raise Refused("it is not a file.")
+    with open(path, "rb") as file:
+        data = file.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise Refused(f"it is larger than {_LARGEST // 1024 // 1024} MB.")
+    return data
+
+
+def text(data: bytes | None) -> str:
+    """The bytes as text, with their mark at the beginning if they have one."""
+    try:
+        return (data or b"").decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = (data or b"").count(b"\n", 0, error.start) + 1
+        raise Refused(f"line {line}: it is not UTF-8.") from None
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def nearest(folder: str) -> str:
+    """The folder, or the first one above it that is there."""
+    while not os.path.lexists(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def require_writable(path: str) -> None:
+    """Refuse what its owner has made read-only, though replacing it might work, and a folder that takes no new file."""
+    if os.path.lexists(path) and (not os.stat(path).st_mode & 0o222 or not os.access(path, os.W_OK)):
+        raise Refused("it is read-only; make it writable first.")
+    here = nearest(os.path.dirname(path))
+    if not os.path.isdir(here):
+        raise Refused(f"{here} is not a folder.")
+    if not os.access(here, os.W_OK | os.X_OK):
+        raise Refused(f"the folder {here} is read-only; make it writable first.")
+
+
+def swap(path: str, old: bytes | None, new: bytes | None, mode: int) -> None:
+    """Replace a file at once, or remove it for nothing; raises Moved if it is not what was read."""
+    if new is None:
+        _require_same(path, old)
+        os.unlink(path)
+    else:
+        draft = _draft(path, new, mode)
+        try:
+            _require_same(path, old)
+            os.replace(draft, path)
+        except (OSError, Moved):
+            os.unlink(draft)
+            raise
+    _sync(os.path.dirname(path))
+
+
+def missing_folders(path: str) -> tuple[str, ...]:
+    """Return the folders of a file that are not there, the outermost first."""
+    missing: list[str] = []
+    here = os.path.dirname(path)
+    while not os.path.isdir(here):
+        missing.insert(0, here)
+        here = os.path.dirname(here)
+    return tuple(missing)
+
+
+def make_folders(folders: Iterable[str], mode: int) -> None:
+    """Make folders, the outermost first."""
+    for one in folders:
+        os.makedirs(one, mode, exist_ok=True)
+
+
+def drop_folders(folders: Iterable[str]) -> None:
+    """Remove folders that we made, if they are empty again."""
+    for one in sorted(folders, key=len, reverse=True):
+        try:
+            os.rmdir(one)
+        except OSError:
+            continue
+
+
+def has_draft(path: str) -> bool:
+    """Whether one of us was killed before it could replace a file."""
+    return os.path.lexists(path + _DRAFT)
+
+
+def drop_draft(path: str) -> None:
+    if has_draft(path):
+        os.unlink(path + _DRAFT)
+
+
+def _require_same(path: str, old: bytes | None) -> None:
+    if load(path) != old:
+        raise Moved(path)
+
+
+def _draft(path: str, data: bytes, mode: int) -> str:
+    """The new file beside the old one, with its owner and mode, safely on the disk."""
+    drop_draft(path)
+    draft = path + _DRAFT
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
+    with os.fdopen(handle, "wb") as file:
+        _like(handle, path)
+        file.write(data)
+        file.flush()
+        os.fsync(handle)
+    return draft
+
+
+def _like(handle: int, path: str) -> None:
+    """Owner and mode of the file that is there."""
+    try:
+        old = os.stat(path)
+    except FileNotFoundError:
+        return
+    new = os.fstat(handle)
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) and hasattr(os, "fchown"):
+        try:
+            os.fchown(handle, old.st_uid, old.st_gid)
+        except PermissionError:
+            raise Refused("it belongs to somebody else.") from None
+    os.chmod(handle if os.chmod in os.supports_fd else path + _DRAFT, stat.S_IMODE(old.st_mode))
+
+
+def _sync(path: str) -> None:
+    if os.name == "nt":
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+# --- receipts --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """One of us at a time."""
+    make_folder(folder())
+    handle = os.open(os.path.join(folder(), "lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if os.name != "nt":
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def receipt(path: str) -> Receipt | None:
+    """What we did to a file; nothing if that is not known."""
+    return _receipt(_name(path) + ".json")
+
+
+def receipt_of(file: str) -> Receipt | None:
+    """What we did to a file that an agent names. Where links lead to it, the agent may have put a file of its own in
+    the place of one of them since."""
+    found = receipt(target(file))
+    return found or next((one for one in receipts() if one.named == file), None)
+
+
+def restore(one: Receipt) -> None:
+    """Put a file back as it was, if nobody else has written it since, and forget it."""
+    old = load(one.file)
+    if old is not None and digest(old) == one.after:
+        swap(one.file, old, one.before, 0o600)
+    forget(one.file)
+
+
+def receipts() -> list[Receipt]:
+    """What we did to all files."""
+    try:
+        names = sorted(os.listdir(folder()))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    found = [_receipt(os.path.join(folder(), name)) for name in names if name.endswith(".json")]
+    return [one for one in found if one]
+
+
+def keep(one: Receipt) -> None:
+    """Write a receipt down, and the file as it was."""
+    name = _name(one.file)
+    _put(name + ".before", one.before)
+    data = {**one._asdict(), "before": one.before is not None, "folders": list(one.folders)}
+    _put(name + ".json", json.dumps(data, indent=2).encode())
+
+
+def forget(path: str) -> None:
+    for end in (".json", ".before"):
+        _put(_name(path) + end, None)
+
+
+def _receipt(path: str) -> Receipt | None:
+    data = load(path)
+    try:
+        said = json.loads(data) if data else None
+        before = load(path.removesuffix(".json") + ".before") if said and said["before"] else None
+        if not said or (said["before"] and before is None):
+            return None
+        folders = tuple(map(str, said["folders"]))
+        named = str(said.get("named", ""))
+        return Receipt(said["file"], said["host"], said["scope"], before, said["after"], folders, named)
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _put(path: str, data: bytes | None) -> None:
+    old = load(path)
+    if old != data:
+        swap(path, old, data, 0o600)
+
+
+def _name(path: str) -> str:
+    """Where the copy of a file is kept: its name is readable, its path makes it one of a kind."""
+    return os.path.join(folder(), f"{os.path.basename(path).lstrip('.')}-{digest(os.fsencode(path))[:12]}")

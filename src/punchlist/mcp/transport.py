@@ -1,0 +1,98 @@
+"""Lines in and out, by file descriptor. However long a line is, only so much of it is kept."""
+
+from __future__ import annotations
+
+import os
+import select
+
+from ..core._typing import NamedTuple
+
+LONGEST = 1024 * 1024  # bytes of a line: several times what a model can say at once
+_CHUNK = 65_536
+_EDGE = 1_024
+
+
+class TooLong(NamedTuple):
+    """A line of which only the edges were kept."""
+
+    size: int
+    longest: int
+    head: bytes
+    tail: bytes
+
+
+Line = bytes | TooLong
+
+
+class Lines:
+    """The lines that arrive on a file descriptor."""
+
+    def __init__(self, fd: int, longest: int = LONGEST) -> None:
+        self._fd = fd
+        self._longest = longest
+        self._kept = bytearray()  # of the line that is not at its end yet; its head only, if it is too long
+        self._tail = b""
+        self._size = 0
+        self._ended = False
+
+    def more(self, wait: float | None) -> list[Line] | None:
+        """The lines that have come to an end; nothing, if none has in so many seconds; None at the end of all."""
+        if self._ended:
+            return None
+        if wait is not None and not select.select([self._fd], [], [], wait)[0]:
+            return []
+        chunk = self._read()
+        if chunk is None:
+            return []
+        if not chunk:
+            self._ended = True
+            return self._finished() if self._size else None
+        return self._split(chunk)
+
+    def _read(self) -> bytes | None:
+        try:
+            return os.read(self._fd, _CHUNK)
+        except BlockingIOError:
+            select.select([self._fd], [], [])
+            return None
+        except OSError:  # a terminal or a pipe that is gone
+            return b""
+
+    def _split(self, chunk: bytes) -> list[Line]:
+        *ends, rest = chunk.split(b"\n")
+        found: list[Line] = []
+        for end in ends:
+            self._add(end)
+            found += self._finished()
+        self._add(rest)
+        return found
+
+    def _add(self, part: bytes) -> None:
+        was_short = self._size <= self._longest
+        self._size += len(part)
+        if self._size <= self._longest:
+            self._kept += part
+            return
+        if was_short:
+            self._tail = bytes(self._kept[-_EDGE:])
+            self._kept += part[:_EDGE]
+            self._kept = self._kept[:_EDGE]
+        self._tail = (self._tail + part)[-_EDGE:]
+
+    def _finished(self) -> list[Line]:
+        """The line that has come to its end, if there is something in it."""
+        kept, tail, size = bytes(self._kept), self._tail, self._size
+        self._kept, self._tail, self._size = bytearray(), b"", 0
+        if size > self._longest:
+            return [TooLong(size, self._longest, kept, tail)]
+        return [kept] if kept.strip() else []
+
+
+def write(fd: int, data: bytes) -> None:
+    """All of it, however often that takes. Raises OSError, if nobody is there to read."""
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(fd, rest) :]
+        except BlockingIOError:
+            select.select([], [fd], [])

@@ -1,0 +1,133 @@
+"""Nudge an agent or let it stop, when a turn ends with something open. Whatever is doubtful is a reason to stop."""
+
+from __future__ import annotations
+
+from ..core._typing import NamedTuple
+from ..core.model import ACTIVE, CLOSED, PENDING, Item, Plan, SessionState
+from ..core.ops import open_needs
+from .limits import Limits
+from .questions import asks
+
+INTERRUPTED = "it was interrupted"
+WAIT = "the user said to wait"
+LIMITED = "the user asked for a part only"
+UNPLANNED = "no planned work since the user's last message"
+PAUSED, PLANNING = "the work is paused", "planning goes on"
+REFUSED, BACKGROUND = "a permission was refused", "work goes on in the background"
+# After one of these the agent must change the plan again before it is nudged.
+_ENDING = frozenset([INTERRUPTED, PAUSED, PLANNING, REFUSED, BACKGROUND])
+_LATELY = 8  # tool calls that are remembered, to tell work from going round in circles
+
+
+class Stop(NamedTuple):
+    """What is known of an agent that stops."""
+
+    said: str = ""  # its last words
+    minutes: float = 0.0  # since the first nudge after the user's last word
+    agent: str = ""  # who it is; items of others are not its business
+    background: bool = False  # work goes on without it
+    planning: bool = False  # its own program is in plan mode
+    interrupted: bool = False
+    awaiting: bool = False  # an approval is awaited
+    refused: bool = False  # a permission was refused, and the agent has not changed the plan since
+    waits: bool = False  # the user's last words tell it to wait
+    owner: bool = True  # whether this session's is the plan
+    work: int = 0  # calls that changed something since it was last nudged, where nobody counted them before
+    changed: int = 0  # the last revision of the plan that the agent itself made since the user spoke; 0: none
+    always: bool = False  # whether it is nudged also where it did no planned work
+    ending: bool = False  # its program ends with this turn: no nudge could reach it
+    unasked: bool = False  # the user asked for nothing, but typed a command of their own
+
+
+class Verdict(NamedTuple):
+    """What to do with it."""
+
+    item: Item | None  # to go on with; None: rest
+    reason: str  # why it stops, or what it is nudged for
+    pace: SessionState
+
+
+def go_on(plan: Plan, pace: SessionState, stop: Stop, limits: Limits) -> Verdict:
+    """The verdict, and the pace with a nudge counted."""
+    pace = _progressed(plan, pace, stop)
+    why = _reason_to_stop(plan, pace, stop, limits)
+    if why in _ENDING:
+        pace = pace._replace(asked=plan.revision, going=False)
+    item = None if why else next_item(plan, stop.agent)
+    if item is None:
+        return Verdict(None, why or "only blocked or waiting items are left", pace._replace(revision=plan.revision))
+    counted = pace._replace(nudges=pace.nudges + 1, idle=pace.idle + 1, work=0)
+    return Verdict(item, "an item is open", counted._replace(revision=plan.revision, nudged=plan.revision))
+
+
+def next_item(plan: Plan, agent: str = "") -> Item | None:
+    """What an agent could go on with now: its active item, else the first that waits for nothing."""
+    mine = [item for item in plan.items if not item.owner or not agent or item.owner == agent]
+    for item in mine:
+        if item.status == ACTIVE:
+            return item
+    by_id = {item.id: item for item in plan.items}
+    for item in mine:
+        if item.status == PENDING and not open_needs(plan, item) and not _is_held(item, by_id):
+            return item
+    return None
+
+
+def prompted(pace: SessionState, revision: int, *, waiting: str = "", going: bool = False) -> SessionState:
+    """The pace after the user's next message: what was counted in a row starts again, what counts for the session
+    stays. From this revision of the plan on, a change by the agent is planned work."""
+    return pace._replace(idle=0, work=0, since=0, waiting=waiting, asked=revision, going=going)
+
+
+def noticed(pace: SessionState, call: str) -> SessionState:
+    """The pace after a call that changed something. One that was made lately is no progress, nor are several in
+    turns."""
+    known, call = pace.lately.split(), "".join(call.split())
+    if call in known:
+        return pace
+    return pace._replace(work=pace.work + 1, lately=" ".join([*known, call][-_LATELY:]))
+
+
+def _progressed(plan: Plan, pace: SessionState, stop: Stop) -> SessionState:
+    """Only a change of the plan by the agent, or a call that changed something, answers a nudge."""
+    if pace.revision and pace.revision != plan.revision:
+        pace = pace._replace(turns=0, reminded=0, reminders=0)
+    return pace._replace(idle=0) if stop.changed > pace.nudged or pace.work + stop.work else pace
+
+
+def _is_planned(pace: SessionState, stop: Stop, limits: Limits) -> bool:
+    """Whether the agent is in the middle of planned work: since the user's last message it has itself changed the plan,
+    or that message was a bare "go on"."""
+    return pace.going or stop.changed > pace.asked or stop.always or limits.until_done
+
+
+def _reason_to_stop(plan: Plan, pace: SessionState, stop: Stop, limits: Limits) -> str:
+    reasons = (
+        (not limits.continuation, "continuation is off"),
+        (pace.stopped, "the user stopped it for this session"),
+        (plan.paused is not None, PAUSED),
+        (plan.mode == "quiet", "the plan is in quiet mode"),
+        (plan.mode == "plan" or stop.planning, PLANNING),
+        (not stop.owner, "another session works from this plan"),
+        (stop.ending, "its program ends with this turn"),
+        (bool(pace.waiting), pace.waiting),
+        (stop.unasked, "the user typed a command, and asked for nothing"),
+        (stop.interrupted, INTERRUPTED),
+        (stop.refused, REFUSED),
+        (stop.waits, WAIT),
+        (stop.background, BACKGROUND),
+        (not any(item.status not in CLOSED for item in plan.items), "nothing is open"),
+        (stop.awaiting, "an approval is awaited"),
+        (not _is_planned(pace, stop, limits), UNPLANNED),
+        (pace.idle >= limits.idle_nudges, "nudges led to no progress"),
+        (pace.nudges >= limits.nudges, "the nudges of this session are used up"),
+        (stop.minutes >= limits.minutes, "it has been nudged for long enough"),
+    )
+    why = next((reason for applies, reason in reasons if applies), "")
+    return why or ("it asks the user something" if asks(stop.said) else "")
+
+
+def _is_held(item: Item, by_id: dict[str, Item]) -> bool:
+    """Whether what it is a part of cannot go on."""
+    whole = by_id.get(item.parent)
+    return whole is not None and whole.status not in (PENDING, ACTIVE)

@@ -1,0 +1,216 @@
+"""Hooks of Claude Code that the running server answers: installed, kept, taken out, and answered without a process."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import punchlist
+from punchlist import ops
+from punchlist.hosts import hook_secret
+from tests import commands
+from tests.install.test_install import run
+from tests.mcp.raw import Raw
+
+SERVED = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"]
+
+
+@pytest.fixture(autouse=True)
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "work" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    return tmp_path / "work"
+
+
+def faults() -> list[str]:
+    """What `doctor` finds wrong with Claude Code."""
+    checks = json.loads(commands.run("doctor", "--json").stdout)["checks"]
+    return [one["text"] for one in checks if one["about"] == "claude-code" and one["state"] == "fault"]
+
+
+def hooks(home: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((home / ".claude" / "settings.json").read_text())["hooks"]
+    return found
+
+
+def kinds(home: Path) -> dict[str, list[str]]:
+    return {event: [one["type"] for group in groups for one in group["hooks"]] for event, groups in hooks(home).items()}
+
+
+def test_hooks_go_to_the_server_except_the_one_that_comes_before_it(own_home: Path) -> None:
+    run("install", "claude-code", "--hooks", "server")
+    assert kinds(own_home) == {
+        "SessionStart": ["command"],
+        **{event: ["mcp_tool"] for event in SERVED},
+        "PreToolUse": ["mcp_tool"] * 6,
+    }
+    calls, *commands = hooks(own_home)["PreToolUse"]
+    assert calls["matcher"] == "mcp__punchlist__.*"
+    words = ["punchlist", "commit", "pr create", "mr create", "pull-request"]
+    rules = [(group["matcher"], group["hooks"][0]["if"]) for group in commands]
+    assert rules == [("Bash", f"Bash(*{one}*)") for one in words], "other commands are left alone"
+
+
+def test_a_further_installation_leaves_them_there_until_another_way_is_named(own_home: Path) -> None:
+    run("install", "claude-code", "--hooks", "server")
+    before = hooks(own_home)
+    assert "nothing had to be changed" in run("install", "claude-code")
+    run("install", "claude-code", "--without", "status-line")
+    assert hooks(own_home) == before
+    assert faults() == []
+    assert "not as this version installs it" not in run("doctor")
+    run("install", "claude-code", "--hooks", "process")
+    assert {kind for found in kinds(own_home).values() for kind in found} == {"command"}
+
+
+def test_uninstalling_gives_the_same_bytes_back(own_home: Path) -> None:
+    path = own_home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text('{"hooks": {"Stop": [{"hooks": [\n {"type": "mcp_tool", "server": "other", "tool": "x"}]}]}}')
+    before = path.read_bytes()
+    run("install", "claude-code", "--hooks", "server")
+    assert kinds(own_home)["Stop"] == ["mcp_tool", "mcp_tool"]
+    run("uninstall", "claude-code")
+    assert path.read_bytes() == before
+
+
+def test_without_the_server_they_are_a_fault() -> None:
+    run("install", "claude-code", "--hooks", "server", "--without", "server")
+    assert faults() == ["hooks are answered by the server, which is not there"]
+
+
+def test_other_agents_have_no_such_hooks() -> None:
+    assert "only claude-code has" in run("install", "codex", "--hooks", "server", code=1)
+
+
+# --- answered --------------------------------------------------------------------------------------------------------
+
+
+def heard(client: Raw, event: str, **fields: Any) -> Any:
+    """What Claude Code hears: it hands over every field as a text, and what is not there as an empty one."""
+    common = {"host": "claude-code", "hook_event_name": event, "session_id": "s", "cwd": os.getcwd(), "agent_id": ""}
+    common["secret"] = hook_secret.stored()
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in fields.items()}
+    result = client.result("tools/call", name="hook", arguments={**common, **texts})
+    assert result["isError"] is False
+    text = result["content"][0]["text"]
+    return json.loads(text) if text else None
+
+
+def test_the_server_answers_hooks_as_a_process_would() -> None:
+    hook_secret.make()
+    with Raw() as client:
+        client.greet()
+        assert [tool["name"] for tool in client.result("tools/list")["tools"]] == ["plan"]
+        heard(client, "UserPromptSubmit", prompt="Mend it.")
+        client.say("plan", add=["Read", "Write"])
+        used = {"tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "make"}}
+        assert heard(client, "PostToolUse", **used, tool_response={"stdout": "fine", "stderr": ""}) is None
+        assert heard(client, "PostToolUseFailure", **used, error="Exit code 3", is_interrupt=False) is None
+        with punchlist.open(session="s") as desk:
+            assert [call["outcome"] for call in desk.plan.items[0].calls] == ["ok", "failed"]
+            desk.change(lambda plan: ops.add(plan, "Test"))
+        told = heard(client, "UserPromptSubmit", prompt="Go on.")
+        assert told["hookSpecificOutput"]["additionalContext"] == 'the user added 3 "Test".'
+        stop = {"last_assistant_message": "So far.", "background_tasks": [], "session_crons": []}
+        assert heard(client, "Stop", **stop)["hookSpecificOutput"]["hookEventName"] == "Stop"
+        assert heard(client, "Stop", **{**stop, "background_tasks": [{"id": "1"}]}) is None
+
+
+@pytest.mark.parametrize("fields", [{}, {"host": "nobody"}, {"host": "claude-code", "session_id": 7}, {"host": 3}])
+def test_an_event_that_makes_no_sense_is_met_with_silence_and_a_line_in_the_log(
+    fields: dict[str, Any], own_home: Path
+) -> None:
+    hook_secret.make()
+    with Raw() as client:
+        client.greet()
+        assert client.call("hook", **fields, secret=hook_secret.stored()) == ("", False)
+        assert client.say("plan", add=["Read"]) == "added 1; now 1 Read (0/1)"
+    assert len((own_home / "punchlist" / "hook.log").read_text().splitlines()) == 1
+
+
+# --- who may send events ---------------------------------------------------------------------------------------------
+
+
+def made_up(client: Raw, **more: str) -> dict[str, Any]:
+    """The answer to an event that would end the user's pause."""
+    prompt = {"host": "claude-code", "hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "Go on."}
+    return client.ask("tools/call", name="hook", arguments={**prompt, "cwd": os.getcwd(), **more})
+
+
+def is_paused() -> bool:
+    with punchlist.open(session="s") as desk:
+        return desk.plan.paused is not None
+
+
+@pytest.fixture
+def paused() -> None:
+    with punchlist.open(session="s") as desk:
+        desk.change(lambda plan: ops.pause(ops.add(plan, "Read"), "wait for me"))
+
+
+@pytest.mark.usefixtures("paused")
+@pytest.mark.parametrize("more", [{}, {"secret": ""}, {"secret": "wrong"}])
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_made_up_event_of_any_client_is_refused(installed: bool, more: dict[str, str]) -> None:
+    if installed:
+        run("install", "claude-code", "--hooks", "server")
+    with Raw() as client:
+        client.greet()
+        assert made_up(client, **more)["error"]["message"].startswith("no tool 'hook'")
+    assert is_paused()
+
+
+@pytest.mark.usefixtures("paused")
+def test_a_client_that_says_it_is_the_agent_needs_the_secret_too(own_home: Path) -> None:
+    run("install", "claude-code", "--hooks", "server")
+    with Raw() as client:
+        client.greet("claude-code")
+        assert "error" in made_up(client, secret="0" * 48)
+        assert is_paused()
+        assert "result" in made_up(client, secret=hook_secret.stored())
+    assert not is_paused()
+
+
+@pytest.mark.usefixtures("paused")
+def test_hooks_of_an_older_installation_are_ignored_in_silence_until_the_next_one(own_home: Path) -> None:
+    run("install", "claude-code", "--hooks", "server")
+    path = own_home / ".claude" / "settings.json"
+    path.write_text(path.read_text().replace(f'"secret": "{hook_secret.stored()}",', ""))
+    with Raw() as client:
+        client.greet("claude-code")
+        assert made_up(client)["result"] == {"content": [{"type": "text", "text": ""}], "isError": False}
+    assert is_paused()
+    assert "run `punchlist install claude-code` again" in (own_home / "punchlist" / "hook.log").read_text()
+    assert "they do not have the secret" in str(faults())
+    run("install", "claude-code")
+    assert faults() == []
+    assert hooks(own_home)["Stop"][0]["hooks"][0]["input"]["secret"] == hook_secret.stored()
+
+
+def test_the_secret_is_for_its_owner_only_and_goes_with_the_hooks(own_home: Path) -> None:
+    run("install", "claude-code", "--hooks", "server", "--dry-run")
+    assert not os.path.exists(hook_secret.path())
+    before = os.umask(0)
+    try:
+        run("install", "claude-code", "--hooks", "server")
+    finally:
+        os.umask(before)
+    assert os.stat(hook_secret.path()).st_mode & 0o777 == 0o600
+    assert hook_secret.stored() not in run(
+        "install", "claude-code", "--hooks", "server", "--without", "hooks", "--dry-run"
+    )
+    run("uninstall", "claude-code")
+    assert not os.path.exists(hook_secret.path())
+
+
+def test_files_of_a_project_never_hold_the_secret() -> None:
+    assert "a project's files are shared" in run(
+        "install", "claude-code", "--hooks", "server", "--scope", "project", code=1
+    )
