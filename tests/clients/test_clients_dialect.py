@@ -113,9 +113,9 @@ def test_opencode_has_the_five_layers_of_gencode(tmp_path: Path) -> None:
     with attached("opencode", "gencode", tmp_path) as stage:
         first, *later = toured(stage, "gencode", todos(READ, MEND))
         assert "keep a list with `TodoWrite`: one item in_progress" in first
-        assert "<reminder>\\nWork of several steps goes on a list: `TodoWrite`.\\n</reminder>" in first
+        assert "<reminder>\\nPut work of several steps on a list: `TodoWrite`.\\n</reminder>" in first
         assert "[>] Read it <- Read it\n[ ] Mend it\n\n(0/2 completed)" in later[0]
-        assert "<reminder>\n10 turns and the list is as it was." in later[10]
+        assert "<reminder>\nThe list has not changed for 10 turns." in later[10]
         assert ADDED in later[11]
         assert later[11].count("[ ] Ask Ann") == 1, "its answer has the list already"
         assert f"{RENAMED}\nThe list as it stands." in later[12]

@@ -112,7 +112,7 @@ def test_gencode_is_nagged_when_more_than_ten_turns_went_by_unseen(turns: int) -
 def test_gencode_s_nag_says_how_many_turns_it_was() -> None:
     at = planned("gencode")
     (text,) = texts(at, "say*20")
-    assert text == "<reminder>\n20 turns and the list is as it was. Bring it up to date with `TodoWrite`.\n</reminder>"
+    assert text == "<reminder>\nThe list has not changed for 20 turns. Update it with `TodoWrite`.\n</reminder>"
 
 
 def test_gencode_s_count_begins_anew_with_a_write() -> None:
