@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress, count
-from operator import attrgetter, is_not
+from operator import attrgetter
 
 from ._typing import Any, NamedTuple
 from .errors import Disagreement
-from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, USER, Closing, Item, Plan
+from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, USER, Closing, Item, Plan, differing
 from .text import WHOLE, cut, inline, plainly, quoted
 
 # What a plan consists of beside its items. The revision and the last id only ever grow: they are not undone.
@@ -120,13 +119,13 @@ def _stamped(before: Plan, after: Plan, by: str, at: str) -> Plan:
 
 
 def touched(before: Plan, after: Plan) -> list[int] | None:
-    """The places of items that are not the same, if the same items stand in the same order; else None."""
+    """The places of items that differ, if the same items stand in the same order; else None."""
     old, new = before.items, after.items
     if old is new:
         return []
     if len(old) != len(new):
         return None
-    places = list(compress(count(), map(is_not, old, new)))
+    places = differing(old, new)
     for place in places:
         if old[place].id != new[place].id:
             return None

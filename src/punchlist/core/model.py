@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 
 from ._typing import Any, NamedTuple
@@ -21,6 +21,7 @@ USER = "user"
 MAIN = "main"
 
 NOTHING: Mapping[str, Any] = {}
+_FEW = 16  # items that are compared one by one
 SUBTASK = "subtask"  # in an item's extra: it has no count of its own where it comes from
 
 
@@ -113,17 +114,22 @@ class Plan(NamedTuple):
         return tuple([item for item in busy if item.id not in wholes])
 
     @property
-    def statuses(self) -> list[str]:
+    def statuses(self) -> Sequence[str]:
         """The status of each item, in order."""
-        return list(map(_STATUS, self.items))
+        return _tally(self.items).statuses
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many items have each status."""
+        return _tally(self.items).counts
 
     @property
     def progress(self) -> Progress:
         """How far the plan is. Abandoned items do not count."""
-        statuses = self.statuses
+        counts = self.counts
         if any(map(_PARENT, self.items)):
-            statuses = [item.status for item in self.items if not item.extra.get(SUBTASK)]
-        done, total = statuses.count(DONE), len(statuses) - statuses.count(DROPPED)
+            counts = _counted([item.status for item in self.items if not item.extra.get(SUBTASK)])
+        done, total = counts[DONE], sum(counts.values()) - counts[DROPPED]
         return Progress(done, total, (200 * done + total) // (2 * total) if total else 0)
 
     @property
@@ -131,7 +137,57 @@ class Plan(NamedTuple):
         return tuple([item for item in self.items if item.status not in CLOSED])
 
 
-def places(statuses: list[str], wanted: str) -> list[int]:
+class _Tally(NamedTuple):
+    """The statuses of some items, and how many have each."""
+
+    statuses: Sequence[str]
+    counts: Mapping[str, int]
+
+
+def _counted(statuses: Sequence[str]) -> dict[str, int]:
+    return {status: statuses.count(status) for status in STATUSES}
+
+
+# The items that were last asked about, with the answer: a call asks a dozen times about plans that differ in one item.
+_last: tuple[tuple[Item, ...], _Tally] = ((), _Tally((), _counted(())))
+
+
+def _tally(items: tuple[Item, ...]) -> _Tally:
+    global _last
+    known, tally = _last
+    if known is items:
+        return tally
+    places = differing(known, items) if len(known) == len(items) else None
+    if places is None or len(places) > _FEW:
+        statuses = list(map(_STATUS, items))
+        tally = _Tally(statuses, _counted(statuses))
+    elif places:
+        tally = _retallied(tally, items, places)
+    _last = (items, tally)
+    return tally
+
+
+def _retallied(tally: _Tally, items: tuple[Item, ...], places: Sequence[int]) -> _Tally:
+    """The tally of items that differ from those of another tally only in these places."""
+    statuses, counts = list(tally.statuses), dict(tally.counts)
+    for place in places:
+        for status, change in ((statuses[place], -1), (items[place].status, 1)):
+            counts[status] = counts.get(status, 0) + change
+        statuses[place] = items[place].status
+    return _Tally(statuses, counts)
+
+
+def differing(old: tuple[Item, ...], new: tuple[Item, ...], start: int = 0) -> list[int]:
+    """Where two lists of the same length differ. Halves are compared in C, which is fast where items are identical."""
+    if old == new:
+        return []
+    if len(old) <= _FEW:
+        return [start + place for place in range(len(old)) if old[place] != new[place]]
+    half = len(old) // 2
+    return differing(old[:half], new[:half], start) + differing(old[half:], new[half:], start + half)
+
+
+def places(statuses: Sequence[str], wanted: str) -> list[int]:
     """Where a status stands. Long lists are the reason for this form: the search runs in C."""
     found: list[int] = []
     for _ in range(statuses.count(wanted)):

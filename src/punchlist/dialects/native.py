@@ -9,7 +9,7 @@ from ..core._typing import Any
 from ..core.conflicts import Asked
 from ..core.diff import Change
 from ..core.errors import Refused
-from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, PENDING, STATUSES, Item, Plan
+from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, PENDING, Item, Plan
 from ..core.rules import Rules, pause_fault
 from ..core.schema import Fault, Path, Schema, check, check_at, is_huge
 from ..core.text import cut, inline
@@ -376,10 +376,7 @@ def _asides(item: Item) -> str:
 
 
 def counts(plan: Plan) -> dict[str, int]:
-    statuses = plan.statuses
-    found = {status: statuses.count(status) for status in STATUSES}
-    found["total"] = len(statuses)
-    return found
+    return {**plan.counts, "total": len(plan.items)}
 
 
 def _told(change: Change) -> dict[str, Any]:
