@@ -36,7 +36,7 @@ from punchlist.agent.sessions import reopened
 from punchlist.cli.commands import run
 from punchlist.core.model import ACTIVE, DONE
 from punchlist.dialects import PATHS
-from punchlist.stores import open_store
+from punchlist.stores import Commit, open_store
 from tests.agent.contexts import Agent, agent, call, turn
 
 
@@ -296,10 +296,10 @@ REASON = "The configuration file is missing and only the user can provide it"
 class Failing(MemoryStore):
     """A store that cannot keep a pause."""
 
-    def save(self, old: Plan | None, new: Plan, *more: Any) -> None:
-        if new.paused:
+    def save(self, commit: Commit) -> None:
+        if commit.after.paused:
             raise StoreError("locked by another process for too long")
-        super().save(old, new, *more)
+        super().save(commit)
 
 
 def _failing_pause(tmp_path: Path, script: list[Any], listener: Any = None) -> Agent:

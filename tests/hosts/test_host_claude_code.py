@@ -17,6 +17,7 @@ import pytest
 import punchlist
 from punchlist import Plan, ops
 from punchlist.local import faults
+from punchlist.stores import Commit
 from tests.commands import SCRIPT, do, run
 
 SESSION = "5d1c2f70-0000-4000-8000-000000000001"
@@ -125,9 +126,9 @@ def test_a_task_that_is_mirrored_while_the_user_edits_it_keeps_the_edit() -> Non
     class Busy(punchlist.MemoryStore):
         """A store in which the user finishes the task as soon as it is there."""
 
-        def save(self, before: Any, after: Plan, *rest: Any) -> None:
-            super().save(before, after, *rest)
-            if after.revision == 1:
+        def save(self, commit: Commit) -> None:
+            super().save(commit)
+            if commit.after.revision == 1:
                 user.change(lambda plan: ops.add(ops.complete(plan, "1"), "Mine"))
 
     store = Busy()

@@ -19,7 +19,7 @@ from punchlist.core.diff import Record, diff
 from punchlist.dialects import claude_tasks
 from punchlist.hosts.mirror import mirrored
 from punchlist.local import session_links
-from punchlist.stores import PlanKey, Store, open_store
+from punchlist.stores import Commit, PlanKey, Store, open_store
 from tests.commands import SCRIPT, do
 
 OLD = "2020-01-01T00:00:00.000Z"
@@ -282,7 +282,7 @@ def test_an_item_of_a_session_that_was_silent_for_an_hour_is_taken_by_naming_it(
     plan = punchlist.Plan("p1", revision=1, items=ops.start(ops.add(punchlist.Plan(), "Read"), "1").items, last_id=1)
     first, second = seat(store, "a"), seat(store, "b", "codex")
     made = Record(1, OLD, "main", first.reader_key, "native", "edit", diff(punchlist.Plan("p1"), plan))
-    store.save(None, plan, made, None, PlanKey(session="a", agent="main", host="claude-code"))
+    store.save(Commit(None, plan, made, None, PlanKey(session="a", agent="main", host="claude-code")))
     second.store.bind(PlanKey(session="b", agent="main", host="codex"), "p1")
     third = bound(store, "c", "gemini", "p1")
     assert (second.name, third.name) == ("main", "gemini"), "who is gone has no name any more"
@@ -320,7 +320,7 @@ def test_a_task_of_a_session_at_work_is_refused_and_that_of_a_silent_one_is_take
     assert [(item.id, item.owner) for item in first.plan.busy] == [("1", "")]
     plan = punchlist.Plan("p1", revision=1, items=ops.start(ops.add(punchlist.Plan(), "Read"), "1").items, last_id=1)
     made = Record(1, OLD, "main", seat(store, "old").reader_key, "native", "edit", diff(punchlist.Plan("p1"), plan))
-    store.save(None, plan, made, None, PlanKey(session="old", agent="main", host="claude-code"))
+    store.save(Commit(None, plan, made, None, PlanKey(session="old", agent="main", host="claude-code")))
     store.save_state(
         "names/p1", store.load_state("names/p1"), store.load_state("names/p1")._replace(names={second.reader_key: "cc"})
     )

@@ -16,7 +16,7 @@ from punchlist.core.diff import Record, noted
 from punchlist.core.model import Plan
 from punchlist.core.ops import add
 from punchlist.desk import plan_mode
-from punchlist.stores import PlanKey, open_store
+from punchlist.stores import Commit, PlanKey, open_store
 from punchlist.stores.json_dir import JsonStore
 
 SECRET = "- [ ] a secret of the user\n"
@@ -29,7 +29,7 @@ def hostile(url: str, id: str, session: str = "team") -> None:
     store = open_store(url)
     home = PlanKey("/here", session, "main")
     record = Record(1, "2026-01-01T00:00:00.000Z", "user", changes=changes)
-    store.save(None, plan._replace(revision=1), record, None, home)
+    store.save(Commit(None, plan._replace(revision=1), record, None, home))
     store.close()
 
 

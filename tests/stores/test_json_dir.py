@@ -20,7 +20,7 @@ from punchlist import Desk, Item, Pause, Plan, Reader, StaleRevision, StoreError
 from punchlist.core.diff import Record, diff
 from punchlist.core.model import Closing
 from punchlist.local.settings import load
-from punchlist.stores import PlanKey, Store, open_store
+from punchlist.stores import Commit, PlanKey, Store, open_store
 from punchlist.stores.json_dir.form import safe_stem_of
 
 LIST, HISTORY = "s1-agent-s1.json", "s1-agent-s1.history.jsonl"
@@ -63,7 +63,7 @@ def add(desk: Desk, *texts: str) -> Plan:
 
 def saved(store: Store, plan: Plan, home: PlanKey, at: str = "2026-01-01T00:00:00.000Z") -> Plan:
     """Save a new plan in one record."""
-    store.save(None, plan, Record(1, at, "user", changes=diff(Plan(plan.id), plan)), None, home)
+    store.save(Commit(None, plan, Record(1, at, "user", changes=diff(Plan(plan.id), plan)), None, home))
     return plan
 
 
@@ -127,7 +127,7 @@ def test_everything_a_plan_holds_is_read_back(folder: Path) -> None:
 
     more = FULL._replace(revision=2, items=FULL.items[1:])
     store = opened(folder)
-    store.save(FULL, more, Record(2, "t", "user", changes=diff(FULL, more)), None, None)
+    store.save(Commit(FULL, more, Record(2, "t", "user", changes=diff(FULL, more))))
     assert opened(folder).load("p1") == more
     assert [record.changes for record in opened(folder).history("p1", 1)] == [diff(FULL, more)]
 
@@ -201,12 +201,12 @@ def test_an_old_revision_is_refused_and_nothing_is_written(folder: Path) -> None
     plan = saved(store, Plan("p1", revision=1), PlanKey("/here", "s1", "main"))
     other = opened(folder)
     newer = plan._replace(revision=2, title="theirs")
-    other.save(plan, newer, Record(2, "t", "user", changes=diff(plan, newer)), None, None)
+    other.save(Commit(plan, newer, Record(2, "t", "user", changes=diff(plan, newer))))
     before = (folder / HISTORY).read_bytes(), (folder / LIST).read_bytes()
 
     mine = plan._replace(revision=2, title="mine")
     with pytest.raises(StaleRevision):
-        store.save(plan, mine, Record(2, "t", "user", changes=diff(plan, mine)), None, None)
+        store.save(Commit(plan, mine, Record(2, "t", "user", changes=diff(plan, mine))))
 
     assert ((folder / HISTORY).read_bytes(), (folder / LIST).read_bytes()) == before
     assert store.load("p1") == newer
@@ -224,7 +224,7 @@ def test_a_session_is_given_one_plan(folder: Path, id: str) -> None:
 def test_a_plan_that_was_never_there_cannot_be_replaced(folder: Path) -> None:
     plan = Plan("p1", revision=1)
     with pytest.raises(StaleRevision):
-        opened(folder).save(plan, plan._replace(revision=2), Record(2, "t", "user"), None, None)
+        opened(folder).save(Commit(plan, plan._replace(revision=2), Record(2, "t", "user")))
     assert opened(folder).load("p1") is None
 
 
@@ -646,7 +646,7 @@ def test_without_a_session_the_main_plan_touched_last_in_a_place_is_found(folder
     assert opened(folder).find(PlanKey("/there")) == ""
 
     one, two = Plan("p1", revision=1), Plan("p1", revision=2, title="x")
-    store.save(one, two, Record(2, "t", "user", changes=diff(one, two)), None, None)
+    store.save(Commit(one, two, Record(2, "t", "user", changes=diff(one, two))))
     assert opened(folder).find(PlanKey("/here")) == "p1"
 
     for path in folder.glob("s1-agent-s1*"):
@@ -704,7 +704,7 @@ def grown(folder: Path) -> Plan:
         after = ops.add(plan, f"item {day}")._replace(revision=day, title=str(day))
         reader = Reader(day) if day < 4 else None
         store.save(
-            plan, after, Record(day, f"2026-01-0{day}", "x", f"r{day}", "", "edit", diff(plan, after)), reader, None
+            Commit(plan, after, Record(day, f"2026-01-0{day}", "x", f"r{day}", "", "edit", diff(plan, after)), reader)
         )
         plan = after
     store.bind(PlanKey("/here", "s2", "main"), "p1")
@@ -759,7 +759,7 @@ def test_a_clock_that_went_back_leaves_no_hole(folder: Path) -> None:
     store = opened(folder)
     plan = saved(store, Plan("p1", revision=1), PlanKey("/here", "s1", "main"), at="2026-02-01")
     after = ops.add(plan, "first")._replace(revision=2)
-    store.save(plan, after, Record(2, "2026-01-01", "user", changes=diff(plan, after)), None, None)
+    store.save(Commit(plan, after, Record(2, "2026-01-01", "user", changes=diff(plan, after))))
     assert store.trim("2026-01-15") == {}
     assert [record.revision for record in opened(folder).history("p1")] == [1, 2]
 

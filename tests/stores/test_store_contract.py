@@ -8,7 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
@@ -23,10 +23,10 @@ from hypothesis import strategies as st
 from punchlist import Desk, MemoryStore, ops
 from punchlist.core.diff import Record, diff
 from punchlist.core.errors import Refused, StaleRevision, StoreError
-from punchlist.core.model import DONE, NOTHING, USER, Plan, Reader, SessionState
+from punchlist.core.model import DONE, USER, Plan, Reader, SessionState
 from punchlist.core.rules import faults
 from punchlist.local.settings import load
-from punchlist.stores import PlanKey, Store, open_store
+from punchlist.stores import Commit, PlanKey, Store, open_store
 from tests.core.plans import HOSTILE, Wish, granted, ids, often, plan_of, plans, texts, wishes
 
 SETTINGS = load({}, environ={})
@@ -42,7 +42,7 @@ def saved(
     changes = diff(before or Plan(), after)
     record = Record(after.revision, "noon", by, reader, "native", "edit", changes)
     heard = Reader(after.revision) if reader else None
-    store.save(before, after, record, heard, home if before else home or PlanKey())
+    store.save(Commit(before, after, record, heard, home if before else home or PlanKey()))
     return after
 
 
@@ -169,7 +169,7 @@ def test_a_record_comes_back_as_it_was_written(store: Store) -> None:
         first = saved(store, None, before._replace(id=""))
         changes = diff(first, after)
         record = Record(2, "noon", "helper", "s/helper", "codex", "import", changes)
-        store.save(first, after._replace(id=first.id, revision=2), record, None, None)
+        store.save(Commit(first, after._replace(id=first.id, revision=2), record))
         assert store.history(first.id, 1) == [record]
 
     comes_back()
@@ -185,11 +185,11 @@ def test_a_save_for_a_session_that_works_from_another_plan_by_now_is_refused(sto
     record = Record(2, "noon", "main", "me", changes=diff(plan, after))
     store.bind(seat, other.id)
     with pytest.raises(StaleRevision):
-        store.save(plan, after, record, Reader(2), seat)
+        store.save(Commit(plan, after, record, Reader(2), seat))
     assert store.load(plan.id) == plan
     assert store.history(plan.id, 1) == []
     store.bind(seat, plan.id)
-    store.save(plan, after, record, Reader(2), seat)
+    store.save(Commit(plan, after, record, Reader(2), seat))
     assert store.load(plan.id) == after
     assert seen(store, plan, "me") == 2
 
@@ -318,10 +318,10 @@ def test_who_was_told_while_its_call_was_worked_out_has_it_worked_out_again(stor
     record = Record(2, "noon", "main", "r", changes=diff(plan, after))
     store.remember(plan.id, "r", Reader(1), Reader(0))
     with pytest.raises(StaleRevision):
-        store.save(plan, after, record, Reader(0), None)
+        store.save(Commit(plan, after, record, Reader(0)))
     assert store.load(plan.id) == plan
     assert store.history(plan.id, 1) == []
-    store.save(plan, after, record, Reader(1), None)
+    store.save(Commit(plan, after, record, Reader(1)))
     assert store.load(plan.id) == after
     assert seen(store, plan, "r") == 2
 
@@ -330,7 +330,7 @@ def test_the_list_that_a_reader_sent_last_is_saved_with_the_change_it_made(store
     plan = saved(store, None, plan_of("a"), home=PlanKey("/here", "s", "main"))
     after = ops.complete(plan, "1")._replace(revision=2)
     record = Record(2, "noon", "main", "r", changes=diff(plan, after))
-    store.save(plan, after, record, Reader(1), None, {"TodoWrite": "sent"})
+    store.save(Commit(plan, after, record, Reader(1), None, {"TodoWrite": "sent"}))
     assert store.lists(plan.id, "r") == {"TodoWrite": "sent"}
     assert store.lists(plan.id, "another") == store.lists("another", "r") == {}
 
@@ -341,7 +341,7 @@ def test_a_list_that_came_too_late_is_not_kept(store: Store) -> None:
     after = ops.complete(plan, "1")._replace(revision=2)
     record = Record(2, "noon", "main", "r", changes=diff(plan, after))
     with pytest.raises(StaleRevision):
-        store.save(plan, after, record, Reader(1), None, {"TodoWrite": "sent"})
+        store.save(Commit(plan, after, record, Reader(1), None, {"TodoWrite": "sent"}))
     assert store.lists(plan.id, "r") == {}
 
 
@@ -418,7 +418,7 @@ def test_the_plan_of_a_sub_agent_is_not_the_latest_of_a_place(store: Store) -> N
 
 def test_a_plan_that_belongs_nowhere_is_nobodys_latest(store: Store) -> None:
     plan = plan_of("a")._replace(id="nowhere", revision=1)
-    store.save(None, plan, Record(1, "noon", USER, changes=diff(Plan(), plan)), None, None)
+    store.save(Commit(None, plan, Record(1, "noon", USER, changes=diff(Plan(), plan))))
     assert store.load("nowhere") == plan
     assert store.find(PlanKey("/here")) == ""
 
@@ -750,19 +750,11 @@ class Racing:
         self.sessions, self.load_state, self.save_state = inner.sessions, inner.load_state, inner.save_state
         self.lists, self.keep_lists = inner.lists, inner.keep_lists
 
-    def save(
-        self,
-        before: Plan | None,
-        after: Plan,
-        record: Record,
-        reader: Reader | None,
-        home: PlanKey | None,
-        lists: Mapping[str, str] = NOTHING,
-    ) -> None:
+    def save(self, commit: Commit) -> None:
         meanwhile, self._meanwhile = self._meanwhile, None
         if meanwhile:
             meanwhile()
-        self._inner.save(before, after, record, reader, home, lists)
+        self._inner.save(commit)
 
 
 def desk_of(store: Store, dialect: str = "claude-code") -> Desk:

@@ -15,7 +15,7 @@ from ..core.text import counted, cut, inline
 from ..core.undo import leading_to, redoable, undoable
 from ..local import settings as settings_of
 from ..local.settings import Settings
-from ..stores import PlanKey, Store, open_store
+from ..stores import Commit, PlanKey, Store, open_store
 from . import delivery
 
 if TYPE_CHECKING:  # what only a tool call needs is imported by the call: most hooks make none
@@ -672,7 +672,7 @@ class Desk:
         if told:
             reader = None
         heard = None if reader is None else Reader(after.revision)
-        self.store.save(now if now.id else None, after, record, reader, home, lists)
+        self.store.save(Commit(now if now.id else None, after, record, reader, home, lists))
         self.left = (after, heard) if heard else None
         self._cached = after
         self._latest = after.id

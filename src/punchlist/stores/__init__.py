@@ -30,6 +30,17 @@ class PlanKey(NamedTuple):
     parent: str = ""  # the plan it was copied from
 
 
+class Commit(NamedTuple):
+    """One revision of a plan to save."""
+
+    before: Plan | None  # None: the plan is new; it is bound to the session of its key
+    after: Plan
+    record: Record
+    reader: Reader | None = None  # what the record's reader had been told until now; None: it is not told with this
+    key: PlanKey | None = None  # whose plan it is, and the plan it was copied from; None: whoever works from it
+    lists: Mapping[str, str] = NOTHING  # what the record's reader sent last, by tool, as in `keep_lists`
+
+
 class PlanSummary(NamedTuple):
     """A plan among others."""
 
@@ -70,21 +81,10 @@ class Store(Protocol):
     def load(self, plan: str) -> Plan | None:
         """The plan with this id."""
 
-    def save(
-        self,
-        before: Plan | None,
-        after: Plan,
-        record: Record,
-        reader: Reader | None,
-        home: PlanKey | None,
-        lists: Mapping[str, str] = NOTHING,
-    ) -> None:
-        """Replace `before` by `after`, and write the record. Raises StaleRevision if the stored revision is not that of
-        `before`. The record's reader, who had heard of `reader` until now, is told of everything up to `after` with the
-        answer: if it has been told of more meanwhile, this is stale, too. A new plan has a home, and is bound to its
-        session. With a plan that was there before, a home says whose it is: if that session's agent works from another
-        one by now, this is stale; and a parent is kept, if it has become a copy.
-        `lists`: what the record's reader sent last, by tool, as in `keep_lists`."""
+    def save(self, commit: Commit) -> None:
+        """Write one revision. Raises StaleRevision, and writes nothing, if the stored revision is not that of
+        `commit.before`, if the reader has been told of more than `commit.reader` meanwhile, or if the session's agent
+        works from another plan by now."""
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
         """Keep what a reader has heard. Raises StaleRevision if that was not what is named as `before`: then somebody

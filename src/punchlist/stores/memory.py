@@ -11,7 +11,7 @@ from threading import Condition
 from ..core.diff import Record
 from ..core.errors import StaleRevision
 from ..core.model import MAIN, NOTHING, Plan, Reader, SessionState
-from . import PlanKey, PlanSummary, current, is_wanted, now, oldest
+from . import Commit, PlanKey, PlanSummary, current, is_wanted, now, oldest
 
 _NEW = Reader()
 _FRESH = SessionState()
@@ -50,15 +50,8 @@ class MemoryStore:
     def load(self, plan: str) -> Plan | None:
         return self._plans.get(plan)
 
-    def save(
-        self,
-        before: Plan | None,
-        after: Plan,
-        record: Record,
-        reader: Reader | None,
-        home: PlanKey | None,
-        lists: Mapping[str, str] = NOTHING,
-    ) -> None:
+    def save(self, commit: Commit) -> None:
+        before, after, record, reader, home, lists = commit
         with self._changed:
             stored = self._plans.get(after.id)
             if (stored.revision if stored else 0) != (before.revision if before else 0):

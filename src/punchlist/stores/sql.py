@@ -22,8 +22,8 @@ from ..core.codec import (
 )
 from ..core.diff import Change, Record
 from ..core.errors import StaleRevision
-from ..core.model import DONE, DROPPED, MAIN, NOTHING, Item, Plan, Reader, SessionState
-from . import PlanKey, PlanSummary, current, oldest
+from ..core.model import DONE, DROPPED, MAIN, Item, Plan, Reader, SessionState
+from . import Commit, PlanKey, PlanSummary, current, oldest
 
 _LONG = 300  # characters of a name that stands as it is
 _LAST = 2_147_483_647  # a revision behind all others
@@ -174,19 +174,12 @@ class Rows:
 
     # --- writing ---------------------------------------------------------------------------------------------------
 
-    def save(
-        self,
-        before: Plan | None,
-        after: Plan,
-        record: Record,
-        reader: Reader | None,
-        home: PlanKey | None,
-        lists: Mapping[str, str] = NOTHING,
-        mark: str = "",  # by which a record is known again, where the table has a column for it
-    ) -> None:
+    def save(self, commit: Commit, mark: str = "") -> None:
+        """Write one revision. `mark`: by which its record is known again, where the table has a column for it."""
+        before, after, record, reader, home, lists = commit
         if before is None:
             self._create(after.id, home or PlanKey(), record.at)
-        self._write_head(before, after, record, reader, home)
+        self._write_head(commit)
         if reader is not None and before is not None and reader.seen < before.revision:
             self._refuse_told(after.id, record.reader, reader)
         if before is not None and home is not None and home.parent:
@@ -198,11 +191,12 @@ class Rows:
         else:
             self._execute(_LINE, line)
         self.keep_lists(after.id, record.reader, lists, record.at)
-        self.saved(after, record, reader)
+        self.saved(commit)
 
-    def saved(self, after: Plan, record: Record, reader: Reader | None) -> None:
-        """Who wrote this revision: as long as it is the last, that need not be looked up."""
-        self._glanced = (after.id, after.revision, _author(record, reader))
+    def saved(self, commit: Commit) -> None:
+        """Note who wrote this revision: as long as it is the last, that need not be looked up."""
+        after = commit.after
+        self._glanced = (after.id, after.revision, _author(commit.record, commit.reader))
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None, at: str) -> None:
         if before is not None and self.peek(plan, key)[1] != before:
@@ -266,15 +260,15 @@ class Rows:
     def _first(self, asked: str, plan: str, since: str) -> Any:
         return self._execute(asked, (plan, since)).fetchone()[0]
 
-    def small(
-        self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: PlanKey | None
-    ) -> tuple[Any, ...] | None:
+    def small(self, commit: Commit) -> tuple[Any, ...] | None:
         """A save that only changes items in place, by whoever saved last, as the values of one statement; else None."""
+        before, after, record, reader, home, lists = commit
         author = _author(record, reader)
         home = home or PlanKey()
         if (
             before is None
             or home.parent
+            or lists
             or self._glanced != (after.id, before.revision, author)
             or _head(before) != _head(after)
         ):
@@ -300,9 +294,8 @@ class Rows:
             if made.rowcount != 1:
                 raise StaleRevision(f"session {home.session!r} has a plan already")
 
-    def _write_head(
-        self, before: Plan | None, after: Plan, record: Record, reader: Reader | None, home: PlanKey | None
-    ) -> None:
+    def _write_head(self, commit: Commit) -> None:
+        before, after, record, reader, home, _ = commit
         old = before.revision if before else 0
         plan, revision, last = self._glanced
         if (plan, revision) != (after.id, old):  # it was not looked at before

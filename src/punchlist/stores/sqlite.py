@@ -11,8 +11,8 @@ from time import gmtime, monotonic, sleep, strftime
 from ..core._typing import NoReturn, TypeVar
 from ..core.diff import Record
 from ..core.errors import StoreError
-from ..core.model import NOTHING, Plan, Reader, SessionState
-from . import PlanKey, PlanSummary, now
+from ..core.model import Plan, Reader, SessionState
+from . import Commit, PlanKey, PlanSummary, now
 from .sql import Rows
 
 _PATIENCE = "10"  # seconds to wait for another process
@@ -153,16 +153,8 @@ class SqliteStore:
     def load(self, plan: str) -> Plan | None:
         return self._at_once("BEGIN", lambda: self._rows.load(plan))
 
-    def save(
-        self,
-        before: Plan | None,
-        after: Plan,
-        record: Record,
-        reader: Reader | None,
-        home: PlanKey | None,
-        lists: Mapping[str, str] = NOTHING,
-    ) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save(before, after, record, reader, home, lists))
+    def save(self, commit: Commit) -> None:
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save(commit))
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
         self._at_once("BEGIN IMMEDIATE", lambda: self._rows.remember(plan, key, reader, before, now()))

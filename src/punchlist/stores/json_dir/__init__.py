@@ -22,8 +22,8 @@ from ...core._typing import Any, TypeVar
 from ...core.codec import pace_from_json, pace_to_json
 from ...core.diff import Record
 from ...core.errors import StaleRevision, StoreError
-from ...core.model import MAIN, NOTHING, Plan, Reader, SessionState
-from .. import PlanKey, PlanSummary, current, is_wanted, oldest
+from ...core.model import MAIN, Plan, Reader, SessionState
+from .. import Commit, PlanKey, PlanSummary, current, is_wanted, oldest
 from . import files, form
 from .files import NOWHERE
 from .form import digest_of, foreign_stem, home_of, identity, lines_of, part, record_of, session_of, stem_of
@@ -67,15 +67,9 @@ class JsonStore:
         pair = self._look(plan)
         return pair.plan if pair else None
 
-    def save(
-        self,
-        before: Plan | None,
-        after: Plan,
-        record: Record,
-        reader: Reader | None,
-        home: PlanKey | None,
-        lists: Mapping[str, str] = NOTHING,
-    ) -> None:
+    def save(self, commit: Commit) -> None:
+        before, after, record, reader, home, lists = commit
+
         def work() -> None:
             pair = self._look(after.id)
             if (pair.plan if pair else None) != before:  # also of a history that was lost and begun anew

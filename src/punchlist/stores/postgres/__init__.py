@@ -14,8 +14,8 @@ from psycopg import errors
 
 from ...core.diff import Record
 from ...core.errors import StaleRevision, StoreError
-from ...core.model import NOTHING, Plan, Reader, SessionState
-from .. import PlanKey, PlanSummary, masked, now
+from ...core.model import Plan, Reader, SessionState
+from .. import Commit, PlanKey, PlanSummary, masked, now
 from ..sql import Cursor, Rows
 from .connection import Batch, Bounded, Silent, connected
 from .listener import CHANNEL, HEARD, Listener
@@ -135,31 +135,23 @@ class PostgresStore:
     def load(self, plan: str) -> Plan | None:
         return self._at_once(lambda: self._rows.load(plan), _ONE_MOMENT)
 
-    def save(
-        self,
-        before: Plan | None,
-        after: Plan,
-        record: Record,
-        reader: Reader | None,
-        home: PlanKey | None,
-        lists: Mapping[str, str] = NOTHING,
-    ) -> None:
+    def save(self, commit: Commit) -> None:
         mark = os.urandom(12).hex()
-        small = None if lists else self._rows.small(before, after, record, reader, home)
+        small = self._rows.small(commit)
 
         def saved_small(values: tuple[Any, ...]) -> None:
             """In one statement: over a network, every answer that is waited for takes time."""
             if self._execute_raw(_SMALL, (*values, mark)).fetchone() is None:
                 raise StaleRevision("the plan has moved on")
-            self._rows.saved(after, record, reader)
+            self._rows.saved(commit)
 
         def saved() -> None:
-            self._rows.save(before, after, record, reader, home, lists, mark)
-            self._notify(after.id)
+            self._rows.save(commit, mark)
+            self._notify(commit.after.id)
 
         def is_saved() -> bool:
             asked = "SELECT FROM history WHERE plan = ? AND revision = ? AND mark = ?"
-            return self._execute(asked, (after.id, record.revision, mark)).fetchone() is not None
+            return self._execute(asked, (commit.after.id, commit.record.revision, mark)).fetchone() is not None
 
         if small is not None:
             self._once(lambda: saved_small(small), is_saved)
