@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from punchlist.cli.parser import COMMANDS
+from punchlist.cli.table import COMMANDS
 from punchlist.core.rules import Rules
 from punchlist.dialects import PATHS, Dialect, Tool, load
 from punchlist.install import PATHS as AGENTS

@@ -33,7 +33,7 @@ from punchlist.agent.messages import Assistant, Message, Result, Summary, User
 from punchlist.agent.models import Offer, TooLong, Turn
 from punchlist.agent.scripted import ScriptedModel
 from punchlist.agent.sessions import reopened
-from punchlist.cli.commands import run
+from punchlist.cli.dispatch import run
 from punchlist.core.model import ACTIVE, DONE
 from punchlist.dialects import PATHS
 from punchlist.stores import Commit, open_store

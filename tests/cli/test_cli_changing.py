@@ -11,8 +11,8 @@ import pytest
 
 import punchlist
 from punchlist import Item, Plan, codec, ops
-from punchlist.cli import VALUED, ordered
-from punchlist.cli.parser import COMMANDS, Handler, parser
+from punchlist.cli.parser import parse
+from punchlist.cli.table import COMMANDS
 from tests.commands import SCRIPT, run
 
 THREE = ("Read the parser", "Fix the bug", "Run the tests")
@@ -427,27 +427,7 @@ def test_so_do_those_of_one_command_and_without_one_the_plan_is_shown(words: lis
     place = next((place for place, word in enumerate(words) if word in COMMANDS), -1)
     behind = [words[place], *words[:place], *words[place + 1 :]] if place >= 0 else ["show", *words]
     assert do(*words).count("\n") > 0 or words == ["--events", "log"]
-    assert parser_of(words) == parser_of(behind)
-
-
-HANDLERS: dict[str, Handler] = dict.fromkeys(COMMANDS, lambda args: 0)
-
-
-def parser_of(words: list[str]) -> dict[str, object]:
-    """What is understood of what was typed."""
-    argv = ordered(words)
-    return vars(parser(HANDLERS, argv).parse_args(argv))
-
-
-def test_every_option_with_a_value_is_known_as_one() -> None:
-    takes: dict[str, bool] = {}
-    for name in COMMANDS:
-        page = parser(HANDLERS, [name])
-        (commands,) = (action for action in page._actions if action.dest == "command")
-        assert isinstance(commands.choices, dict)
-        for action in commands.choices[name]._actions:
-            takes.update(dict.fromkeys(action.option_strings, action.nargs != 0))
-    assert {option for option, has_value in takes.items() if has_value} == VALUED
+    assert vars(parse(words)) == vars(parse(behind))
 
 
 def test_an_option_behind_the_command_wins_over_one_before_it() -> None:

@@ -350,7 +350,7 @@ def test_every_style_fits_the_screen(style: str, columns: int) -> None:
 def test_a_style_that_is_not_there_is_misuse() -> None:
     done = subprocess.run([SCRIPT, "show", "--style", "neon"], capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 2
-    assert "invalid choice: 'neon'" in done.stderr
+    assert "--style is one of punchlist, claude-code, gencode, oh-my-pi, not 'neon'" in done.stderr
 
 
 def test_signs_beyond_ascii_can_be_switched_off() -> None:

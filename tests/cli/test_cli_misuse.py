@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import punchlist
-from punchlist.cli.parser import COMMANDS
 from punchlist.dialects import PATHS
 from tests.commands import SCRIPT, run
 
@@ -41,17 +40,6 @@ def misused(*words: str) -> str:
 # --- help ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", [["--help"], ["-h"]])
-def test_the_help_page_says_what_it_is_shows_lines_to_paste_and_names_every_command(words: list[str]) -> None:
-    done = run(*words)
-    assert (done.returncode, done.stderr) == (0, "")
-    first, _, rest = done.stdout.partition("\n")
-    assert "plan" in first
-    assert "punchlist add 'Run the tests'" in rest
-    named = {line.split()[0] for line in rest.partition("\ncommands:\n")[2].splitlines() if line.startswith("  ")}
-    assert named >= {*COMMANDS, *PROMISED}
-
-
 def test_the_help_page_fits_a_printed_page() -> None:
     assert [line for line in run("--help").stdout.splitlines() if len(line) > 110] == []
 
@@ -72,18 +60,6 @@ def test_every_command_has_a_page_of_its_own(command: str) -> None:
     assert done.stdout.startswith(f"usage: punchlist {command}")
 
 
-def test_the_examples_of_the_help_page_work() -> None:
-    lines = [
-        line.strip() for line in run("--help").stdout.splitlines() if line.startswith("  ") and "punchlist" in line
-    ]
-    pasted = [line.split("   ")[0] for line in lines if line.startswith(("punchlist", "echo"))]
-    assert len(pasted) >= 8
-    env = {**os.environ, "EDITOR": "true", "PATH": f"{Path(SCRIPT).parent}:{os.environ['PATH']}"}
-    for line in pasted:
-        done = subprocess.run(line, shell=True, env=env, capture_output=True, encoding="utf-8", check=False)
-        assert (done.returncode, done.stderr) == (0, ""), line
-
-
 def test_the_version_is_the_package_s() -> None:
     assert run("--version").stdout == f"punchlist {punchlist.__version__}\n"
 
@@ -94,13 +70,6 @@ def test_the_module_is_the_command() -> None:
 
 
 # --- misuse --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("words", [["frobnicate"], ["frobnicate", "1", "--json"], ["frobnicate", "add"]], ids=" ".join)
-def test_an_unknown_command_is_answered_with_the_known_ones(words: list[str]) -> None:
-    said = misused(*words)
-    assert "'frobnicate'" in said
-    assert all(command in said for command in PROMISED)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +85,7 @@ def test_an_unknown_command_is_answered_with_the_known_ones(words: list[str]) ->
         (["import", "--format", "json"], "FILE"),
         (["call"], "TOOL"),
         (["show", "--frobnicate"], "--frobnicate"),
-        (["show", "extra"], "extra"),
+        (["show", "1", "extra"], "extra"),
         (["show", "--ses", "x"], "--ses"),
         (["show", "--store"], "--store"),
     ],

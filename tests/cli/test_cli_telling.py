@@ -91,8 +91,8 @@ def test_an_event_is_told_in_words() -> None:
     run("call", "plan", "--session", "s1", stdin={"done": [7]})
     lines = [line.split("  ", 1)[1] for line in run("log", "--events", "--session", "s1").splitlines()]
     assert lines == [
-        "refusal: tool plan, dialect native, no item '7'; the ids are 1.",
-        'edit: by user, revision 1, added 1 "Read".',
+        "refusal  tool plan, dialect native, no item '7'; the ids are 1.",
+        'edit     by user, revision 1, added 1 "Read".',
     ]
 
 

@@ -51,7 +51,7 @@ def on_a_terminal(typed: str, *words: str) -> str:
 
 def test_trim_with_a_session_forgets_only_that_session_s_history() -> None:
     said = do("trim", "--older-than", "0d", "--session", "A")
-    assert said == f"2 changes forgotten; every plan is as it was.\n{plan('A')}: 2 changes\n"
+    assert said == f"deleted 2 changes; no plan was changed.\n{plan('A')}: 2 changes\n"
     assert (changes("A"), changes("B")) == (0, 2)
 
 
@@ -68,7 +68,7 @@ def test_trim_with_a_plan_forgets_only_that_plan_s_history() -> None:
 
 def test_trim_without_a_plan_forgets_the_history_of_all_and_names_them() -> None:
     said = do("trim", "--older-than", "0d")
-    assert said.startswith("4 changes forgotten; every plan is as it was.\n")
+    assert said.startswith("deleted 4 changes; no plan was changed.\n")
     assert set(said.splitlines()[1:]) == {f"{plan('A')}: 2 changes", f"{plan('B')}: 2 changes"}
 
 
@@ -77,8 +77,8 @@ def test_trim_says_what_stays_because_an_agent_has_not_been_told() -> None:
     subprocess.run(call, input=b'{"add": ["Ship it"]}', stdout=subprocess.DEVNULL, check=True)
     do("done", "2", "--session", "B")
     said = do("trim", "--older-than", "0d", "--session", "B")
-    stays = "1 change since an agent at work last sent or heard the plan: kept."
-    assert said == f"3 changes forgotten; every plan is as it was.\n{plan('B')}: 3 changes\n{stays}\n"
+    stays = "kept 1 change that a running agent has not seen yet."
+    assert said == f"deleted 3 changes; no plan was changed.\n{plan('B')}: 3 changes\n{stays}\n"
     told = subprocess.run(call, input=b'{"show": true}', capture_output=True, check=True).stdout.decode()
     assert "the user completed 2" in told
 
@@ -92,7 +92,7 @@ def test_trim_of_a_session_without_a_plan_is_refused() -> None:
 @pytest.mark.parametrize(("typed", "left"), [("n\n", 2), ("\n", 2), ("y\n", 0)])
 def test_on_a_terminal_trim_asks_first(typed: str, left: int) -> None:
     shown = on_a_terminal(typed, "trim", "--older-than", "0d", "--session", "A")
-    assert f"Forget the history of plan {plan('A')} from before " in shown
+    assert f"Delete the history of plan {plan('A')} from before " in shown
     assert (changes("A"), changes("B")) == (left, 2)
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import punchlist
 from punchlist import ops
-from punchlist.cli.commands import run
+from punchlist.cli.dispatch import run
 from punchlist.core.errors import StoreError
 from punchlist.core.model import Plan
 from punchlist.stores import open_store

@@ -1,14 +1,12 @@
-"""What a model would do, and what it is shown: `call`, `tools`, `prompt`."""
+"""What a model does and is told: call, tools, prompt, attach, remind, mcp."""
 
 from __future__ import annotations
 
-from argparse import Namespace
-from collections.abc import Callable
-
+from ..core._typing import Any
 from ..core.codec import to_json
 from ..core.errors import Refused, StoreError
 from ..core.model import MAIN, Plan
-from ..desk import Desk
+from ..desk import Desk, attachments
 from ..desk.tool_call import faulted
 from ..dialects import Reply, Tool, offered
 from ..dialects import load as load_dialect
@@ -16,15 +14,17 @@ from ..local.on_off import is_off
 from ..local.settings import Settings, place
 from ..prompts import say
 from . import output
-from .input import stdin_json
-from .parser import named
+from .desk import load_settings, named, open_desk, open_own_desk
+from .input import log, stdin_json
+from .parser import Args
 
 
-def call(args: Namespace, settings: Settings, open_desk: Callable[[], Desk]) -> int:
-    """One object, whatever happens."""
+def call(args: Args) -> int:
+    """Print one object, whatever happens."""
+    settings = load_settings(args)
     plan = Plan()
     try:
-        with open_desk() as desk:
+        with open_own_desk(args, settings) as desk:
             reply, code, plan = _called(args, desk)
     except StoreError as error:
         reply, code = _faulted(args, settings, error), 3
@@ -35,50 +35,88 @@ def call(args: Namespace, settings: Settings, open_desk: Callable[[], Desk]) -> 
     return code
 
 
-def _called(args: Namespace, desk: Desk) -> tuple[Reply, int, Plan]:
+def _called(args: Args, desk: Desk) -> tuple[Reply, int, Plan]:
     try:
-        reply = desk.call(args.tool, stdin_json(), interactive=args.interactive, continuing=args.continuing)
+        reply = desk.call(args.tool, stdin_json(), interactive=args.interactive or None, continuing=args.continuing)
     except Refused as refusal:
         reply = desk.decline(args.tool, str(refusal))
     return reply, 1 if reply.is_error else 0, desk.plan
 
 
-def _faulted(args: Namespace, settings: Settings, error: StoreError) -> Reply:
+def _faulted(args: Args, settings: Settings, error: StoreError) -> Reply:
     """What the dialect says when the store fails."""
     from ..stores.memory import MemoryStore
 
     return faulted(Desk(MemoryStore(), dialect=settings.dialect, settings=settings), args.tool, error)
 
 
-def tools(args: Namespace, settings: Settings, open_desk: Callable[[], Desk]) -> int:
+def tools(args: Args) -> int:
+    """Print the tool definitions that a model is given."""
     from ..dialects.wire import WRITERS
 
-    output.say_json([WRITERS[args.format](tool) for tool in _offered(args, settings, continuing=args.continuing)])
+    output.say_json(
+        [WRITERS[args.format](tool) for tool in _offered(args, load_settings(args), continuing=args.continuing)]
+    )
     return 0
 
 
-def prompt(args: Namespace, settings: Settings, open_desk: Callable[[], Desk]) -> int:
-    """What goes with the tools into the system prompt; in a quiet context, that they are not to be used."""
+def prompt(args: Args) -> int:
+    """Print what goes with the tools into the system prompt; in quiet mode, that they must not be used."""
+    settings = load_settings(args)
     names = [tool.name for tool in _offered(args, settings, continuing=False)]
     text = ""
-    if names and _is_quiet(open_desk):
+    if names and _is_quiet(args, settings):
         text = say("quiet", tools=", ".join(f"`{name}`" for name in names))
     elif names:
         text = say(load_dialect(settings.dialect).system, tool=names[0], shell=args.shell)
     return output.answer(args, {"dialect": settings.dialect, "text": text}, text)
 
 
-def _is_quiet(open_desk: Callable[[], Desk]) -> bool:
+def _is_quiet(args: Args, settings: Settings) -> bool:
     """Whether the plan is in quiet mode. A store that cannot be opened keeps nobody from the text."""
     try:
-        with open_desk() as desk:
+        with open_desk(args, settings) as desk:
             return desk.plan.mode == "quiet"
     except StoreError:
         return False
 
 
-def _offered(args: Namespace, settings: Settings, *, continuing: bool) -> list[Tool]:
+def _offered(args: Args, settings: Settings, *, continuing: bool) -> list[Tool]:
     """The tools that the agent is shown; none, where agents are left alone."""
     if settings.off or is_off(place(), named(args, "session")):
         return []
     return offered(load_dialect(settings.dialect), continuing=continuing, agent=named(args, "agent") or MAIN)
+
+
+def attach(args: Args) -> int:
+    """Print what a model is told at the start, after a change, after a compaction or on resume; or nothing."""
+    with open_desk(args) as desk:
+        found = attachments.attached(desk, args.context)
+        data = [attachments.to_json(one, desk.now()) for one in found]
+    return output.answer(args, data, *(one.text for one in found))
+
+
+def remind(args: Args) -> int:
+    """Print whether a reminder is due in a conversation."""
+    from ..dialects.transcript import entries
+    from ..policy.conversation import tally
+
+    with open_desk(args) as desk:
+        counted = tally(entries(log(args.messages)), [tool.name for tool in desk.dialect.tools])
+        said: dict[str, Any] = {
+            "turns_since_write": counted.since_write,
+            "turns_since_reminder": counted.since_reminder,
+            "due": attachments.is_due(desk, counted),
+            "text": "\n".join(one.text for one in attachments.reminders(desk, counted)),
+        }
+    output.say_json(said)
+    return 0
+
+
+def mcp(args: Args) -> int:
+    """Serve MCP, for whoever typed an option that only the parser knows."""
+    from ..mcp import run
+    from . import adopted, hooked
+
+    flags = {name: getattr(args, name) or "" for name in ("store", "dialect", "plan", "session", "agent")}
+    return run(flags, hooked, adopted)

@@ -1,28 +1,30 @@
-"""The commands about how the agent may work, and what it is told: mode, resume, stop, off, on, attach, remind."""
+"""The commands that control the agent: mode, pause, resume, stop, off, on."""
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from ..core import ops
-from ..core._typing import Any
 from ..core.codec import to_json
 from ..core.diff import difference
 from ..core.errors import Refused
 from ..core.model import USER, Plan
 from ..core.text import cut, inline
-from ..desk import Desk, attachments, plan_mode
-from ..dialects.transcript import entries
+from ..desk import Desk, plan_mode
 from ..local import event_log, on_off
 from ..local.settings import load, place
-from ..policy.conversation import tally
 from . import output
-from .input import log, read_text
-from .parser import named
+from .desk import named, open_own_desk
+from .edit import apply
+from .input import read_text
+from .parser import Args
 
 
-def mode(desk: Desk, args: Namespace) -> int:
-    """Act, plan or quiet. Whoever leaves plan mode approves what was planned."""
+def mode(args: Args) -> int:
+    """Switch to act, plan or quiet. Whoever leaves plan mode approves what was planned."""
+    with open_own_desk(args) as desk:
+        return _switch(desk, args)
+
+
+def _switch(desk: Desk, args: Args) -> int:
     before = desk.plan
     if args.seed and args.mode != "act":
         raise Refused("--seed goes with `mode act`: it names the text that you approve.")
@@ -35,7 +37,7 @@ def mode(desk: Desk, args: Namespace) -> int:
     return output.answer(args, data, *difference(before, after), *_about_mode(file, args, before, after))
 
 
-def _about_mode(file: str, args: Namespace, before: Plan, after: Plan) -> list[str]:
+def _about_mode(file: str, args: Args, before: Plan, after: Plan) -> list[str]:
     """What one would otherwise wonder about."""
     if file:
         return [f"the plan goes to {file}; `punchlist mode act` approves it."]
@@ -47,8 +49,19 @@ def _about_mode(file: str, args: Namespace, before: Plan, after: Plan) -> list[s
     return []
 
 
-def stop(desk: Desk, args: Namespace) -> int:
-    """No more nudges, in the sessions that work from this plan."""
+def pause(args: Args) -> int:
+    """Pause the agent."""
+    with open_own_desk(args) as desk:
+        return apply(desk, args, lambda plan: ops.pause(plan, " ".join(args.reason), Desk.now()))
+
+
+def stop(args: Args) -> int:
+    """Stop nudging, in the sessions that work from this plan."""
+    with open_own_desk(args) as desk:
+        return _stop(desk, args)
+
+
+def _stop(desk: Desk, args: Args) -> int:
     plan = desk.plan
     sessions = [desk] if desk.session else [desk.of(*who) for who in desk.store.sessions(plan.id)] or [desk]
     if not plan.id and not desk.session:
@@ -60,9 +73,13 @@ def stop(desk: Desk, args: Namespace) -> int:
     return output.answer(args, {"stopped": stopped}, "the agent is no longer nudged in this session.")
 
 
-def resume(desk: Desk, args: Namespace) -> int:
-    """End a pause, also one that the agent asked for and that could not be kept, of everybody who works from this
-    plan."""
+def resume(args: Args) -> int:
+    """End the pause of everybody who works from this plan, also one that could not be saved."""
+    with open_own_desk(args) as desk:
+        return _resume(desk, args)
+
+
+def _resume(desk: Desk, args: Args) -> int:
     was_held = desk.release()
     before = desk.plan
     for who in desk.store.sessions(before.id) if before.id else ():
@@ -71,14 +88,14 @@ def resume(desk: Desk, args: Namespace) -> int:
         desk.note("resume", by=USER)
     after = desk.change(ops.resume) if before.paused else before
     if was_held and after == before:
-        said = ["resumed the work: the agent had asked for a pause that could not be kept."]
+        said = ["resumed: the agent had asked for a pause that could not be saved."]
     else:
         said = difference(before, after)
     return output.answer(args, to_json(after), *said)
 
 
-def turn(args: Namespace) -> int:
-    """Off and on: for a session, for this project, for everything."""
+def turn(args: Args) -> int:
+    """Turn Punchlist off or on: for a session, for this project, for everything."""
     off = args.command == "off"
     session = "" if args.everywhere else named(args, "session")
     here = "" if args.everywhere or session else place()
@@ -102,23 +119,3 @@ def _still_off(session: str) -> list[str]:
     settings = load()
     found = [words[kind] for kind in on_off.held(place(), session)]
     return [*found, f"the setting 'off' is true: {inline(settings.origins['off'])}"] if settings.off else found
-
-
-def attach(desk: Desk, args: Namespace) -> int:
-    """What the model is told in a moment, or nothing."""
-    found = attachments.attached(desk, args.context)
-    data = [attachments.to_json(one, desk.now()) for one in found]
-    return output.answer(args, data, *(one.text for one in found))
-
-
-def remind(desk: Desk, args: Namespace) -> int:
-    """The decision about a reminder, for a conversation."""
-    heard = tally(entries(log(args.messages)), [tool.name for tool in desk.dialect.tools])
-    said: dict[str, Any] = {
-        "turns_since_write": heard.since_write,
-        "turns_since_reminder": heard.since_reminder,
-        "due": attachments.is_due(desk, heard),
-        "text": "\n".join(one.text for one in attachments.reminders(desk, heard)),
-    }
-    output.say_json(said)
-    return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
@@ -12,16 +11,19 @@ from ..core.render import Line, Span
 from ..core.text import block, counted
 from ..doctor import FAULT, NOTE, WELL, Check
 from ..doctor import examine as examined
-from ..local.settings import Settings
+from ..local.settings import load
 from . import output
+from .parser import Args
 
 _STYLES = {WELL: "good", NOTE: "now", FAULT: "bad"}
 
 
-def examine(args: Namespace, settings: Settings) -> int:
+def doctor(args: Args) -> int:
+    """Check everything, and say how to fix what is wrong."""
+    settings = load({"store": args.store})
     checks = list(examined(settings))
     faults = sum(check.state == FAULT for check in checks)
-    if getattr(args, "json", False):
+    if args.json:
         said = [{**check._asdict(), "mend": check.mend or None} for check in checks]
         output.say_json({"version": __version__, "python": sys.version.split()[0], "faults": faults, "checks": said})
     else:

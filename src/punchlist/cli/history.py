@@ -1,60 +1,82 @@
-"""The commands about what was: log, diff, undo, redo, restore, trim."""
+"""The commands about the history of a plan: log, diff, undo, redo, restore, trim."""
 
 from __future__ import annotations
 
-from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..core.codec import to_json
-from ..core.diff import CALLS, QUIET, Record, describe, diff, difference
+from ..core.diff import CALLS, QUIET, Change, Record, describe, diff, difference
 from ..core.errors import Refused
 from ..core.model import DROPPED, USER, Item, Plan
 from ..core.ops import grouped
+from ..core.render import Line, Span
 from ..core.text import counted, cut, inline, quoted
 from ..desk import Desk
 from ..local.settings import ago
 from . import output
-from .parser import named, plan_named
+from .desk import named, open_desk, open_own_desk, plan_named
+from .parser import Args
+from .times import relative
 
 _KNOWN = ("kind", "at", "plan", "session", "agent")
 _NAMED = 20  # plans named by `trim`
 _SENTENCES = ("reason", "changes", "message")
 
 
-def step(desk: Desk, args: Namespace, which: str) -> int:
-    """Undo or redo."""
-    before = desk.plan
-    after = desk.undo() if which == "undo" else desk.redo()
+def undo(args: Args) -> int:
+    """Undo the last change."""
+    return _step(args, Desk.undo)
+
+
+def redo(args: Args) -> int:
+    """Redo what was undone."""
+    return _step(args, Desk.redo)
+
+
+def restore(args: Args) -> int:
+    """Go back to an earlier revision."""
+    return _step(args, lambda desk: desk.restore(args.revision))
+
+
+def _step(args: Args, step: Callable[[Desk], Plan]) -> int:
+    with open_own_desk(args) as desk:
+        before = desk.plan
+        after = step(desk)
     return output.answer(args, to_json(after), *difference(before, after))
 
 
-def restore(desk: Desk, args: Namespace) -> int:
-    before = desk.plan
-    after = desk.restore(args.revision)
-    return output.answer(args, to_json(after), *difference(before, after))
-
-
-def log(desk: Desk, args: Namespace) -> int:
-    """Every change, the newest first."""
-    if args.events:
-        return _events(desk, args)
-    plan = desk.plan
-    records = _worth_reading(desk, plan)[::-1]
+def log(args: Args) -> int:
+    """List every change, the newest first."""
+    with open_desk(args) as desk:
+        if args.events:
+            return _events(desk, args)
+        plan = desk.plan
+        records = worth_reading(desk, plan)[::-1]
     if args.most:
         records = records[: args.most]
-    if getattr(args, "json", False):
+    if args.json:
         output.say_json([_logged(record, plan) for record in records])
         return 0
-    for record in records:
-        head = f"{record.revision:>4}  {inline(record.at[:10])} {inline(record.at[11:19])}  {_author(record)}"
-        for index, line in enumerate(_told(record, plan) or ["changed nothing that shows."]):
-            output.say(f"{head if not index else ' ' * len(head)}  {line}")
+    output.show(output.table([row for record in records for row in _rows(record, plan)]))
     if not records and plan.revision:
         output.say(f"no changes are kept; the plan is at revision {plan.revision}.")
     return 0
 
 
-def _worth_reading(desk: Desk, plan: Plan) -> list[Record]:
+def _rows(record: Record, plan: Plan) -> Iterator[Line]:
+    """Yield a row for each sentence about a change; the columns beside it are filled once."""
+    head = [f"{record.revision:>4}", relative(record.at), author(record)]
+    for line in _told(record, plan) or ["changed nothing that shows."]:
+        yield Span(head[0], "dim"), Span(head[1], "dim"), Span(head[2], "dim"), Span(line)
+        head = ["", "", ""]
+
+
+def changes_of(record: Record, id: str) -> list[Change]:
+    """Return the changes of one item."""
+    return [change for change in record.changes if change.id == id and change.kind != "plan"]
+
+
+def worth_reading(desk: Desk, plan: Plan) -> list[Record]:
     """History without the tool calls that were noted on an item."""
     return [record for record in desk.history() if record.kind not in (CALLS, QUIET)] if plan.id else []
 
@@ -89,20 +111,23 @@ def _departed(item: Item) -> Item:
     return item if item.is_closed else item._replace(status=DROPPED, reason=item.reason or "left out by the agent")
 
 
-def _events(desk: Desk, args: Namespace) -> int:
+def _events(desk: Desk, args: Args) -> int:
     """Everything that happened, the newest first: what history holds, and what the log of events does."""
     plan = desk.plan
-    found = [*desk.events(), *[_happened(record, plan) for record in _worth_reading(desk, plan)]]
+    found = [*desk.events(), *[_happened(record, plan) for record in worth_reading(desk, plan)]]
     found.sort(key=lambda event: str(event.get("at", "")), reverse=True)
     found = found[: args.most] if args.most else found
-    if getattr(args, "json", False):
+    if args.json:
         output.say_json(found)
         return 0
-    for event in found:
-        at = inline(str(event.get("at", "")))
-        told = ", ".join(_word(name, value) for name, value in event.items() if name not in _KNOWN)
-        output.say(f"{at[:10]} {at[11:19]}  {inline(str(event['kind']))}: {told}")
+    output.show(output.table(map(_event_row, found)))
     return 0
+
+
+def _event_row(event: Mapping[str, object]) -> Line:
+    words = ", ".join(_word(name, value) for name, value in event.items() if name not in _KNOWN)
+    when = relative(inline(str(event.get("at", ""))))
+    return Span(when, "dim"), Span(inline(str(event["kind"]))), Span(words)
 
 
 def _happened(record: Record, plan: Plan) -> dict[str, object]:
@@ -123,39 +148,45 @@ def _word(name: str, value: object) -> str:
     return words if name in _SENTENCES else f"{name} {words}"
 
 
-def compare(desk: Desk, args: Namespace) -> int:
-    """What differs between two revisions, or between one and now."""
-    old = desk.at(args.revision)
-    new = desk.plan if args.other is None else desk.at(args.other)
+def compare(args: Args) -> int:
+    """Show what changed between two revisions, or between one and now."""
+    with open_desk(args) as desk:
+        old = desk.at(args.revision)
+        new = desk.plan if args.other is None else desk.at(args.other)
     told = describe(diff(old, new), new)
     data = {"from": old.revision, "to": new.revision, "changes": told}
     return output.answer(args, data, *(told or ["nothing differs."]))
 
 
-def trim(desk: Desk, args: Namespace) -> int:
-    """Forget old history: of the plan that is named, by itself or by its session; of all plans if none is."""
+def trim(args: Args) -> int:
+    """Delete old history: of the plan that is named, by itself or by its session; of all plans if none is."""
+    with open_desk(args) as desk:
+        return _trim(desk, args)
+
+
+def _trim(desk: Desk, args: Args) -> int:
     before = ago(args.older_than)
     is_named = bool(plan_named(args) or named(args, "session") or named(args, "agent"))
     plan = desk.plan if is_named else Plan()
     if is_named and not plan.id:
         raise Refused("there is no plan to trim.")
     whose = f"plan {_called(plan.id, plan.title)}" if is_named else "every plan in the store"
-    if not args.yes and not output.agrees(f"Forget the history of {whose} from before {inline(before)}?"):
-        return output.answer(args, {"trimmed": 0, "plans": {}}, "nothing was forgotten.")
+    if not args.yes and not output.agrees(f"Delete the history of {whose} from before {inline(before)}?"):
+        return output.answer(args, {"trimmed": 0, "plans": {}}, "nothing was deleted.")
     gone = desk.trim(before, plan=plan.id)
     stays = _untold(desk, before, [plan.id] if plan.id else [one.id for one in desk.store.plans(_NAMED)])
     return output.answer(args, {"trimmed": sum(gone.values()), "plans": gone}, *_trimmed(desk, gone), *stays)
 
 
 def _untold(desk: Desk, before: str, plans: list[str]) -> list[str]:
-    """What was not forgotten though it is old enough."""
+    """Return what was kept though it is old enough."""
     left = sum(record.at < before for plan in plans for record in desk.store.history(plan))
-    return [f"{counted(left, 'change')} since an agent at work last sent or heard the plan: kept."] if left else []
+    return [f"kept {counted(left, 'change')} that a running agent has not seen yet."] if left else []
 
 
 def _trimmed(desk: Desk, gone: dict[str, int]) -> list[str]:
-    """What was forgotten, and of which plans."""
-    said = f"{counted(sum(gone.values()), 'change')} forgotten; every plan is as it was."
+    """Return what was deleted, and of which plans."""
+    said = f"deleted {counted(sum(gone.values()), 'change')}; no plan was changed."
     titles = {listing.id: listing.title for listing in desk.store.plans(_NAMED)} if gone else {}
     lines = [f"{_called(id, titles.get(id, ''))}: {counted(count, 'change')}" for id, count in gone.items()]
     more = [f"and {counted(len(lines) - _NAMED, 'more plan')}."] if len(lines) > _NAMED else []
@@ -171,7 +202,7 @@ def _told(record: Record, plan: Plan) -> list[str]:
     return [f"{record.kind}: {line}" for line in said] if record.kind != "edit" else said
 
 
-def _author(record: Record) -> str:
+def author(record: Record) -> str:
     name = "you" if record.by == USER else cut(inline(record.by), 12)
     return f"{name} ({inline(record.dialect)})" if record.dialect else name
 

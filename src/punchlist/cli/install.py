@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..core.errors import Refused, StoreError
@@ -15,11 +14,12 @@ from ..install import receipts as files
 from ..install.script import is_passing, script
 from ..local.settings import attached_dialects, keep_dialect
 from . import output
+from .parser import Args
 
 _ABOUT = {USER: "for you", PROJECT: "in this directory"}
 
 
-def install(args: Namespace) -> int:
+def install(args: Args) -> int:
     """Attach to an agent."""
     host = host_of(args.host)
     if args.dialect:
@@ -28,7 +28,7 @@ def install(args: Namespace) -> int:
     edits = attach(args.host, where, tuple(args.without), dry=args.dry_run)
     changed = [edit for edit in edits if edit.is_change]
     dialect = _dialect(args)
-    if getattr(args, "json", False):
+    if args.json:
         output.say_json({**_data(args, edits, where.scope, host.NEXT), "dialect": dialect})
     elif args.dry_run:
         _show_diff(changed)
@@ -39,13 +39,13 @@ def install(args: Namespace) -> int:
         _show_files(edits)
         for line in (*_warnings(where.script), *([f"next: {host.NEXT}"] if host.NEXT else [])):
             output.say(line)
-    if dialect != "native" and not getattr(args, "json", False):
+    if dialect != "native" and not args.json:
         output.say(f"its model is given the tools of {dialect}, from the next session on.")
     _tell_kept(args, edits, "to have ours, take it out and install again.")
     return 0
 
 
-def _dialect(args: Namespace) -> str:
+def _dialect(args: Args) -> str:
     """The dialect that an agent is attached with, from now on."""
     if args.dialect and not args.dry_run:
         _keep_dialect(args.host, "" if args.dialect == "native" else args.dialect)
@@ -59,7 +59,7 @@ def _keep_dialect(host: str, dialect: str) -> None:
         raise StoreError(f"{error.filename} cannot be written: {error.strerror}.") from None
 
 
-def _served(args: Namespace) -> bool | None:
+def _served(args: Args) -> bool | None:
     if args.hooks == "server" and args.host != "claude-code":
         raise Refused(f"{args.host} has no hooks that a server answers; only claude-code has.")
     if args.hooks == "server" and args.scope == PROJECT:
@@ -67,14 +67,14 @@ def _served(args: Namespace) -> bool | None:
     return None if args.hooks is None else args.hooks == "server"
 
 
-def uninstall(args: Namespace) -> int:
+def uninstall(args: Args) -> int:
     """Detach from an agent, for the user and in this directory, unless one of them is named."""
     scopes = [args.scope] if args.scope else SCOPES
     edits = [edit for scope in scopes for edit in detach(args.host, here(scope, "punchlist"), dry=args.dry_run)]
     changed = [edit for edit in edits if edit.is_change]
     if not args.dry_run and USER in scopes:
         _keep_dialect(args.host, "")
-    if getattr(args, "json", False):
+    if args.json:
         output.say_json(_data(args, edits, args.scope or "", ""))
     elif args.dry_run:
         _show_diff(changed)
@@ -84,7 +84,7 @@ def uninstall(args: Namespace) -> int:
         output.say(f"{args.host} is detached:")
         _show_files(edits)
     _tell_kept(args, edits, "if it should go, take it out by hand.")
-    if not args.dry_run and not getattr(args, "json", False):
+    if not args.dry_run and not args.json:
         _tell_others(args.host, scopes)
     return 0
 
@@ -100,9 +100,9 @@ def _warnings(path: str) -> Iterator[str]:
         yield f"{short(path)} is in a cache; once that is emptied, hooks do nothing. Better: pipx install punchlist"
 
 
-def _tell_kept(args: Namespace, edits: Iterable[Edit], mend: str) -> None:
+def _tell_kept(args: Args, edits: Iterable[Edit], mend: str) -> None:
     """What is somebody else's where ours would be."""
-    for edit in edits if not getattr(args, "json", False) else ():
+    for edit in edits if not args.json else ():
         for place in edit.kept:
             output.say(f"{short(edit.file)}: {inline(place)} is your own and stays as it is; {mend}")
 
@@ -125,7 +125,7 @@ def _show_files(edits: Iterable[Edit]) -> None:
         output.say(f"  {short(edit.file).ljust(wide)}  {what}")
 
 
-def _data(args: Namespace, edits: Iterable[Edit], scope: str, following: str) -> dict[str, object]:
+def _data(args: Args, edits: Iterable[Edit], scope: str, following: str) -> dict[str, object]:
     files = [
         {"file": edit.file, "parts": list(edit.parts), "action": _action(edit), "kept": list(edit.kept)}
         for edit in edits
@@ -174,3 +174,10 @@ def _harmless(line: str) -> str:
     from ..core.redact import blanked
 
     return inline(blanked(line.replace("\t", "  ")))
+
+
+def hook(args: Args) -> int:
+    """Answer an agent's hook, for whoever typed an option that only the parser knows."""
+    from ..hosts import run
+
+    return run(["hook", args.host])

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from ..core._typing import Any
-from ..core.render import ASCII, UNICODE, Glyphs, Line, painted, plain
+from ..core._typing import TYPE_CHECKING, Any
+from ..core.render import ASCII, UNICODE, Glyphs, Line, Span, columns, painted, plain, wrapped
 from ..core.text import visible
 from ..local.settings import Settings, has_colour, is_unicode
+
+if TYPE_CHECKING:
+    from .parser import Args
 
 _UNCUT = 100_000  # the width of a file or a pipe: nothing is cut there
 
@@ -45,14 +47,30 @@ def say_json(data: Any) -> None:
     sys.stdout.write((text if harmless else json.dumps(data, indent=2)) + "\n")
 
 
-def answer(args: Namespace, data: Any, *lines: str) -> int:
+def answer(args: Args, data: Any, *lines: str) -> int:
     """Say how a command went: as JSON if that was asked for, else in words. The exit code of one that went well."""
-    if getattr(args, "json", False):
+    if args.json:
         say_json(data)
     else:
         for line in lines:
             say(harmless(line))
     return 0
+
+
+def table(rows: Iterable[Line]) -> Iterator[Line]:
+    """Yield rows in columns that are as wide as they must be; the last one is wrapped below itself."""
+    found = list(rows)
+    wide = [max(columns(cell.text) for cell in column) for column in list(zip(*found, strict=True))[:-1]]
+    indent = sum(wide) + 2 * len(wide)
+    for *cells, last in found:
+        head = [
+            Span(cell.text + " " * (room - columns(cell.text) + 2), cell.style)
+            for cell, room in zip(cells, wide, strict=True)
+        ]
+        first, *more = wrapped(last.text, max(width() - indent, 20))
+        yield (*head, Span(first, last.style))
+        for line in more:
+            yield Span(" " * indent), Span(line, last.style)
 
 
 def agrees(question: str) -> bool:

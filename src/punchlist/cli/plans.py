@@ -1,30 +1,33 @@
-"""The commands about plans and sessions: plans, bind, carry."""
+"""The commands about plans and sessions: plans, use, bind, carry."""
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 
 from ..core._typing import Any
 from ..core.errors import Refused
+from ..core.render import Line, Span
 from ..core.text import cut, inline
 from ..desk import Desk
 from ..stores import PlanSummary
 from . import output, terminal_plan
 from .caller import caller, require_user
+from .desk import named, open_desk
+from .parser import Args, misuse
+from .times import relative
 
 
-def show(desk: Desk, args: Namespace) -> int:
-    """The plans there are, the last touched first: all, or those of the session, agent or plan that was typed."""
-    wanted = {name: getattr(args, name, None) or "" for name in ("session", "agent", "plan")}
-    found = desk.store.plans(args.most + 1, **wanted)
+def plans(args: Args) -> int:
+    """List plans, the last touched first: all, or those of the session, agent or plan that was typed."""
+    wanted = {name: getattr(args, name) or "" for name in ("session", "agent", "plan")}
+    with open_desk(args) as desk:
+        found = desk.store.plans(args.most + 1, **wanted)
     is_cut, found = len(found) > args.most, found[: args.most]
-    if getattr(args, "json", False):
+    if args.json:
         output.say_json([data_of(listing) for listing in found])
         return 0
     parents = {listing.id: listing.parent for listing in found}
-    for listing in found:
-        output.say(_line(listing, _lineage(listing.id, parents)))
+    output.show(output.table([_row(listing, _lineage(listing.id, parents)) for listing in found]))
     if not found:
         output.say("no such plan." if any(wanted.values()) else "no plans yet.")
     if is_cut:
@@ -32,8 +35,13 @@ def show(desk: Desk, args: Namespace) -> int:
     return 0
 
 
-def use(desk: Desk, args: Namespace) -> int:
+def use(args: Args) -> int:
     """List the live plans of this directory, or choose the one that commands in this terminal are about."""
+    with open_desk(args) as desk:
+        return _use(desk, args)
+
+
+def _use(desk: Desk, args: Args) -> int:
     if args.choice:
         require_user("use")
         terminal_plan.remember(desk, terminal_plan.pick(desk, args.choice), chosen=True)
@@ -51,16 +59,22 @@ def use(desk: Desk, args: Namespace) -> int:
     )
 
 
-def bind(desk: Desk, args: Namespace) -> int:
-    """Let a session, or the next that starts here, work from a plan."""
-    if args.next:
-        return _bind_next(desk, args)
-    desk.bind(desk.session, desk.agent)
-    words = f"session {inline(desk.session)} works from plan {desk.plan.id}."
-    return output.answer(args, {"session": desk.session, "plan": desk.plan.id}, words)
+def bind(args: Args) -> int:
+    """Make a session, or the next that starts here, work from a plan."""
+    args.plan = named(args, "plan")
+    if args.next and args.session:
+        misuse("bind", "--next and --session cannot be combined: the next session has no name yet")
+    if not args.next and not (args.plan and named(args, "session")):
+        misuse("bind", "--session S and --plan ID are needed, or --next and --plan ID")
+    with open_desk(args) as desk:
+        if args.next:
+            return _bind_next(desk, args)
+        desk.bind(desk.session, desk.agent)
+        words = f"session {inline(desk.session)} works from plan {desk.plan.id}."
+        return output.answer(args, {"session": desk.session, "plan": desk.plan.id}, words)
 
 
-def _bind_next(desk: Desk, args: Namespace) -> int:
+def _bind_next(desk: Desk, args: Args) -> int:
     from ..hosts.first_plan import leave_next
 
     plan = desk.plan
@@ -71,9 +85,10 @@ def _bind_next(desk: Desk, args: Namespace) -> int:
     return output.answer(args, {"next": desk.place, "plan": plan.id}, words)
 
 
-def carry(desk: Desk, args: Namespace) -> int:
+def carry(args: Args) -> int:
     """Give a session a copy of another session's plan."""
-    plan = desk.carry(args.source, args.target)
+    with open_desk(args) as desk:
+        plan = desk.carry(args.source, args.target)
     words = f"session {inline(args.target)} has a copy of {inline(args.source)}'s plan: {plan.id}."
     return output.answer(args, {"plan": plan.id, "items": len(plan.items)}, words)
 
@@ -93,15 +108,17 @@ def _lineage(plan: str, parents: Mapping[str, str]) -> list[str]:
     return line[1:]
 
 
-def _line(listing: PlanSummary, lineage: Sequence[str]) -> str:
-    count = f"{listing.completed}/{listing.total}"
-    title = cut(inline(listing.title or listing.active), 30) or "-"
+def _row(listing: PlanSummary, lineage: Sequence[str]) -> Line:
+    title = cut(inline(listing.title or listing.active), 40) or "-"
     program = f"{cut(inline(listing.host), 20)} " if listing.host else ""
     chain = " → ".join(cut(inline(session), 20) for session in listing.sessions) or "no session"
     agent = "" if listing.agent == "main" else f" @{cut(inline(listing.agent), 20)}"
     parent = f" (copied from {' ← '.join(map(inline, lineage))})" if lineage else ""
-    touched = listing.touched[:16].replace("T", " ")
     return (
-        f"{inline(listing.id)}  {inline(touched)}  {count:>7}  {title}  {inline(listing.place)}  "
-        f"{program}{chain}{agent}{parent}"
+        Span(inline(listing.id)),
+        Span(inline(relative(listing.touched)), "dim"),
+        Span(f"{listing.completed}/{listing.total}"),
+        Span(title, "bold"),
+        Span(inline(listing.place), "dim"),
+        Span(f"{program}{chain}{agent}{parent}", "dim"),
     )

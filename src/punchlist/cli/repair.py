@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Iterator
 
 from ..core.errors import Refused
 from ..core.text import counted, inline
-from ..local.settings import Settings
 from ..stores import masked
 from ..stores.recovery import Repair
 from ..stores.recovery import repair as repaired
 from ..stores.sqlite import path_of
 from . import output
+from .desk import load_settings
+from .parser import Args
 
 
-def repair(args: Namespace, settings: Settings) -> int:
+def repair(args: Args) -> int:
+    """Save what can be read of a damaged file."""
+    settings = load_settings(args)
     scheme, _, rest = settings.store.partition(":")
     if "\0" in rest:
         raise Refused("the address of a store cannot hold a NUL character.")
@@ -34,7 +36,7 @@ def _lines(done: Repair) -> Iterator[str]:
     yield f"{done.path} is damaged: {inline(done.fault)}."
     yield f"It is kept as {done.aside}." if done.aside else "Nothing was changed."
     yield f"{'Saved' if done.aside else 'Could be saved'}: {counted(len(found.saved), 'plan')}."
-    yield from _named("Made anew from their history", found.remade)
+    yield from _named("Rebuilt from their history", found.remade)
     yield from _named("Without their older history", found.cut)
     yield from _named("Came back empty, and nothing tells what they held", found.emptied)
     bare = tuple(plan for plan in found.bare if plan not in found.emptied)

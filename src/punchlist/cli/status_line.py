@@ -1,4 +1,4 @@
-"""The plan in an agent's status line, behind the one that was there."""
+"""`punchlist line`: the plan in one line, and in an agent's status line, behind the one that was there."""
 
 from __future__ import annotations
 
@@ -6,20 +6,52 @@ import json
 import os
 import subprocess
 import sys
-from argparse import Namespace
-from collections.abc import Callable
 from time import monotonic
 
+from ..core import render
 from ..core.errors import PunchlistError
-from . import output
+from ..core.model import Plan
+from ..desk import Desk
+from . import output, terminal_plan
+from .desk import is_named, open_desk
+from .parser import Args
 
 _PATIENCE = 10.0  # seconds for the other status line
 _BEAT = 0.02  # seconds between looks at whether it has ended
 _BETWEEN = " | "
 
 
-def join(args: Namespace, line: Callable[[], str]) -> int:
+def line(args: Args) -> int:
+    """Print the plan in one line."""
+    if args.host:
+        return _join(args)
+    plan, text = _in_one_line(args)
+    data = {"line": text, "completed": plan.progress.completed, "total": plan.progress.total}
+    if args.tmux:
+        text = text.replace("#", "##")
+    if args.zsh:
+        text = text.replace("%", "%%")
+    return output.answer(args, data, text)
+
+
+def _in_one_line(args: Args, *, unless_off: bool = False) -> tuple[Plan, str]:
+    """Return the plan, and its line; in an agent's status line nothing is shown where the user has turned us off."""
+    with open_desk(args, find=_shown_plan) as desk:
+        plan = Plan() if unless_off and desk.is_off else desk.working
+        whose = terminal_plan.whose(desk, plan.id) if plan.items and not is_named(args) else ""
+    behind = f" ({whose})" if whose else ""
+    room = max(min(output.width(), 60) - len(behind), 20)
+    return plan, render.line(plan, output.glyphs(desk.settings), room) + behind
+
+
+def _shown_plan(desk: Desk) -> str:
+    """Return the plan that this terminal was last shown, while it is live."""
+    return terminal_plan.recall(desk).plan if terminal_plan.is_live(desk) else ""
+
+
+def _join(args: Args) -> int:
     """Print the other status line, and ours behind it. Whatever is wrong with ours, theirs is printed."""
+
     given = sys.stdin.buffer.read() if sys.stdin is not None else b""
     theirs = _run(args.after, given) if args.after else ""
     ours = ""
@@ -27,7 +59,7 @@ def join(args: Namespace, line: Callable[[], str]) -> int:
         if session := os.environ.get("PUNCHLIST_SESSION") or _session(given):
             args.session = session
             args.plan = os.environ.get("PUNCHLIST_PLAN", "")
-            ours = line()
+            ours = _in_one_line(args, unless_off=True)[1]
     except PunchlistError:
         pass
     output.say(_joined(theirs.rstrip("\r\n"), ours))

@@ -1,28 +1,33 @@
-"""What is shown while it happens: `watch`."""
+"""`punchlist watch`: the plan, live."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 
 from ..core.codec import to_json
 from ..core.model import MAIN, Plan
 from ..desk import Desk
 from ..local import event_log
-from ..local.settings import Settings
+from . import terminal_plan
+from .desk import is_named, load_settings, open_desk
+from .parser import Args
 
 
-def follow(
-    opened: Callable[[], Desk], settings: Settings, whose: Callable[[Desk, str], str] | None, *, is_json: bool
-) -> int:
-    """Show a plan as it changes, until the user has seen enough. `whose` says who works from a plan."""
-    if is_json:
+def watch(args: Args) -> int:
+    """Show a plan as it changes, until the user has seen enough."""
+    settings = load_settings(args)
+
+    def opened() -> Desk:
+        return open_desk(args, settings)
+
+    if args.json:
         return _follow_as_json(opened())
     from ..tui import open_panel
-    from ..tui.watch import watch
+    from ..tui.watch import watch as follow
 
-    return watch(opened, open_panel(settings, whole=True, on_toggle=_toggled), whose)
+    whose = None if is_named(args) else terminal_plan.whose
+    return follow(opened, open_panel(settings, whole=True, on_toggle=_toggled), whose)
 
 
 def _toggled(before: bool, plan: Plan) -> None:

@@ -74,6 +74,41 @@ def resolve(plan: Plan, words: str) -> str:
     raise Refused(f"{quoted(words)} could be any of {listing}{', …' if len(hits) > 5 else ''}; give the id.")
 
 
+def resolve_all(plan: Plan, words: Iterable[str]) -> list[str]:
+    """The ids meant by ids, ranges (`1-3`), lists (`1,3`) and unambiguous parts of texts, each once.
+
+    A range of digits is never taken for a part of a text. What is missing between its ends is left out.
+    """
+    wanted = [part for word in words for part in _parts_of(word)]
+    require(plan, [end for part in wanted if isinstance(part, tuple) for end in part])
+    ids: list[str] = []
+    for part in wanted:
+        if isinstance(part, tuple):
+            ids += _between(plan, *part)
+        else:
+            ids.append(resolve(plan, part))
+    return list(dict.fromkeys(ids))
+
+
+def _parts_of(word: str) -> list[str | tuple[str, str]]:
+    """A word as the ends of ranges, if it is made of digits, dashes and commas only; else as it is."""
+    ranges: list[str | tuple[str, str]] = []
+    for part in word.strip().rstrip(",").split(","):
+        first, dash, last = (end.strip().removeprefix("#") for end in part.partition("-"))
+        last = last if dash else first
+        if not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit()):
+            return [word]
+        ranges.append((first, last))
+    return ranges
+
+
+def _between(plan: Plan, first: str, last: str) -> list[str]:
+    """The ids from one to another, by their numbers."""
+    if int(first) > int(last):
+        raise Refused(f"{first}-{last} is backwards: {last}-{first}.")
+    return [item.id for item in plan.items if int(first) <= int(item.id) <= int(last)]
+
+
 def open_needs(plan: Plan, item: Item) -> list[str]:
     """The ids that must close before this item."""
     if not item.needs:
@@ -285,6 +320,11 @@ def pause(plan: Plan, reason: str, at: str = "") -> Plan:
 def resume(plan: Plan) -> Plan:
     """End a pause."""
     return plan._replace(paused=None)
+
+
+def set_title(plan: Plan, title: str) -> Plan:
+    """Change what the plan is called."""
+    return plan._replace(title=_words(title, "title"))
 
 
 def set_mode(plan: Plan, mode: str) -> Plan:

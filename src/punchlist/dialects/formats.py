@@ -16,12 +16,13 @@ PATHS = {
     "llxprt": "punchlist.dialects.llxprt",
     "transcript": "punchlist.dialects.transcript",
 }
+WRITTEN = tuple(name for name in PATHS if name != "transcript")
 TEXTS = ("markdown", "transcript")  # read as text, not as JSON
 
 
 def load(name: str, *, to_write: bool = False) -> ModuleType:
     """The module that reads, and mostly also writes, this format."""
-    known = [format for format in PATHS if not to_write or format != "transcript"]
+    known = WRITTEN if to_write else tuple(PATHS)
     if name not in known:
         raise Refused(f"no format {inline(cut(name, 40))!r}; the formats are {', '.join(known)}.")
     module: ModuleType = __import__(PATHS[name], fromlist=["read"])

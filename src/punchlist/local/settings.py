@@ -23,6 +23,9 @@ _WORDS = {"confirm_shell": {**_YES, **_NO}}  # settings that were true or false 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
+STYLES = ("punchlist", "claude-code", "gencode", "oh-my-pi")
+
+
 class Settings(NamedTuple):
     """Every setting with its default, where each value came from, and what could not be used."""
 
@@ -119,7 +122,7 @@ ABOUT = {
         ("outside", "always", "never"),
         project=False,
     ),
-    "style": About("how a plan looks on a terminal", ("punchlist", "claude-code", "gencode", "oh-my-pi")),
+    "style": About("how a plan looks on a terminal", STYLES),
     "expanded": About("whether the panel shows the list; Ctrl+T changes this value"),
     "plain": About("whether changes are told line by line, without moving the cursor: for screen readers"),
     "unicode": About("whether signs beyond ASCII are used on a screen that has them"),

@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from argparse import Namespace
 from importlib.util import find_spec
 from typing import Any
 
@@ -27,6 +26,7 @@ from ...core.render import Span
 from ...local import session_links
 from ...local.settings import Settings, load, place, state_folder
 from .. import output
+from ..parser import Args
 from .run import Session, opened, worked
 
 _PROMPT = "The tests of this project fail. Mend the code, not the tests."
@@ -92,12 +92,14 @@ Your turn, with a model of your own:
 _KEY = "ANTHROPIC_API_KEY"
 
 
-def play(args: Namespace) -> int:
+def demo(args: Args) -> int:
     """Play the demo; 0 if everything it shows came true."""
-    settings = load({"dialect": "native", **{name: getattr(args, name, None) for name in ("store", "style", "plain")}})
+    settings = load(
+        {"dialect": "native", **{name: getattr(args, name) or None for name in ("store", "style", "plain")}}
+    )
     folder = os.path.realpath(tempfile.mkdtemp(prefix="punchlist-demo-"))
     _make(folder)
-    name, install, quiet = _name(), _install(), bool(getattr(args, "json", False))
+    name, install, quiet = _name(), _install(), args.json
     os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
     model = ScriptedModel(script(fast=args.fast), "the demo")
     said = sessions.begin(state_folder(os.environ), place(folder), sessions.new_id(), model="demo", dialect="native")
@@ -225,8 +227,8 @@ def _is_ours(path: str) -> bool:
         return False
 
 
-def _look(name: str, args: Namespace, plan: str, folder: str) -> list[str]:
-    store = f" --store {shlex.quote(args.store)}" if getattr(args, "store", None) else ""
+def _look(name: str, args: Args, plan: str, folder: str) -> list[str]:
+    store = f" --store {shlex.quote(args.store)}" if args.store else ""
     commands = (
         f"{name} show{store} --plan {plan}",
         f"{name} log{store} --plan {plan}",

@@ -6,7 +6,6 @@ import os
 import shlex
 import signal
 import sys
-from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from threading import Lock, current_thread, main_thread
@@ -31,7 +30,8 @@ from ...local.settings import Settings, load, place, state_folder
 from ...tui.styles import PATHS as STYLES
 from ...tui.styles import load as load_style
 from .. import output
-from ..parser import named, plan_named
+from ..desk import named, plan_named
+from ..parser import Args
 from . import slash
 from .output import Plain, Stage, question_lines, understood
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ...tui.panel import Panel
 
 _CODES = {"done": 0, "waiting": 0, "paused": 0, "stopped": 130, "limit": 1, "failed": 1}
-_FLAGS = ("store", "dialect", "model", "base_url", "style", "plain", "continuation", "confirm_shell")
+_FLAGS = ("store", "dialect", "model", "base_url", "style", "confirm_shell")
 
 
 _ABOUT_SHELL = {  # said once, when the agent starts for the first time
@@ -61,7 +61,7 @@ class Session(NamedTuple):
     talks: bool = False  # whether the user is asked for more words when it stops
 
 
-def run(args: Namespace) -> int:
+def run(args: Args) -> int:
     """Let the agent work on a prompt; without one, talk with it."""
     prompt = " ".join(args.prompt) or ("" if sys.stdin.isatty() else sys.stdin.read().strip())
     settings = _settings(args)
@@ -76,25 +76,27 @@ def run(args: Namespace) -> int:
         about = _ABOUT_SHELL[settings.confirm_shell]
         output.show([(Span(row, "dim"),) for row in wrapped(about, output.width())])
     model = open_model(settings.model, settings.base_url)
-    with opened(settings, _transcript(args, settings, folder), model, folder, quiet=_as_json(args)) as session:
+    with opened(settings, _transcript(args, settings, folder), model, folder, quiet=args.json) as session:
         if plan := plan_named(args):
             _bound(session.site.desk, plan)
         is_prepared = not session.said.messages and adopt(session.site.desk, "", deaf=False)
         sessions.welcome(session.site, session.said, goes_on=is_prepared)
         if prompt:
-            return _once(session, prompt, _as_json(args))
+            return _once(session, prompt, args.json)
         from .repl import talk
 
         return talk(session._replace(talks=True))
 
 
-def _is_watched(args: Namespace) -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty() and not _as_json(args)
+def _is_watched(args: Args) -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty() and not args.json
 
 
-def _settings(args: Namespace) -> Settings:
+def _settings(args: Args) -> Settings:
     """The settings; of a session that goes on, as its head has them, unless a flag says otherwise."""
-    flags = {name: getattr(args, name, None) for name in _FLAGS}
+    flags = {name: getattr(args, name) for name in _FLAGS}
+    flags["plain"] = args.plain or None
+    flags["continuation"] = "until-done" if args.until_done else None
     id = _session_meant(args)
     if id:
         kept = sessions.kept_settings(state_folder(os.environ), id, load(flags))
@@ -147,7 +149,7 @@ def opened(
         yield Session(site, said, stage, quiet)
 
 
-def _transcript(args: Namespace, settings: Settings, folder: str) -> Transcript:
+def _transcript(args: Args, settings: Settings, folder: str) -> Transcript:
     """The session that is meant: gone on with, or new."""
     state = state_folder(os.environ)
     before = _session_meant(args)
@@ -157,7 +159,7 @@ def _transcript(args: Namespace, settings: Settings, folder: str) -> Transcript:
     return sessions.begin(state, place(folder), id, **sessions.settings_to_keep(settings))
 
 
-def _session_meant(args: Namespace) -> str:
+def _session_meant(args: Args) -> str:
     """The session to go on with; empty for a new one."""
     state = state_folder(os.environ)
     if args.resume:
@@ -243,7 +245,7 @@ def _stoppable(stop: Stop) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _obey(settings: Settings, args: Namespace, line: str) -> int:
+def _obey(settings: Settings, args: Args, line: str) -> int:
     """A command of a session, from outside of it: as text."""
     session = _session_meant(args) or named(args, "session")
     with desk_for(settings, session=session, plan=plan_named(args), place=place()) as desk, suppress(EOFError):
@@ -286,7 +288,3 @@ def _answer(stop: Stop) -> str:
 
 def _silent(event: Event) -> None:
     pass
-
-
-def _as_json(args: Namespace) -> bool:
-    return bool(getattr(args, "json", False))

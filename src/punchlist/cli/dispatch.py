@@ -1,0 +1,77 @@
+"""From what was typed to the function that does it, and from what went wrong to an exit code."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+from .. import __version__
+from ..core.errors import PunchlistError, SettingsError, StoreError
+from . import output
+from .caller import require_user
+from .parser import Args, Misuse, parse
+from .table import COMMANDS
+
+
+def run(argv: list[str]) -> int:
+    """Do what was typed; return the exit code."""
+    output.prepare()
+    code = 0
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        output.leave()
+    except OSError as error:
+        output.leave()
+        output.complain(f"{error.filename or 'standard output'}: {error.strerror or error}.")
+        code = code or 1
+    except KeyboardInterrupt:
+        code = 130
+    return code
+
+
+def _run(argv: list[str]) -> int:
+    if argv == ["--version"]:
+        output.say(f"punchlist {__version__}")
+        return 0
+    try:
+        args = parse(argv)
+    except Misuse as error:
+        return _misused(error)
+    command = COMMANDS[args.command]
+    if args.help:
+        from .help import show_page
+
+        return show_page(command)
+    try:
+        if command.is_for_users:
+            require_user(command.name)
+        module, _, function = command.does.partition(":")
+        return int(getattr(import_module(f"{__package__}.{module}"), function)(args))
+    except Misuse as error:
+        return _misused(error)
+    except PunchlistError as error:
+        return _failed(args, error)
+
+
+def _misused(error: Misuse) -> int:
+    sys.stderr.write(f"{output.harmless(str(error))}\n")
+    return 2
+
+
+def _failed(args: Args, error: PunchlistError) -> int:
+    code = 1
+    if isinstance(error, StoreError):
+        code = 3
+    elif isinstance(error, SettingsError):
+        code = 2
+    if not args.json:
+        output.complain(str(error))
+        return code
+    try:
+        output.say_json({"error": str(error)})
+        sys.stdout.flush()
+    except BrokenPipeError:
+        output.leave()
+    return code

@@ -1,0 +1,176 @@
+"""The commands that edit a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..core import ops
+from ..core.codec import to_json
+from ..core.diff import difference
+from ..core.errors import Refused
+from ..core.model import Plan
+from ..core.text import quoted
+from ..desk import Desk
+from . import output
+from .caller import caller, require_user
+from .desk import open_desk, open_own_desk
+from .parser import Args
+
+Edit = Callable[[Plan], Plan]
+
+
+def add(args: Args) -> int:
+    return _edit(args, lambda plan: _added(plan, args))
+
+
+def done(args: Args) -> int:
+    return _edit(args, lambda plan: ops.complete(plan, *ops.resolve_all(plan, args.ids)))
+
+
+def reopen(args: Args) -> int:
+    return _edit(args, lambda plan: ops.reopen(plan, *ops.resolve_all(plan, args.ids)))
+
+
+def drop(args: Args) -> int:
+    return _edit(args, lambda plan: ops.drop(plan, *ops.resolve_all(plan, args.ids), why=args.why))
+
+
+def block(args: Args) -> int:
+    return _edit(args, lambda plan: ops.block(plan, *ops.resolve_all(plan, args.ids), why=args.why))
+
+
+def unblock(args: Args) -> int:
+    return _edit(args, lambda plan: ops.unblock(plan, *ops.resolve_all(plan, args.ids)))
+
+
+def rm(args: Args) -> int:
+    return _edit(args, lambda plan: ops.remove(plan, *ops.resolve_all(plan, args.ids)))
+
+
+def note(args: Args) -> int:
+    return _edit(args, lambda plan: ops.note(plan, ops.resolve(plan, args.id), " ".join(args.text)))
+
+
+def rename(args: Args) -> int:
+    return _edit(args, lambda plan: ops.rename(plan, ops.resolve(plan, args.id), " ".join(args.text)))
+
+
+def title(args: Args) -> int:
+    return _edit(args, lambda plan: ops.set_title(plan, " ".join(args.text)))
+
+
+def start(args: Args) -> int:
+    with open_own_desk(args) as desk:
+        return apply(desk, args, lambda plan: _started(desk, plan, args))
+
+
+def move(args: Args) -> int:
+    """Move an item. A move changes no item, so the one that was moved is named."""
+    with open_own_desk(args) as desk:
+        before, after = change(desk, lambda plan: _moved(plan, args))
+    lines = difference(before, after)
+    if before != after:
+        item = ops.find(after, ops.resolve(before, args.id))
+        lines = [f"moved {item.id} {quoted(item.text)}."]
+    return output.answer(args, to_json(after), *lines)
+
+
+def edit(args: Args) -> int:
+    """Open the plan in the user's editor."""
+    from .editor import edited
+
+    with open_own_desk(args) as desk:
+        return edited(desk, args.file, lambda edit: apply(desk, args, edit))
+
+
+def clear(args: Args) -> int:
+    """Remove everything from the plan."""
+    require_user("clear")
+    with open_desk(args) as desk:
+        before = desk.plan
+        after = desk.clear()
+    return output.answer(args, to_json(after), *difference(before, after))
+
+
+def apply(desk: Desk, args: Args, edit: Edit) -> int:
+    """Make a change and say what it was."""
+    before, after = change(desk, edit)
+    return output.answer(args, to_json(after), *difference(before, after))
+
+
+def change(desk: Desk, edit: Edit) -> tuple[Plan, Plan]:
+    """Make a change as whoever types; return the plan before and after it."""
+    seen: list[Plan] = []
+
+    def noting(plan: Plan) -> Plan:
+        seen.append(plan)
+        after = edit(plan)
+        if not caller().is_agent:
+            return after
+        from .agent_edit import guarded
+
+        return guarded(desk, caller(), plan, after)
+
+    after = desk.change(noting, by=caller().by)
+    return seen[-1], after
+
+
+def _edit(args: Args, edit: Edit) -> int:
+    with open_own_desk(args) as desk:
+        return apply(desk, args, edit)
+
+
+def _added(plan: Plan, args: Args) -> Plan:
+    after = ops.resolve(plan, args.after) if args.after else ""
+    fields: dict[str, object] = {}
+    if args.phase is not None:
+        fields["phase"] = args.phase
+    if args.needs:
+        fields["needs"] = ops.resolve_all(plan, args.needs)
+    if args.owner:
+        fields["owner"] = args.owner
+    if args.parent:
+        fields["parent"] = ops.resolve(plan, args.parent)
+    if args.note:
+        fields["notes"] = tuple(args.note)
+    for text in args.texts:
+        plan = ops.add(plan, text, after=after, **fields)
+        after = str(plan.last_id) if after else ""
+    return plan
+
+
+def _moved(plan: Plan, args: Args) -> Plan:
+    after, before = (ops.resolve(plan, words) if words else "" for words in (args.after, args.before))
+    return ops.move(plan, ops.resolve(plan, args.id), after=after, before=before, phase=args.phase)
+
+
+def _started(desk: Desk, plan: Plan, args: Args) -> Plan:
+    ids = ops.resolve_all(plan, args.ids)
+    owners = [ops.find(plan, id).owner for id in ids]
+    if len(set(owners)) < len(owners):
+        raise Refused(f"start one item at a time, not {', '.join(ids)}; several only if they have different owners.")
+    owner = ""
+    if caller().is_agent:
+        owner = desk.name
+        plan = _without_others(desk, plan, ids)
+    for id in ids:
+        plan = ops.start(plan, id, owner=owner)
+    return plan
+
+
+def _without_others(desk: Desk, plan: Plan, ids: Sequence[str]) -> Plan:
+    """Refuse that an agent starts what the user or another agent closed, or what another agent works on. What an agent
+    had started that is no longer running is free."""
+    from ..core.conflicts import Asked, rivals, spared, taken
+    from ..desk.tool_call import ended_among
+
+    asked = [Asked("start", id) for id in ids]
+    ended = ended_among(desk, plan, rivals(asked, plan, agent=desk.name))
+    kept = (
+        spared(asked, plan, {}, agent=desk.name, final=True, ids=True),
+        taken(asked, plan, agent=desk.name, ended=ended),
+    )
+    said = [line for one in kept if one.asked for line in one.said]
+    if said:
+        raise Refused("\n".join(said))
+    return ops.released(plan, ids, ended)

@@ -1,0 +1,97 @@
+"""`punchlist show ID`: everything that is known about one item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from ..core import ops
+from ..core._typing import Any
+from ..core.codec import item_to_json
+from ..core.diff import Record, describe
+from ..core.model import Item, Plan
+from ..core.render import MARK_STYLES, Line, Span, columns, wrapped
+from ..core.text import inline
+from ..desk import Desk
+from . import output
+from .history import author, changes_of, worth_reading
+from .parser import Args
+from .times import relative
+
+_INDENT = 11  # columns of a label
+_SHOWN_APART = ("id", "text", "status", "calls", "extra")  # the others are rows, in the order of `_rows`
+
+
+def show_item(desk: Desk, plan: Plan, args: Args) -> int:
+    """Show one item in full."""
+    item = ops.find(plan, ops.resolve(plan, args.item))
+    records = [record for record in worth_reading(desk, plan) if changes_of(record, item.id)]
+    if args.json:
+        history = [_record_to_json(record, item, plan) for record in reversed(records)]
+        output.say_json({**item_to_json(item), "history": history})
+        return 0
+    glyphs = output.glyphs(desk.settings)
+    first = [Span(f"{glyphs.of(item.status)} ", MARK_STYLES[item.status]), Span(f"{item.id} ", "dim")]
+    room = output.width() - sum(columns(span.text) for span in first)
+    text, *more = wrapped(glyphs.said(item.text), room)
+    lines: list[Line] = [(*first, Span(text, "bold"))]
+    lines += [(Span(" " * (len(item.id) + 3)), Span(line, "bold")) for line in more]
+    for label, values in _rows(item, plan, records):
+        lines += _row(label, [glyphs.said(value) for value in values])
+    output.show(lines)
+    return 0
+
+
+def _rows(item: Item, plan: Plan, records: Iterable[Record]) -> Iterator[tuple[str, list[str]]]:
+    """Yield what there is to say about an item: a label, and one or more texts."""
+    yield "status", [item.status.replace("_", " ")]
+    yield "reason", [item.reason]
+    yield "active", [item.active]
+    yield "phase", [item.phase]
+    yield "part of", [_named(plan, item.parent)]
+    yield "parts", [_named(plan, one.id) for one in plan.items if one.parent == item.id]
+    yield "needs", [_named(plan, id) for id in item.needs]
+    yield "needed by", [_named(plan, one.id) for one in plan.items if item.id in one.needs]
+    yield "owner", [item.owner]
+    yield "priority", [item.priority]
+    yield "check", [item.check]
+    yield "evidence", [_pairs(one) for one in item.evidence]
+    yield "notes", [line for note in item.notes for line in note.splitlines()]
+    yield "calls", [_call(call) for call in item.calls]
+    yield "history", [line for record in reversed(list(records)) for line in _told(record, item, plan)]
+
+
+def _row(label: str, values: list[str]) -> Iterator[Line]:
+    """Yield a label with its texts behind it, wrapped; nothing if there are none."""
+    head = label.ljust(_INDENT)
+    for value in filter(None, values):
+        for line in wrapped(value, max(output.width() - _INDENT - 2, 20)):
+            yield Span(f"  {head}", "dim"), Span(line)
+            head = " " * _INDENT
+
+
+def _named(plan: Plan, id: str) -> str:
+    """Return an item's id and text, and whether it is closed."""
+    item = ops.lookup(plan, id) if id else None
+    if item is None:
+        return id
+    return f"{item.id} {item.text} ({item.status.replace('_', ' ')})"
+
+
+def _call(call: Mapping[str, Any]) -> str:
+    """Return one tool call in words: when, which tool, how it went, and what with."""
+    rest = {name: value for name, value in call.items() if name not in ("at", "tool")}
+    return f"{relative(str(call.get('at', '')))} {call.get('tool', '')} {_pairs(rest)}".strip()
+
+
+def _pairs(data: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in data.items())
+
+
+def _told(record: Record, item: Item, plan: Plan) -> list[str]:
+    lines = describe(changes_of(record, item.id), plan, by=record.by)
+    return [f"{relative(record.at)}, {author(record)}: {inline(line)}" for line in lines]
+
+
+def _record_to_json(record: Record, item: Item, plan: Plan) -> dict[str, object]:
+    said = {name: getattr(record, name) for name in ("revision", "at", "by", "dialect", "kind")}
+    return {**said, "changes": describe(changes_of(record, item.id), plan, by=record.by)}
