@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = Path(punchlist.__file__).parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-LATER = {"CONTRIBUTING.md", "architecture.md", "cli.md", "install.md", "python.md"}  # still to be cleaned
+LATER = {"CONTRIBUTING.md", "architecture.md", "cli.md", "python.md"}  # still to be cleaned
 
 # What not to write, and what to write instead.
 DROPPED = {

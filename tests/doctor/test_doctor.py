@@ -1,4 +1,4 @@
-"""`punchlist doctor`: what it finds, how that is mended, and its exit code."""
+"""`punchlist doctor`: what it finds, how that is fixed, and its exit code."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ import punchlist
 from punchlist import install as installing
 from punchlist.doctor.probe import hook_time, server
 from punchlist.doctor.store import filesystem
+from punchlist.local.origin import upgrade_command
 from punchlist.stores.sqlite import VERSION
 from tests.commands import SCRIPT
 
@@ -44,21 +45,21 @@ def run(*words: str, script: str = SCRIPT, **env: str) -> subprocess.CompletedPr
 
 
 def examined(script: str = SCRIPT, **env: str) -> list[dict[str, Any]]:
-    """Every check; the exit code says whether there is a fault among them."""
+    """Every check; the exit code says whether there is a problem among them."""
     done = run("doctor", "--json", script=script, **env)
     said = json.loads(done.stdout)
     assert said["version"] == punchlist.__version__
-    assert said["faults"] == sum(check["state"] == "fault" for check in said["checks"])
-    assert done.returncode == (1 if said["faults"] else 0)
+    assert said["problems"] == sum(check["state"] == "problem" for check in said["checks"])
+    assert done.returncode == (1 if said["problems"] else 0)
     checks: list[dict[str, Any]] = said["checks"]
     return checks
 
 
 def found(about: str, words: str, **env: str) -> tuple[str, str]:
-    """The one check about something that says these words: its state, and how to mend it."""
+    """The one check about something that says these words: its state, and how to fix it."""
     checks = [check for check in examined(**env) if check["about"] == about and words in check["text"]]
     assert len(checks) == 1, checks
-    return checks[0]["state"], checks[0]["mend"] or ""
+    return checks[0]["state"], checks[0]["fix"] or ""
 
 
 # --- ourselves -------------------------------------------------------------------------------------------------------
@@ -67,17 +68,17 @@ def found(about: str, words: str, **env: str) -> tuple[str, str]:
 def test_version_python_and_script_are_told() -> None:
     python = ".".join(map(str, sys.version_info[:3]))
     state, _ = found("punchlist", f"punchlist {punchlist.__version__}, Python {python}, {SCRIPT}")
-    assert state == "well"
+    assert state == "ok"
 
 
 def test_how_long_a_hook_takes_is_measured() -> None:
-    assert found("punchlist", "a hook takes ")[0] in ("well", "note")
+    assert found("punchlist", "a hook takes ")[0] in ("ok", "note")
 
 
 def test_the_hook_that_is_measured_opens_the_store_and_leaves_nothing_there(tmp_path: Path) -> None:
     (tmp_path / "plans").mkdir()
-    took, fault = hook_time(SCRIPT, f"json:{tmp_path}/plans")
-    assert (took > 0, fault) == (True, "")
+    took, problem = hook_time(SCRIPT, f"json:{tmp_path}/plans")
+    assert (took > 0, problem) == (True, "")
     assert [path.name for path in (tmp_path / "plans").iterdir()] == [".punchlist"]
     assert hook_time(SCRIPT, f"json:{tmp_path}/none")[1] == ""
     assert not (tmp_path / "none").exists()
@@ -85,14 +86,14 @@ def test_the_hook_that_is_measured_opens_the_store_and_leaves_nothing_there(tmp_
 
 def test_byte_code_that_cannot_be_kept_is_told_with_the_command_that_makes_it(tmp_path: Path) -> None:
     nowhere = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": str(tmp_path / "none")}
-    state, mend = found("punchlist", "there is no byte-code (PYTHONDONTWRITEBYTECODE is set)", **nowhere)
+    state, fix = found("punchlist", "there is no byte-code (PYTHONDONTWRITEBYTECODE is set)", **nowhere)
     assert state == "note"
-    assert " -m compileall -q " in mend
+    assert " -m compileall -q " in fix
 
 
 def test_settings_that_cannot_be_used_are_faults() -> None:
     Path("punchlist.toml").write_text('colour = "blue"')
-    assert found("punchlist", "'colour' is not a setting")[0] == "fault"
+    assert found("punchlist", "'colour' is not a setting")[0] == "problem"
 
 
 @pytest.mark.parametrize(("value", "seen"), [("1", 1), ("yes", 1), ("0", 0), ("", 0)])
@@ -102,18 +103,18 @@ def test_the_switch_is_told(value: str, seen: int) -> None:
 
 
 def test_the_last_faults_of_hooks_are_shown_harmlessly(own_home: Path) -> None:
-    assert found("punchlist", "nothing has failed unnoticed")[0] == "well"
+    assert found("punchlist", "no errors logged")[0] == "ok"
     log = own_home / "punchlist" / "hook.log"
     log.parent.mkdir(exist_ok=True)
-    log.write_text("".join(f"2026-01-0{day} hook: fault {day} \x1b[2J\n" for day in range(1, 6)))
-    (check,) = [one for one in examined() if "something has failed unnoticed" in one["text"]]
-    assert [line[11:24] for line in check["text"].splitlines()[1:]] == [
-        "hook: fault 3",
-        "hook: fault 4",
-        "hook: fault 5",
+    log.write_text("".join(f"2026-01-0{day} hook: problem {day} \x1b[2J\n" for day in range(1, 6)))
+    (check,) = [one for one in examined() if "errors were logged" in one["text"]]
+    assert [line[11:26] for line in check["text"].splitlines()[1:]] == [
+        "hook: problem 3",
+        "hook: problem 4",
+        "hook: problem 5",
     ]
     assert "\x1b" not in check["text"]
-    assert check["mend"].endswith(f"rm {log}")
+    assert check["fix"].endswith(f"rm {log}")
 
 
 # --- the server ------------------------------------------------------------------------------------------------------
@@ -136,12 +137,12 @@ for line in sys.stdin:
 
 def test_a_server_that_answers_is_timed_and_its_tools_are_named(tmp_path: Path) -> None:
     answer = server(program(tmp_path / "punchlist", ECHO))
-    assert (answer.tools, answer.fault) == (("plan",), "")
+    assert (answer.tools, answer.problem) == (("plan",), "")
     assert answer.took > 0
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"),
+    ("text", "problem"),
     [
         ("sys.exit('no such command')", "no such command"),
         ("sys.exit(3)", "it ended with exit code 3"),
@@ -150,12 +151,12 @@ def test_a_server_that_answers_is_timed_and_its_tools_are_named(tmp_path: Path) 
         ("raise SystemExit(print('{}', '[]', 'null', sep=chr(10)))", "it ended with exit code 0"),
     ],
 )
-def test_a_server_that_does_not_answer_is_a_fault(tmp_path: Path, text: str, fault: str) -> None:
-    assert server(program(tmp_path / "punchlist", text)).fault == fault
+def test_a_server_that_does_not_answer_is_a_fault(tmp_path: Path, text: str, problem: str) -> None:
+    assert server(program(tmp_path / "punchlist", text)).problem == problem
 
 
 def test_a_server_that_cannot_be_started_is_a_fault(tmp_path: Path) -> None:
-    assert "No such file" in server(str(tmp_path / "none")).fault
+    assert "No such file" in server(str(tmp_path / "none")).problem
 
 
 # --- the store -------------------------------------------------------------------------------------------------------
@@ -169,22 +170,22 @@ def store(own_home: Path) -> Path:
 
 def test_a_store_that_is_not_there_yet_is_well_and_is_not_made(own_home: Path) -> None:
     path = own_home / "punchlist" / "punchlist.db"
-    assert found("store", f"{path} will be made with the first plan")[0] == "well"
+    assert found("store", f"{path} will be created with the first plan")[0] == "ok"
     assert not path.exists()
 
 
 def test_a_store_that_is_whole_is_well(own_home: Path) -> None:
     path = store(own_home)
     before = path.read_bytes()
-    assert found("store", f"{path}: form {VERSION}, ")[0] == "well"
+    assert found("store", f"{path}: form {VERSION}, ")[0] == "ok"
     assert path.read_bytes() == before
 
 
 def test_a_damaged_store_is_a_fault(own_home: Path) -> None:
     path = store(own_home)
     path.write_bytes(b"this was never a database" * 100)
-    state, mend = found("store", f"{path} cannot be read: ")
-    assert (state, mend.endswith(f"punchlist repair --store sqlite:{path}")) == ("fault", True)
+    state, fix = found("store", f"{path} cannot be read: ")
+    assert (state, fix.endswith(f"punchlist repair --store sqlite:{path}")) == ("problem", True)
 
 
 def test_a_store_that_is_damaged_inside_is_a_fault(own_home: Path) -> None:
@@ -195,7 +196,7 @@ def test_a_store_that_is_damaged_inside_is_a_fault(own_home: Path) -> None:
     data = bytearray(path.read_bytes())
     data[4096:8192] = b"\xff" * 4096
     path.write_bytes(data)
-    assert any(check["about"] == "store" and check["state"] == "fault" for check in examined())
+    assert any(check["about"] == "store" and check["state"] == "problem" for check in examined())
 
 
 def test_a_store_of_a_newer_version_is_a_fault(own_home: Path) -> None:
@@ -203,14 +204,14 @@ def test_a_store_of_a_newer_version_is_a_fault(own_home: Path) -> None:
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version=99")
     db.close()
-    state, mend = found("store", "was written by a newer punchlist (form 99, not ")
-    assert (state, mend.endswith("pip install -U punchlist")) == ("fault", True)
+    state, fix = found("store", "was written by a newer punchlist (form 99, not ")
+    assert (state, fix) == ("problem", upgrade_command())
 
 
 def test_a_store_that_others_can_read_is_a_fault(own_home: Path) -> None:
     path = store(own_home)
     path.chmod(0o644)
-    assert found("store", f"{path} can be read by others (mode 644)") == ("fault", f"chmod 600 {path}")
+    assert found("store", f"{path} can be read by others (mode 644)") == ("problem", f"chmod 600 {path}")
 
 
 @bound
@@ -219,31 +220,31 @@ def test_a_store_that_cannot_be_made_is_a_fault_with_a_remedy(tmp_path: Path) ->
     folder.mkdir(mode=0o500)
     path = folder / "state" / "punchlist" / "punchlist.db"
     env = {"XDG_STATE_HOME": str(folder / "state")}
-    state, mend = found("store", f"{path} cannot be made: {folder} is not writable", **env)
-    assert (state, mend.startswith(f"chmod u+rwx '{folder}'; or name a folder ")) == ("fault", True)
+    state, fix = found("store", f"{path} cannot be created: {folder} is not writable", **env)
+    assert (state, fix.startswith(f"chmod u+rwx '{folder}'; or name a folder ")) == ("problem", True)
     folder.chmod(0o700)
-    assert found("store", f"{path} will be made with the first plan", **env)[0] == "well"
+    assert found("store", f"{path} will be created with the first plan", **env)[0] == "ok"
 
 
 def test_a_state_folder_below_a_file_is_a_fault_with_a_remedy() -> None:
-    faults = [check for check in examined(XDG_STATE_HOME="/dev/null") if check["state"] == "fault"]
-    assert [(check["about"], check["text"]) for check in faults] == [
-        ("punchlist", "what fails cannot be noted in /dev/null/punchlist/hook.log: /dev/null is not a directory"),
-        ("store", "/dev/null/punchlist/punchlist.db cannot be made: /dev/null is not a directory"),
+    problems = [check for check in examined(XDG_STATE_HOME="/dev/null") if check["state"] == "problem"]
+    assert [(check["about"], check["text"]) for check in problems] == [
+        ("punchlist", "errors cannot be logged in /dev/null/punchlist/hook.log: /dev/null is not a directory"),
+        ("store", "/dev/null/punchlist/punchlist.db cannot be created: /dev/null is not a directory"),
     ]
-    assert all(check["mend"].startswith("name a folder that you can write: XDG_STATE_HOME") for check in faults)
+    assert all(check["fix"].startswith("name a folder that you can write: XDG_STATE_HOME") for check in problems)
 
 
 @bound
 def test_a_store_that_cannot_be_written_is_a_fault_with_a_remedy(own_home: Path) -> None:
     path = store(own_home)
     path.chmod(0o400)
-    state, mend = found("store", f"nothing can be stored in {path}: it is not writable")
-    assert (state, mend.startswith(f"chmod u+rw {path}*; or ")) == ("fault", True)
+    state, fix = found("store", f"nothing can be stored in {path}: it is not writable")
+    assert (state, fix.startswith(f"chmod u+rw {path}*; or ")) == ("problem", True)
     path.chmod(0o600)
     path.parent.chmod(0o500)
-    state, mend = found("store", f"nothing can be stored in {path}: {path.parent} is not writable")
-    assert (state, mend.startswith(f"chmod u+rwx {path.parent}; or ")) == ("fault", True)
+    state, fix = found("store", f"nothing can be stored in {path}: {path.parent} is not writable")
+    assert (state, fix.startswith(f"chmod u+rwx {path.parent}; or ")) == ("problem", True)
     path.parent.chmod(0o700)
 
 
@@ -251,8 +252,8 @@ def test_a_store_that_cannot_be_written_is_a_fault_with_a_remedy(own_home: Path)
     ("url", "words", "state"),
     [
         ("memory:", "plans are kept in memory", "note"),
-        ("json:plans", "json:plans opens", "well"),
-        ("frob://me:s3cret@host/db", "no store 'frob://me:***@host/db'", "fault"),
+        ("json:plans", "json:plans opens", "ok"),
+        ("frob://me:s3cret@host/db", "no store 'frob://me:***@host/db'", "problem"),
     ],
 )
 def test_other_stores_are_opened(url: str, words: str, state: str) -> None:
@@ -274,14 +275,14 @@ def test_an_agent_that_is_not_on_the_machine_is_only_named() -> None:
 
 def test_an_agent_that_is_here_and_not_attached_is_told_with_the_command(tmp_path: Path) -> None:
     program(tmp_path / "bin" / "codex", "")
-    assert found("codex", "Codex is here, and not attached") == ("note", "punchlist install codex")
+    assert found("codex", "Codex is on this machine, but not attached") == ("note", "punchlist install codex")
 
 
 @pytest.mark.parametrize("host", [name for name in installing.PATHS if name != "codex"])
 def test_an_agent_that_was_just_attached_is_well_and_says_what_it_cannot_do(host: str) -> None:
     assert run("install", host).returncode == 0
     checks = [check for check in examined() if check["about"] == host]
-    assert [check["state"] for check in checks] == ["well", "note"]
+    assert [check["state"] for check in checks] == ["ok", "note"]
     assert checks[0]["text"].endswith(("server, hooks, permission, status-line", "server, hooks", "server, plugin"))
     assert installing.host_of(host).CANNOT in checks[1]["text"]
 
@@ -321,23 +322,23 @@ def test_a_server_that_the_user_wrote_down_is_no_fault_and_is_said_to_be_theirs(
     path.parent.mkdir(parents=True)
     path.write_text(snippet(start))
     checks = [check for check in examined() if check["about"] == host]
-    assert {check["state"] for check in checks} == {"well", "note"}
+    assert {check["state"] for check in checks} == {"ok", "note"}
     assert sum("is your own; install and uninstall leave it" in check["text"] for check in checks) == 1
     assert not any("not as this version installs it" in check["text"] for check in checks)
 
 
 def test_hooks_of_an_environment_that_is_gone_are_a_fault() -> None:
     installing.attach("claude-code", installing.here("user", "/gone/bin/punchlist"))
-    state, mend = found("claude-code", "it runs /gone/bin/punchlist, which is gone; its hooks do nothing")
-    assert (state, mend) == ("fault", "punchlist install claude-code")
+    state, fix = found("claude-code", "it runs /gone/bin/punchlist, which is gone; its hooks do nothing")
+    assert (state, fix) == ("problem", "punchlist install claude-code")
 
 
 def test_hooks_of_another_environment_are_told(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = shutil.copy(SCRIPT, tmp_path / "other" / "punchlist")
     installing.attach("gemini", installing.here("user", str(other)))
-    state, mend = found("gemini", f"it runs the punchlist of another environment, {other}")
-    assert (state, mend) == ("note", "to use this one: punchlist install gemini")
+    state, fix = found("gemini", f"it runs the punchlist of another environment, {other}")
+    assert (state, fix) == ("note", "to use this one: punchlist install gemini")
 
 
 def test_a_script_that_only_has_our_name_is_a_fault_and_is_not_run(tmp_path: Path) -> None:
@@ -346,7 +347,7 @@ def test_a_script_that_only_has_our_name_is_a_fault_and_is_not_run(tmp_path: Pat
     fake.chmod(0o755)
     installing.attach("claude-code", installing.here("project", str(fake)))
     state, _ = found("claude-code", f"it runs {fake}, which is not a script of punchlist")
-    assert state == "fault"
+    assert state == "problem"
     assert not (tmp_path / "was-run").exists()
 
 
@@ -368,16 +369,16 @@ def test_a_hook_that_is_missing_among_others_is_a_fault() -> None:
     del said["hooks"]["Stop"]
     said["hooks"]["PreToolUse"][0]["hooks"][0]["command"] = "true"
     path.write_text(json.dumps(said))
-    state, mend = found("claude-code", "hooks are missing for you: PreToolUse, Stop")
-    assert (state, mend) == ("fault", "punchlist install claude-code")
+    state, fix = found("claude-code", "hooks are missing for you: PreToolUse, Stop")
+    assert (state, fix) == ("problem", "punchlist install claude-code")
 
 
 def test_settings_that_cannot_be_read_are_a_fault() -> None:
     path = Path.home() / ".gemini" / "settings.json"
     path.parent.mkdir()
     path.write_text("{]")
-    state, mend = found("gemini", f"{path}: line 1, column 2: expected a key in double quotes, or }}, not ']'.")
-    assert (state, mend.startswith("mend the file")) == ("fault", True)
+    state, fix = found("gemini", f"{path}: line 1, column 2: expected a key in double quotes, or }}, not ']'.")
+    assert (state, fix.startswith("fix the file")) == ("problem", True)
 
 
 DENIED = {"permissions": {"allow": ["mcp__punchlist"], "deny": ["mcp__punchlist__plan"]}}
@@ -403,7 +404,7 @@ def test_what_keeps_an_attached_agent_from_working_is_a_fault(
 ) -> None:
     run("install", host)
     changed(file, **more)
-    texts = [check["text"] for check in examined() if check["about"] == host and check["state"] == "fault"]
+    texts = [check["text"] for check in examined() if check["about"] == host and check["state"] == "problem"]
     assert [words in text for text in texts] == ([True] if words else [])
 
 
@@ -417,16 +418,16 @@ def test_a_server_that_an_agent_does_not_trust_or_has_switched_off_is_a_fault() 
         said = json.loads((Path.home() / name).read_text())
         said[key]["punchlist"][flag] = False
         changed(name, **said)
-    assert found("gemini", "drops the tool where it cannot ask")[0] == "fault"
-    assert found("opencode", "the server is switched off")[0] == "fault"
+    assert found("gemini", "drops the tool where it cannot ask")[0] == "problem"
+    assert found("opencode", "the server is switched off")[0] == "problem"
 
 
 def test_hooks_that_codex_has_not_been_told_to_trust_are_a_fault_until_they_are() -> None:
     run("install", "codex")
-    state, mend = found("codex", "Codex skips hooks that you have not trusted: SessionStart, UserPromptSubmit")
-    assert (state, mend) == ("fault", "start codex, and trust them: /hooks")
+    state, fix = found("codex", "Codex skips hooks that you have not trusted: SessionStart, UserPromptSubmit")
+    assert (state, fix) == ("problem", "start codex, and trust them: /hooks")
     trust(Path.home() / ".codex")
-    assert [check["state"] for check in examined() if check["about"] == "codex"] == ["well", "note"]
+    assert [check["state"] for check in examined() if check["about"] == "codex"] == ["ok", "note"]
 
 
 def trust(folder: Path) -> None:
@@ -449,8 +450,8 @@ def test_codex_is_asked_for_approval_mode_and_the_switch_of_hooks() -> None:
     run("install", "codex")
     path = Path.home() / ".codex" / "config.toml"
     path.write_text(path.read_text().replace('"approve"', '"prompt"') + "\n[features]\nhooks = false\n")
-    assert found("codex", "default_tools_approval_mode")[0] == "fault"
-    assert found("codex", "hooks are switched off: features.hooks")[0] == "fault"
+    assert found("codex", "default_tools_approval_mode")[0] == "problem"
+    assert found("codex", "hooks are switched off: features.hooks")[0] == "problem"
 
 
 # --- how it is shown -------------------------------------------------------------------------------------------------
@@ -462,8 +463,8 @@ def test_the_page_groups_checks_and_says_how_to_mend_each() -> None:
     start = lines.index("codex")
     assert lines[start + 1] == "  ✓ Codex is attached for you: server, hooks"
     assert lines[start + 2].startswith("  ! Codex skips hooks")
-    assert lines[start + 3] == "      mend: start codex, and trust them: /hooks"
-    assert lines[-1].endswith(("fault.", "faults."))
+    assert lines[start + 3] == "      fix: start codex, and trust them: /hooks"
+    assert lines[-1].endswith(("problem.", "problems."))
 
 
 def test_the_page_is_shown_where_only_ascii_can_be() -> None:

@@ -130,7 +130,7 @@ def test_the_home_is_no_project(host: str, own_home: Path) -> None:
     os.chdir(own_home)
     said = run("install", host, "--scope", "project", code=1)
     assert said.startswith(
-        f"punchlist: {own_home} is no project: your own settings are there; leave --scope project out"
+        f"punchlist: {own_home} is not a project: your own settings are there; leave --scope project out"
     )
     assert everything(own_home) == {}
     run("install", host)
@@ -143,7 +143,7 @@ def test_the_home_is_no_project(host: str, own_home: Path) -> None:
 
 def test_a_project_whose_settings_a_variable_makes_the_user_s_is_none(work: Path) -> None:
     moved = str(work / ".claude")
-    assert "is no project" in run("install", "claude-code", "--scope", "project", code=1, CLAUDE_CONFIG_DIR=moved)
+    assert "is not a project" in run("install", "claude-code", "--scope", "project", code=1, CLAUDE_CONFIG_DIR=moved)
 
 
 # --- in other places -------------------------------------------------------------------------------------------------

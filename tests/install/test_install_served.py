@@ -31,7 +31,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def faults() -> list[str]:
     """What `doctor` finds wrong with Claude Code."""
     checks = json.loads(commands.run("doctor", "--json").stdout)["checks"]
-    return [one["text"] for one in checks if one["about"] == "claude-code" and one["state"] == "fault"]
+    return [one["text"] for one in checks if one["about"] == "claude-code" and one["state"] == "problem"]
 
 
 def hooks(home: Path) -> dict[str, Any]:

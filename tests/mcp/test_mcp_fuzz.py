@@ -99,7 +99,7 @@ def check_reply(reply: Any, message: Any) -> None:
     assert reply["id"] == (protocol.id_of(message))
     if "error" in reply:
         assert isinstance(reply["error"]["code"], int)
-        assert "a fault of punchlist itself" not in reply["error"]["message"]
+        assert "an error of punchlist itself" not in reply["error"]["message"]
 
 
 @fuzzed

@@ -223,7 +223,7 @@ def test_a_fault_of_our_own_ends_one_request_and_not_the_server() -> None:
     )
     with Raw(command=[sys.executable, "-c", program]) as client:
         error = client.error("tools/call", name="plan", arguments={"add": ["Read"]})
-        assert error == {"code": -32603, "message": "a fault of punchlist itself: KeyError: 'oh'"}
+        assert error == {"code": -32603, "message": "an error of punchlist itself: KeyError: 'oh'"}
         assert client.result("ping") == {}
 
 
@@ -265,7 +265,7 @@ def test_a_fault_of_ours_ends_one_request_and_is_logged(own_home: Path) -> None:
     with Raw(command=[sys.executable, "-c", program]) as client:
         client.greet()
         failed = client.error("tools/call", name="plan", arguments={})
-        assert failed["message"] == "a fault of punchlist itself: ZeroDivisionError: by nothing"
+        assert failed["message"] == "an error of punchlist itself: ZeroDivisionError: by nothing"
         assert client.result("ping") == {}
     assert (own_home / "punchlist" / "hook.log").read_text().endswith(" mcp: ZeroDivisionError: by nothing\n")
 

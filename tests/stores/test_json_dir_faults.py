@@ -320,9 +320,7 @@ def test_the_files_of_a_newer_punchlist_are_left_alone(folder: Path, history_pat
     grown(folder)
     newer = history_path.read_bytes().replace(b'{"version": 1', b'{"version": 2', 1)
     history_path.write_bytes(newer)
-    with pytest.raises(
-        StoreError, match=r"history\.jsonl was written by a newer punchlist; upgrade this one: pip install -U punchlist"
-    ):
+    with pytest.raises(StoreError, match=r"history\.jsonl was written by a newer punchlist; upgrade this one: "):
         add(desk_in(folder), "item 5")
     assert history_path.read_bytes() == newer
     assert texts(add(desk_in(folder, "s2"), "another plan")) == ["another plan"]

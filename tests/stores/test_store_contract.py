@@ -25,6 +25,7 @@ from punchlist.core.diff import Record, diff
 from punchlist.core.errors import Refused, StaleRevision, StoreError
 from punchlist.core.model import DONE, USER, Plan, Reader, SessionState
 from punchlist.core.rules import faults
+from punchlist.local.origin import upgrade_command
 from punchlist.local.settings import load
 from punchlist.stores import Commit, PlanKey, Store, open_store
 from tests.core.plans import HOSTILE, Wish, granted, ids, often, plan_of, plans, texts, wishes
@@ -1018,7 +1019,7 @@ def test_a_file_of_a_newer_version_is_refused_and_left_alone(file: Path) -> None
     open_store(f"sqlite:{file}").close()
     written(file, "PRAGMA user_version=99")
     content = file.read_bytes()
-    assert refusal(file) == f"{file} was written by a newer punchlist; upgrade this one: pip install -U punchlist"
+    assert refusal(file) == f"{file} was written by a newer punchlist; upgrade this one: {upgrade_command()}"
     assert file.read_bytes() == content
 
 

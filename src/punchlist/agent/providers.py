@@ -37,7 +37,6 @@ _GRACE = 5.0  # seconds to let go
 _SILENCE = 300.0  # seconds without a word before a connection is given up
 _STRICT = ("anthropic", "openai")  # whose models can be held to a tool's schema
 _EXAMPLES = "input_examples"  # Anthropic's name for a tool's examples
-_INSTALL = "pip install 'punchlist[agent]'"
 
 
 class Provider:
@@ -147,7 +146,9 @@ def _their_model(kind: str, name: str, base_url: str) -> TheirModel:
         from pydantic_ai.exceptions import UserError
         from pydantic_ai.models import infer_model
     except ModuleNotFoundError as error:
-        raise Refused(f"a model of {kind} needs {error.name}; install it: {_INSTALL}") from None
+        from ..local.origin import extra_command
+
+        raise Refused(f"a model of {kind} needs {error.name}; install it: {extra_command('agent')}") from None
     variable = _KEYS.get(kind, "")
     if variable and not os.environ.get(variable) and not (kind == "openai" and base_url):
         raise Refused(f"a model of {kind} needs a key: put it into the environment as {variable}.")

@@ -9,27 +9,29 @@ from itertools import groupby
 from .. import __version__
 from ..core.render import Line, Span
 from ..core.text import block, counted
-from ..doctor import FAULT, NOTE, WELL, Check
+from ..doctor import NOTE, OK, PROBLEM, Check
 from ..doctor import examine as examined
 from ..local.settings import load
 from . import output
 from .parser import Args
 
-_STYLES = {WELL: "good", NOTE: "now", FAULT: "bad"}
+_STYLES = {OK: "good", NOTE: "now", PROBLEM: "bad"}
 
 
 def doctor(args: Args) -> int:
     """Check everything, and say how to fix what is wrong."""
     settings = load({"store": args.store})
     checks = list(examined(settings))
-    faults = sum(check.state == FAULT for check in checks)
+    problems = sum(check.state == PROBLEM for check in checks)
     if args.json:
-        said = [{**check._asdict(), "mend": check.mend or None} for check in checks]
-        output.say_json({"version": __version__, "python": sys.version.split()[0], "faults": faults, "checks": said})
+        said = [{**check._asdict(), "fix": check.fix or None} for check in checks]
+        output.say_json(
+            {"version": __version__, "python": sys.version.split()[0], "problems": problems, "checks": said}
+        )
     else:
         output.show(_lines(checks))
-        output.say(f"\n{counted(faults, 'fault')}." if faults else "\nall is well.")
-    return 1 if faults else 0
+        output.say(f"\n{counted(problems, 'problem')}." if problems else "\nno problems found.")
+    return 1 if problems else 0
 
 
 def _lines(checks: Iterable[Check]) -> Iterator[Line]:
@@ -41,10 +43,10 @@ def _lines(checks: Iterable[Check]) -> Iterator[Line]:
 
 def _check(check: Check) -> Iterator[Line]:
     glyphs = output.glyphs()
-    mark = {WELL: glyphs.completed, NOTE: "-", FAULT: "!"}[check.state]
+    mark = {OK: glyphs.completed, NOTE: "-", PROBLEM: "!"}[check.state]
     first, *more = block(check.text).splitlines()
     yield Span("  "), Span(mark, _STYLES[check.state]), Span(f" {glyphs.said(first)}")
     for line in more:
         yield (Span(f"      {glyphs.said(line)}", "dim"),)
-    if check.mend:
-        yield (Span(f"      mend: {glyphs.said(block(check.mend))}", ""),)
+    if check.fix:
+        yield (Span(f"      fix: {glyphs.said(block(check.fix))}", ""),)

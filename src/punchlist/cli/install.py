@@ -97,14 +97,16 @@ def short(path: str) -> str:
 
 def _warnings(path: str) -> Iterator[str]:
     if is_passing(path):
-        yield f"{short(path)} is in a cache; once that is emptied, hooks do nothing. Better: pipx install punchlist"
+        from ..local.origin import tool_command
+
+        yield f"{short(path)} is in a cache; once that is emptied, hooks do nothing. Better: {tool_command()}"
 
 
-def _tell_kept(args: Args, edits: Iterable[Edit], mend: str) -> None:
+def _tell_kept(args: Args, edits: Iterable[Edit], advice: str) -> None:
     """What is somebody else's where ours would be."""
     for edit in edits if not args.json else ():
         for place in edit.kept:
-            output.say(f"{short(edit.file)}: {inline(place)} is your own and stays as it is; {mend}")
+            output.say(f"{short(edit.file)}: {inline(place)} is your own and stays as it is; {advice}")
 
 
 def _tell_others(host: str, scopes: Sequence[str]) -> None:

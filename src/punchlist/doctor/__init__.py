@@ -1,4 +1,4 @@
-"""Is everything well? Each check says what it found and, where something is wrong, how to mend it."""
+"""Check everything. Each check says what it found and, if something is wrong, how to fix it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..core.errors import Refused
 from ..local.settings import Settings
 
-WELL, NOTE, FAULT = "well", "note", "fault"
+OK, NOTE, PROBLEM = "ok", "note", "problem"
 OWN, STORE = "punchlist", "store"
 
 
@@ -18,7 +18,7 @@ class Check(NamedTuple):
     about: str  # punchlist, store, or a host
     state: str
     text: str
-    mend: str = ""  # what to do about it
+    fix: str = ""  # what to do about it
 
 
 def examine(settings: Settings) -> Iterator[Check]:
@@ -30,7 +30,7 @@ def examine(settings: Settings) -> Iterator[Check]:
         path = script()
     except Refused as error:
         path = ""
-        yield Check(OWN, FAULT, str(error))
+        yield Check(OWN, PROBLEM, str(error))
     yield from installation.checks(settings, path)
     yield from store.checks(settings.store)
     if path:

@@ -14,7 +14,7 @@ from ..install.apply import groups_of, is_answered, look
 from ..install.parts import command_of, handlers, script_of, within
 from ..install.script import is_ours
 from ..local.settings import attached_dialects
-from . import FAULT, NOTE, WELL, Check
+from . import NOTE, OK, PROBLEM, Check
 
 _ABOUT = {USER: "for you", PROJECT: "in this directory"}
 
@@ -27,7 +27,7 @@ def checks(script: str) -> Iterator[Check]:
         if found:
             yield from found
         elif shutil.which(host.PROGRAM) or os.path.isdir(host.home(here(USER, script))):
-            yield Check(name, NOTE, f"{host.TITLE} is here, and not attached", f"punchlist install {name}")
+            yield Check(name, NOTE, f"{host.TITLE} is on this machine, but not attached", f"punchlist install {name}")
         else:
             absent.append(name)
             continue
@@ -45,9 +45,9 @@ def _attached(name: str, host: Host, script: str) -> Iterator[Check]:
         try:
             yield from _scope(name, host, where, again)
         except Refused as error:
-            yield Check(name, FAULT, str(error), "mend the file: until then the agent cannot read it, either")
+            yield Check(name, PROBLEM, str(error), "fix the file: until then the agent cannot read it, either")
         except OSError as error:
-            yield Check(name, FAULT, f"{error.filename}: {error.strerror}")
+            yield Check(name, PROBLEM, f"{error.filename}: {error.strerror}")
 
 
 def _scope(name: str, host: Host, where: Where, again: str) -> Iterator[Check]:
@@ -55,7 +55,7 @@ def _scope(name: str, host: Host, where: Where, again: str) -> Iterator[Check]:
     there = [(part, text) for part, text, is_there in found if is_there]
     if not there:
         return
-    yield Check(name, WELL, f"{host.TITLE} is attached {_ABOUT[where.scope]}: {_names(there)}")
+    yield Check(name, OK, f"{host.TITLE} is attached {_ABOUT[where.scope]}: {_names(there)}")
     dialect = attached_dialects().get(name)
     if dialect:
         yield Check(
@@ -68,15 +68,15 @@ def _scope(name: str, host: Host, where: Where, again: str) -> Iterator[Check]:
     for place in (place for edit in edits for place in edit.kept):
         yield Check(name, NOTE, f"{place} {_ABOUT[where.scope]} is your own; install and uninstall leave it as it is")
     scripts = {path for part, text in there for path in _scripts(text, part, name)}
-    mend = again if any(edit.is_change for edit in edits) else "name another where it is set: it is your own"
-    yield from _leading(name, scripts, where.script, mend)
+    fix = again if any(edit.is_change for edit in edits) else "name another where it is set: it is your own"
+    yield from _leading(name, scripts, where.script, fix)
     gone = [event for part, text in there if part.kind == "hooks" for event in _gone(text, part, name)]
     if gone:
-        yield Check(name, FAULT, f"hooks are missing {_ABOUT[where.scope]}: {', '.join(gone)}", again)
+        yield Check(name, PROBLEM, f"hooks are missing {_ABOUT[where.scope]}: {', '.join(gone)}", again)
     elif scripts <= {where.script} and any(edit.is_change for edit in edits):
         yield Check(name, NOTE, f"it is not as this version installs it {_ABOUT[where.scope]}", again)
     values = {part.name: look(text, part) for part, text in there if part.kind != "file"}
-    yield from (Check(name, FAULT, words, mend) for words, mend in host.worries(where, values))
+    yield from (Check(name, PROBLEM, words, fix) for words, fix in host.worries(where, values))
 
 
 def _names(parts: list[tuple[Part, str]]) -> str:
@@ -88,9 +88,9 @@ def _leading(name: str, scripts: set[str], script: str, again: str) -> Iterator[
     for path in sorted(scripts - {script}):
         shown = inline(path)
         if not os.path.exists(path):
-            yield Check(name, FAULT, f"it runs {shown}, which is gone; its hooks do nothing", again)
+            yield Check(name, PROBLEM, f"it runs {shown}, which is gone; its hooks do nothing", again)
         elif not is_ours(path):
-            yield Check(name, FAULT, f"it runs {shown}, which is not a script of punchlist", again)
+            yield Check(name, PROBLEM, f"it runs {shown}, which is not a script of punchlist", again)
         else:
             yield Check(
                 name, NOTE, f"it runs the punchlist of another environment, {shown}", f"to use this one: {again}"

@@ -12,8 +12,9 @@ from ..core.text import cut, inline
 from ..local.faults import path as log_path
 from ..local.files import UNBLOCKED
 from ..local.on_off import is_off
+from ..local.origin import upgrade_command
 from ..local.settings import Settings, place
-from . import FAULT, NOTE, OWN, WELL, Check
+from . import NOTE, OK, OWN, PROBLEM, Check
 from .places import hindrance
 from .probe import hook_time, server
 
@@ -24,12 +25,12 @@ _SLOW_HOOK, _SLOW_SERVER = 150, 250  # milliseconds
 
 def checks(settings: Settings, script: str) -> Iterator[Check]:
     python = ".".join(map(str, sys.version_info[:3]))
-    yield Check(OWN, WELL, f"punchlist {__version__}, Python {python}, {script or sys.executable}")
+    yield Check(OWN, OK, f"punchlist {__version__}, Python {python}, {script or sys.executable}")
     if script:
         yield _hook(script, settings.store)
         yield _server(script)
     yield from _bytecode()
-    yield from (Check(OWN, FAULT, fault, "mend it there, or take it out") for fault in settings.faults)
+    yield from (Check(OWN, PROBLEM, problem, "fix it there, or remove it") for problem in settings.faults)
     yield from _off(settings)
     yield from _log()
 
@@ -46,25 +47,24 @@ def _off(settings: Settings) -> Iterator[Check]:
 
 
 def _hook(script: str, url: str) -> Check:
-    took, fault = hook_time(script, url)
-    if fault:
-        mend = f"{sys.executable} -m pip install --force-reinstall punchlist"
-        return Check(OWN, FAULT, f"a hook fails: {fault}", mend)
+    took, problem = hook_time(script, url)
+    if problem:
+        return Check(OWN, PROBLEM, f"a hook fails: {problem}", upgrade_command())
     if took > _SLOW_HOOK:
         is_remote = url.startswith("postgres")
-        mend = "punchlist install claude-code --hooks server" if is_remote else "see whether the disk is slow"
-        return Check(OWN, NOTE, f"a hook takes {took:.0f} ms, which an agent waits for", mend)
-    return Check(OWN, WELL, f"a hook takes {took:.0f} ms")
+        fix = "punchlist install claude-code --hooks server" if is_remote else "see whether the disk is slow"
+        return Check(OWN, NOTE, f"a hook takes {took:.0f} ms, which an agent waits for", fix)
+    return Check(OWN, OK, f"a hook takes {took:.0f} ms")
 
 
 def _server(script: str) -> Check:
     found = server(script)
-    if found.fault:
-        return Check(OWN, FAULT, f"the server does not answer: {found.fault}", f"see what it says: {script} mcp")
+    if found.problem:
+        return Check(OWN, PROBLEM, f"the server does not answer: {found.problem}", f"see what it says: {script} mcp")
     words = f"the server answers in {found.took:.0f} ms, with {', '.join(found.tools) or 'no tool'}"
     if found.took > _SLOW_SERVER:
         return Check(OWN, NOTE, f"{words}; some agents wait for {_SLOW_SERVER} ms only", "try again with less load")
-    return Check(OWN, WELL, words)
+    return Check(OWN, OK, words)
 
 
 def _bytecode() -> Iterator[Check]:
@@ -76,14 +76,14 @@ def _bytecode() -> Iterator[Check]:
     missing = [path for path in ours if path.endswith(".py") and not os.path.exists(cache_from_source(path))]
     if missing:
         why = "PYTHONDONTWRITEBYTECODE is set" if sys.dont_write_bytecode else f"{root} cannot be written"
-        mend = f"{sys.executable} -m compileall -q {root}"
-        yield Check(OWN, NOTE, f"hooks start slowly: there is no byte-code ({why})", mend)
+        fix = f"{sys.executable} -m compileall -q {root}"
+        yield Check(OWN, NOTE, f"hooks start slowly: there is no byte-code ({why})", fix)
     else:
-        yield Check(OWN, WELL, "byte-code is there")
+        yield Check(OWN, OK, "byte-code is there")
 
 
 def _log() -> Iterator[Check]:
-    """The last faults of hooks."""
+    """The last errors of hooks."""
     path = log_path()
     try:
         with open(os.open(path, os.O_RDONLY | UNBLOCKED), "rb") as file:
@@ -92,15 +92,15 @@ def _log() -> Iterator[Check]:
     except (FileNotFoundError, NotADirectoryError):
         lines = []
     except OSError as error:
-        yield Check(OWN, FAULT, f"{path} cannot be read: {error.strerror}", f"chmod 600 {shlex.quote(path)}")
+        yield Check(OWN, PROBLEM, f"{path} cannot be read: {error.strerror}", f"chmod 600 {shlex.quote(path)}")
         return
-    why, mend = hindrance(path)
+    why, fix = hindrance(path)
     if why:
-        yield Check(OWN, FAULT, f"what fails cannot be noted in {path}: {why}", mend)
+        yield Check(OWN, PROBLEM, f"errors cannot be logged in {path}: {why}", fix)
     elif not lines:
-        yield Check(OWN, WELL, "nothing has failed unnoticed")
+        yield Check(OWN, OK, "no errors logged")
     if not lines:
         return
     last = "".join(f"\n{cut(inline(line), 300)}" for line in lines[-_LINES:])
-    mend = f"when that is mended: rm {shlex.quote(path)}"
-    yield Check(OWN, NOTE, f"something has failed unnoticed; the last lines of {path}:{last}", mend)
+    fix = f"when that is fixed: rm {shlex.quote(path)}"
+    yield Check(OWN, NOTE, f"errors were logged; the last lines of {path}:{last}", fix)

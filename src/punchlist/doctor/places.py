@@ -11,7 +11,7 @@ ELSEWHERE = "name a folder that you can write: XDG_STATE_HOME"
 
 
 def hindrance(path: str, elsewhere: str = ELSEWHERE) -> tuple[str, str]:
-    """What keeps a file from being written or made, and how to mend that; nothing if it can be."""
+    """What keeps a file from being written or made, and how to fix that; nothing if it can be."""
     folder = nearest(os.path.dirname(path))
     if not os.path.isdir(folder):
         return f"{folder} is not a directory", elsewhere

@@ -39,7 +39,7 @@ class Answer(NamedTuple):
 
     tools: tuple[str, ...] = ()
     took: float = 0.0  # milliseconds from its start
-    fault: str = ""
+    problem: str = ""
 
 
 def hook_time(script: str, url: str) -> tuple[float, str]:
@@ -79,7 +79,7 @@ def server(script: str) -> Answer:
     try:
         process = subprocess.Popen([script, "mcp"], stdin=pipe, stdout=pipe, stderr=pipe)
     except OSError as error:
-        return Answer(fault=inline(str(error)))
+        return Answer(problem=inline(str(error)))
     clock = threading.Timer(_PATIENCE, process.kill)
     clock.start()
     try:
@@ -89,7 +89,7 @@ def server(script: str) -> Answer:
             words = _last(process.stderr.read()) if process.stderr else ""
     finally:
         clock.cancel()
-    return answer or Answer(fault=words or f"it ended with exit code {process.returncode}")
+    return answer or Answer(problem=words or f"it ended with exit code {process.returncode}")
 
 
 def _asked(given: IO[bytes] | None, told: IO[bytes] | None, start: float) -> Answer | None:
@@ -120,7 +120,7 @@ def _answer(message: dict[str, Any], took: float) -> Answer:
     result = message.get("result")
     tools = result.get("tools") if isinstance(result, dict) else None
     if not isinstance(tools, list):
-        return Answer(fault=cut(inline(json.dumps(message.get("error"))), 200))
+        return Answer(problem=cut(inline(json.dumps(message.get("error"))), 200))
     return Answer(tuple(inline(str(tool.get("name"))) for tool in tools if isinstance(tool, dict)), took)
 
 

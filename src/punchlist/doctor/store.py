@@ -1,22 +1,22 @@
-"""The store: does it open, is it ours, whole, private and on a disk of this machine?"""
+"""The store: does it open, is it ours, intact, private and on a disk of this machine?"""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sqlite3
-import sys
 from collections.abc import Iterator
 
 from ..core.errors import StoreError
 from ..core.text import inline
+from ..local.origin import upgrade_command
 from ..stores import masked, open_store
-from . import FAULT, NOTE, STORE, WELL, Check
+from . import NOTE, OK, PROBLEM, STORE, Check
 from .places import ELSEWHERE, hindrance
 
 _LARGE = 200 * 1024 * 1024
 _SERVER = "see that the server runs, and takes this user at this address; or name another store: PUNCHLIST_STORE=..."
-_MENDS = {
+_FIXES = {
     "json": "see that you may write there, or name another directory: PUNCHLIST_STORE=json:DIR",
     "postgresql": _SERVER,
     "postgres": _SERVER,
@@ -42,22 +42,22 @@ def _opened(url: str) -> Iterator[Check]:
         store.plans(1)
         store.close()
     except StoreError as error:
-        mend = _MENDS.get(url.partition(":")[0], "name a store that there is: PUNCHLIST_STORE=sqlite:PATH")
-        yield Check(STORE, FAULT, inline(str(error)), mend)
+        fix = _FIXES.get(url.partition(":")[0], "name a store that there is: PUNCHLIST_STORE=sqlite:PATH")
+        yield Check(STORE, PROBLEM, inline(str(error)), fix)
     else:
-        yield Check(STORE, WELL, f"{inline(masked(url))} opens")
+        yield Check(STORE, OK, f"{inline(masked(url))} opens")
 
 
 def _file(path: str) -> Iterator[Check]:
-    why, mend = hindrance(path, f"{ELSEWHERE}, or a file: PUNCHLIST_STORE=sqlite:PATH")
+    why, fix = hindrance(path, f"{ELSEWHERE}, or a file: PUNCHLIST_STORE=sqlite:PATH")
     if not os.path.exists(path):
-        found = Check(STORE, WELL, f"{path} will be made with the first plan")
-        yield Check(STORE, FAULT, f"{path} cannot be made: {why}", mend) if why else found
+        found = Check(STORE, OK, f"{path} will be created with the first plan")
+        yield Check(STORE, PROBLEM, f"{path} cannot be created: {why}", fix) if why else found
         yield from _place(os.path.dirname(path))
         return
     yield from _contents(path)
     if why:
-        yield Check(STORE, FAULT, f"nothing can be stored in {path}: {why}", mend)
+        yield Check(STORE, PROBLEM, f"nothing can be stored in {path}: {why}", fix)
     yield from _private(path)
     yield from _place(path)
     size = os.path.getsize(path)
@@ -78,23 +78,25 @@ def _contents(path: str) -> Iterator[Check]:
         finally:
             db.close()
     except sqlite3.Error as error:
-        yield Check(STORE, FAULT, f"{path} cannot be read: {error}", remedy(path) if is_damage(error) else "")
+        yield Check(STORE, PROBLEM, f"{path} cannot be read: {error}", remedy(path) if is_damage(error) else "")
         return
     if version > VERSION:
-        mend = f"{sys.executable} -m pip install -U punchlist"
-        yield Check(STORE, FAULT, f"{path} was written by a newer punchlist (form {version}, not {VERSION})", mend)
+        words = f"{path} was written by a newer punchlist (form {version}, not {VERSION})"
+        yield Check(STORE, PROBLEM, words, upgrade_command())
     elif state != "ok":
-        yield Check(STORE, FAULT, f"{path} is damaged: {inline(str(state))}", remedy(path))
+        yield Check(STORE, PROBLEM, f"{path} is damaged: {inline(str(state))}", remedy(path))
     else:
         later = "" if version == VERSION else "; it is brought up to date when it is next written"
-        yield Check(STORE, WELL, f"{path}: form {version}, {_size(os.path.getsize(path))}, whole{later}")
+        yield Check(STORE, OK, f"{path}: form {version}, {_size(os.path.getsize(path))}, intact{later}")
 
 
 def _private(path: str) -> Iterator[Check]:
     mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0
     if mode & 0o077 and os.name != "nt":
         right = "700" if os.path.isdir(path) else "600"
-        yield Check(STORE, FAULT, f"{path} can be read by others (mode {mode:o})", f"chmod {right} {shlex.quote(path)}")
+        yield Check(
+            STORE, PROBLEM, f"{path} can be read by others (mode {mode:o})", f"chmod {right} {shlex.quote(path)}"
+        )
 
 
 def _place(path: str) -> Iterator[Check]:

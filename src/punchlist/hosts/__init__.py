@@ -1,4 +1,4 @@
-"""Agents that exist: their hook events in, our answers out. A hook never gets in the way: any fault is silence."""
+"""Agents that exist: their hook events in, our answers out. A hook never gets in the way: any error is silence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from ..core._typing import Any
 from ..desk import delivery
 
-VALUED = ("store", "plan", "session", "agent")  # options that stand before a value
+VALUED = ("store", "plan", "session", "agent")  # options that come before a value
 PATHS = {
     "claude-code": "punchlist.hosts.claude_code",
     "codex": "punchlist.hosts.codex",
@@ -60,7 +60,7 @@ def heard(fields: Any, client: str) -> str | None:
 
 
 def _read(argv: list[str]) -> tuple[str, dict[str, str]]:
-    """The host, and the options that stand before or after it."""
+    """The host, and the options before or after it."""
     words = iter(argv)
     named: list[str] = []
     flags: dict[str, str] = {}

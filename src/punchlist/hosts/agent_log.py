@@ -27,7 +27,7 @@ class Log(NamedTuple):
     """How the log of an agent is read: a line of JSON for each entry."""
 
     message: Callable[[dict[str, Any]], dict[str, Any]]  # an entry as a message
-    cut: str  # how what stands in the user's name begins, where the user has interrupted it
+    cut: str  # how what is in the user's name begins, where the user has interrupted it
     asking: tuple[str, ...] = ()  # the tools with which it puts a question to the user
     refusals: tuple[str, ...] = ()  # words in the result of a call that the user has not permitted
     command: str = ""  # how a command begins that the user typed at its prompt, and that it answers
@@ -101,7 +101,7 @@ def _is_after_command(messages: list[dict[str, Any]], command: str) -> bool:
 
 
 def _parts(entry: dict[str, Any]) -> list[Any] | None:
-    """What stands in a message of the user; None for one of somebody else."""
+    """What is in a message of the user; None for one of somebody else."""
     message = entry.get("message")
     inner: dict[str, Any] = message if isinstance(message, dict) else entry
     if "user" not in (entry.get("type"), inner.get("role")):

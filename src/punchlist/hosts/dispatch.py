@@ -144,7 +144,7 @@ _SET_IN_SHELL = {"codex": "CODEX_SESSION_ID", "goose": "AGENT_SESSION_ID", "oh-m
 def _is_typed(event: Event, host: Host, told: str) -> bool:
     """Whether this was typed in the shell of an agent: its environment is that of a shell, or a shell above runs a
     command that a hook has seen. `told` is the session as the event names it. It keeps an agent from posing as the
-    user, and is no wall: whoever runs programs as you can do what you can. In doubt, it is an event of a hook."""
+    user, and is not a wall: whoever runs programs as you can do what you can. In doubt, it is an event of a hook."""
     sign, own = _IN_SHELL.get(host.name, ("", ""))
     if sign and os.environ.get(sign) and not os.environ.get(own):
         return True

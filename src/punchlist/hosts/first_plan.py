@@ -17,7 +17,7 @@ _LARGEST = 200  # bytes of a note
 
 def adopt(desk: Desk, named: str, *, deaf: bool) -> bool:
     """Give a session that starts the plan that is meant for it, and return whether it got one. `named` is the plan that
-    the environment names. `deaf`: the model is told nothing now, so it has heard of nothing."""
+    the environment names. `deaf`: the model is told nothing now, so it was told nothing."""
     if named and desk.plan.id != named and desk.store.load(named) is not None:
         return _take(desk, named, deaf=deaf)
     if desk.plan.id:

@@ -43,7 +43,7 @@ class Host(Protocol):
         """The folder with the user's settings of this host."""
 
     def worries(self, where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """What keeps an attached host from working, and how to mend it. `there` is what stands in its files now."""
+        """What keeps an attached host from working, and how to fix it. `there` is what is in its files now."""
 
 
 class Edit(NamedTuple):
@@ -83,7 +83,7 @@ def attach(name: str, where: Where, without: Sequence[str] = (), *, dry: bool = 
     _require_known(without, parts)
     if is_own(name, where):
         raise Refused(
-            f"{where.project} is no project: your own settings are there; "
+            f"{where.project} is not a project: your own settings are there; "
             "leave --scope project out to attach for you, or change to the directory of a project."
         )
     if not dry and (prepare := getattr(host_of(name), "prepare", None)):

@@ -29,7 +29,7 @@ _ANY = f"/@/{NAME}"  # a script that stands for all
 
 def added(text: str, parts: Sequence[Part], host: str, script: str, before: str | None = None) -> str:
     """The text with all parts in it; the same text if they were in it. `before` is the text without what is ours, if
-    that is known: what stands in it is not ours, and is left alone."""
+    that is known: what is in it is not ours, and is left alone."""
     for part in parts:
         text = _ADDED[part.kind](text, part, host, script, before)
     return text
@@ -37,7 +37,7 @@ def added(text: str, parts: Sequence[Part], host: str, script: str, before: str 
 
 def stripped(text: str, parts: Sequence[Part], host: str, before: str | None) -> str:
     """The text without what is ours. `before` is how it was when we came, if that is known: objects and lists that are
-    empty again are written as they were then, and go if they were not there; and what stands in it is not ours."""
+    empty again are written as they were then, and go if they were not there; and what is in it is not ours."""
     for part in parts:
         text = _STRIPPED[part.kind](text, part, host, before)
     return text
@@ -59,12 +59,12 @@ def is_sure(text: str, part: Part, host: str) -> bool:
 
 
 def kept(text: str, parts: Sequence[Part], host: str, before: str | None) -> list[str]:
-    """The places where somebody else's words run ours, or stand where ours would."""
+    """The places where somebody else's words run ours, or are where ours would be."""
     return [place for part in parts for place in _KEPT[part.kind](text, part, host, before)]
 
 
 def missed(text: str, parts: Sequence[Part], host: str) -> list[str]:
-    """The places where somebody else's status line stands that ours cannot be put behind."""
+    """The places where there is somebody else's status line that ours cannot be put behind."""
     lines = [(part, look(text, part)) for part in parts if part.kind == "line"]
     return [_place(part) for part, there in lines if there is not None and not is_line(there, host)]
 
@@ -75,7 +75,7 @@ def is_nothing(text: str) -> bool:
 
 
 def look(text: str, part: Part) -> Any:
-    """What stands at a part's place in a file; none if nothing does."""
+    """What is at a part's place in a file; none if nothing does."""
     form = _form(part)
     if form == "yaml":
         return edit_yaml.read(text, _pair(part))
@@ -122,7 +122,7 @@ def _strip_entry(text: str, part: Part, host: str, before: str | None) -> str:
         return _ended_like(edit_yaml.remove(text, _pair(part), and_block=mine), before)
     if form == "toml":
         return _ended_like(edit_toml.remove(text, part.path), before)
-    while _is_entry(text, part, before):  # a key may stand there twice
+    while _is_entry(text, part, before):  # a key may be there twice
         text = edit_json.remove(text, part.path)
     return _pruned(text, part.path[:-1], before)
 
@@ -172,7 +172,7 @@ def groups_of(wanted: Any) -> list[dict[str, Any]]:
 
 
 def is_answered(groups: Any, wanted: Any, host: str) -> bool:
-    """Whether somebody's own hook runs ours at all that we would hear of."""
+    """Whether somebody's own hook runs ours for every event that we would handle."""
     matchers = ("", "*", None, groups_of(wanted)[0].get("matcher"))
     mine = [entry for entry in _groups(groups) if entry.get("matcher") in matchers]
     return any(runs_hook(handler, host) for entry in mine for handler in entry["hooks"])

@@ -40,7 +40,7 @@ class Child(NamedTuple):
     start: int
     key: str  # nothing in an array
     node: Node
-    comma: int  # where the comma behind it stands; -1 if there is none
+    comma: int  # where the comma behind it is; -1 if there is none
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ def _ends_in_line_comment(gap: str) -> bool:
 
 
 def _insert(text: str, root: Node, box: Node, key: str | None, new: Any) -> str:
-    """One more child at the end of an object or array, behind the comments that stand there."""
+    """One more child at the end of an object or array, behind the comments that are there."""
     last = box.children[-1] if box.children else None
     after = (last.comma + 1 if last.comma >= 0 else last.node.end) if last else box.start + 1
     at = _behind_comments(text, after, box.end - 1)
@@ -288,7 +288,7 @@ def _is_many(text: str, box: Node) -> bool:
 
 
 def _may_be_many(text: str, root: Node, box: Node) -> bool:
-    """Whether an empty object may spread over lines: not inside one that stands on one line."""
+    """Whether an empty object may spread over lines: not inside one that is on one line."""
     node = root
     while node.start != box.start:
         if not _is_many(text, node):

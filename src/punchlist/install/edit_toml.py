@@ -38,7 +38,7 @@ def read(text: str) -> dict[str, Any]:
 
 
 def put(text: str, path: tuple[str, ...], table: dict[str, Any]) -> str:
-    """The text with this table: appended, or each key of it that differs changed where it stands."""
+    """The text with this table: appended, or each key of it that differs changed in place."""
     before = read(text)
     there = _look(before, path)
     if there is None:
@@ -125,7 +125,7 @@ def _changed(text: str, path: tuple[str, ...], values: dict[str, Any]) -> str:
 
 
 def _spans(text: str, path: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Where the statements of a table and of those below it stand, each run of them as one."""
+    """Where the statements of a table and of those below it are, each run of them as one."""
     spans: list[tuple[int, int]] = []
     previous = False
     for one in _statements(text):

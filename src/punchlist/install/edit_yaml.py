@@ -30,7 +30,7 @@ class _Block(NamedTuple):
     start: int
     end: int
     indent: int  # of the name
-    given: str  # what stands behind the name on its line
+    given: str  # what follows the name on its line
 
 
 def read(text: str, path: tuple[str, str]) -> Any:

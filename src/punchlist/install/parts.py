@@ -173,7 +173,7 @@ def _words(command: str) -> list[str]:
 
 
 def handlers(hooks: Any, host: str) -> Iterator[tuple[str, int, int]]:
-    """Where our hooks stand among those of a settings file: event, group, number in it."""
+    """Where our hooks are among those of a settings file: event, group, number in it."""
     for event, groups in hooks.items() if isinstance(hooks, dict) else ():
         for group, entry in enumerate(groups if isinstance(groups, list) else ()):
             inside = entry.get("hooks") if isinstance(entry, dict) else None
@@ -183,7 +183,7 @@ def handlers(hooks: Any, host: str) -> Iterator[tuple[str, int, int]]:
 
 
 def within(found: Any, *path: str) -> Any:
-    """What stands at a path of keys; none if nothing does, or if something on the way is of another kind."""
+    """What is at a path of keys; none if nothing does, or if something on the way is of another kind."""
     for step in path:
         found = found.get(step) if isinstance(found, dict) else None
     return found

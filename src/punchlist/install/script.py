@@ -19,8 +19,9 @@ def script() -> str:
     for path in (os.path.abspath(sys.argv[0]), *(os.path.join(folder, name) for folder in folders if folder)):
         if is_ours(path):
             return _usable(path)
-    mend = f"{sys.executable} -m pip install {NAME}"
-    raise Refused(f"there is no script {name} beside {sys.executable}; install it there: {mend}")
+    from ..local.origin import reinstall_command
+
+    raise Refused(f"there is no script {name} beside {sys.executable}; install it there: {reinstall_command()}")
 
 
 def is_ours(path: str) -> bool:

@@ -24,5 +24,5 @@ def _is(message: Any, id: protocol.Id) -> bool:
 def _read(line: Line) -> Any:
     try:
         return protocol.read(line)
-    except protocol.Fault:
+    except protocol.ProtocolError:
         return None

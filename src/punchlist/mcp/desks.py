@@ -14,7 +14,7 @@ from ..local.settings import Settings
 from ..stores import PlanKey, Store
 from .callers import Callers, place_of
 
-_MOST = 64  # desks that are kept at hand
+_MOST = 64  # desks that are kept open
 
 
 class Desks:

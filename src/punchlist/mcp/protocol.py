@@ -34,7 +34,7 @@ Message = dict[str, Any]
 Id = str | int
 
 
-class Fault(Exception):
+class ProtocolError(Exception):
     """A request that cannot be answered, as JSON-RPC says it."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
@@ -54,31 +54,33 @@ class Request(NamedTuple):
 
 
 def read(line: bytes | TooLong) -> Any:
-    """What a line says. Raises Fault."""
+    """Return what a line says. Raises `ProtocolError`."""
     if isinstance(line, TooLong):
-        raise Fault(INVALID_REQUEST, f"a message of {line.size} bytes is too long; {line.longest} are the most.")
+        raise ProtocolError(
+            INVALID_REQUEST, f"a message of {line.size} bytes is too long; {line.longest} are the most."
+        )
     try:
         return _DECODER.decode(line.decode("utf-8-sig"))
     except RecursionError:
-        raise Fault(PARSE_ERROR, "the message is nested too deeply.") from None
+        raise ProtocolError(PARSE_ERROR, "the message is nested too deeply.") from None
     except ValueError as error:
-        raise Fault(PARSE_ERROR, f"the message is no JSON in UTF-8: {cut(inline(str(error)), 200)}.") from None
+        raise ProtocolError(PARSE_ERROR, f"the message is not JSON in UTF-8: {cut(inline(str(error)), 200)}.") from None
 
 
 def understood(message: Any) -> Request | None:
-    """The request in a message; none, if it answers something. Raises Fault."""
+    """The request in a message; none, if it answers something. Raises `ProtocolError`."""
     if not isinstance(message, dict):
-        raise Fault(INVALID_REQUEST, "a message must be an object.")
+        raise ProtocolError(INVALID_REQUEST, "a message must be an object.")
     method = message.get("method")
     if method is None and ("result" in message or "error" in message):
         return None
     if message.get("jsonrpc") != "2.0" or not isinstance(method, str):
-        raise Fault(INVALID_REQUEST, 'a request must have "jsonrpc": "2.0" and a method.')
+        raise ProtocolError(INVALID_REQUEST, 'a request must have "jsonrpc": "2.0" and a method.')
     if "id" in message and id_of(message) is None:
-        raise Fault(INVALID_REQUEST, "the id of a request must be a string or an integer.")
+        raise ProtocolError(INVALID_REQUEST, "the id of a request must be a string or an integer.")
     params = message.get("params")
     if not isinstance(params, dict | None):
-        raise Fault(INVALID_PARAMS, "params must be an object.")
+        raise ProtocolError(INVALID_PARAMS, "params must be an object.")
     params = params or {}
     meta = params.get("_meta")
     meta = meta if isinstance(meta, dict) else {}
@@ -112,9 +114,9 @@ def succeeded(request: Request, result: Message) -> Message:
     return {"jsonrpc": "2.0", "id": request.id, "result": result}
 
 
-def failed(id: Id | None, fault: Fault) -> Message:
-    data = {} if fault.data is None else {"data": fault.data}
-    return {"jsonrpc": "2.0", "id": id, "error": {"code": fault.code, "message": str(fault), **data}}
+def failed(id: Id | None, error: ProtocolError) -> Message:
+    data = {} if error.data is None else {"data": error.data}
+    return {"jsonrpc": "2.0", "id": id, "error": {"code": error.code, "message": str(error), **data}}
 
 
 def notification(method: str, subscription: Id | None = None, **params: Any) -> Message:
@@ -134,17 +136,19 @@ def written(message: Message | list[Message]) -> bytes:
 
 
 def _is_stateless(meta: dict[str, Any]) -> bool:
-    """Whether a request is of the newer era. Raises Fault if it is, and does not bring what it must."""
+    """Whether a request is of the newer era. Raises `ProtocolError` if it is and lacks what it must have."""
     if VERSION_KEY not in meta:
         return False
     version = meta[VERSION_KEY]
     if not isinstance(version, str):
-        raise Fault(INVALID_PARAMS, f"params._meta[{VERSION_KEY!r}] must be a string.")
+        raise ProtocolError(INVALID_PARAMS, f"params._meta[{VERSION_KEY!r}] must be a string.")
     if CAPABILITIES_KEY not in meta:
-        raise Fault(INVALID_PARAMS, f"params._meta[{CAPABILITIES_KEY!r}] is missing.")
+        raise ProtocolError(INVALID_PARAMS, f"params._meta[{CAPABILITIES_KEY!r}] is missing.")
     if version not in STATELESS:
         supported = {"supported": list(STATELESS), "requested": version}
-        raise Fault(UNSUPPORTED_VERSION, f"protocol version {cut(inline(version), 40)!r} is not supported.", supported)
+        raise ProtocolError(
+            UNSUPPORTED_VERSION, f"protocol version {cut(inline(version), 40)!r} is not supported.", supported
+        )
     return True
 
 

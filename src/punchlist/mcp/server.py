@@ -17,12 +17,12 @@ from . import protocol
 from .callers import Callers, host_of
 from .desks import Desks
 from .offers import Offer, offered_now
-from .protocol import Fault, Id, Message, Request
+from .protocol import Id, Message, ProtocolError, Request
 from .transport import Line, TooLong
 
 _SUBSCRIPTIONS = 64  # of one client
 _BATCH = 1000  # messages on one line
-_LOOKS = 1.0  # seconds between looks at what is offered, while somebody wants to hear of it
+_LOOKS = 1.0  # seconds between looks at what is offered, while somebody wants to know
 _CHANGED = "notifications/tools/list_changed"
 _CAPABILITIES: Message = {"tools": {"listChanged": True}}
 _ADDITION = "wait_for_previous"
@@ -75,7 +75,7 @@ class Server:
         """What to say to a line, whatever is in it."""
         try:
             return self._answers(line)
-        except Fault as fault:
+        except ProtocolError as fault:
             return [protocol.failed(protocol.id_within(line) if isinstance(line, TooLong) else None, fault)]
         except Exception as error:
             return [protocol.failed(None, _of_ours(error))]
@@ -85,9 +85,11 @@ class Server:
         if not isinstance(message, list):
             return [*self._replies(message)]
         if not message:
-            raise Fault(protocol.INVALID_REQUEST, "a batch must not be empty.")
+            raise ProtocolError(protocol.INVALID_REQUEST, "a batch must not be empty.")
         if len(message) > _BATCH:
-            raise Fault(protocol.INVALID_REQUEST, f"a batch of {len(message)} is too long; {_BATCH} are the most.")
+            raise ProtocolError(
+                protocol.INVALID_REQUEST, f"a batch of {len(message)} is too long; {_BATCH} are the most."
+            )
         replies = [reply for one in message for reply in self._replies(one)]
         return [replies] if replies else []
 
@@ -129,7 +131,7 @@ class Server:
                 self._take_dialect(self._client_of(request))
             result = self._method(request.method)(request)
             return [self._begun(request) if result is None else protocol.succeeded(request, result)]
-        except Fault as error:
+        except ProtocolError as error:
             fault = error
         except Exception as error:
             fault = _of_ours(error)
@@ -147,7 +149,9 @@ class Server:
         found = self._methods.get(name)
         if found is None:
             known = ", ".join(self._methods)
-            raise Fault(protocol.METHOD_NOT_FOUND, f"no method {cut(inline(name), 60)!r}; the methods are {known}.")
+            raise ProtocolError(
+                protocol.METHOD_NOT_FOUND, f"no method {cut(inline(name), 60)!r}; the methods are {known}."
+            )
         return found
 
     # --- methods -----------------------------------------------------------------------------------------------------
@@ -192,7 +196,7 @@ class Server:
 
     def _list(self, request: Request) -> Message:
         if request.params.get("cursor") is not None:
-            raise Fault(protocol.INVALID_PARAMS, "there is no such cursor; all tools are on one page.")
+            raise ProtocolError(protocol.INVALID_PARAMS, "there is no such cursor; all tools are on one page.")
         tools = self._offered()
         self._known = [tool.name for tool in tools]
         write = with_output if self._wants_data(request) else WRITERS["mcp"]
@@ -201,7 +205,7 @@ class Server:
     def _call(self, request: Request) -> Message:
         name = request.params.get("name")
         if not isinstance(name, str):
-            raise Fault(protocol.INVALID_PARAMS, "params.name must be a string: the name of a tool.")
+            raise ProtocolError(protocol.INVALID_PARAMS, "params.name must be a string: the name of a tool.")
         if name == _HOOK and self._hook is not None:
             said = self._hook(request.params.get("arguments"), host_of(self._client_of(request)))
             if said is not None:
@@ -209,7 +213,7 @@ class Server:
         names = [tool.name for tool in self._dialect.tools]
         if name not in names:
             known = ", ".join(names)
-            raise Fault(protocol.INVALID_PARAMS, f"no tool {cut(inline(name), 60)!r}; the tools are {known}.")
+            raise ProtocolError(protocol.INVALID_PARAMS, f"no tool {cut(inline(name), 60)!r}; the tools are {known}.")
         reply = self._carried_out(request, name)
         answer: Message = {"content": [{"type": "text", "text": reply.text}], "isError": reply.is_error}
         if self._wants_data(request) and not reply.is_error and self._promises_data(name):
@@ -228,10 +232,10 @@ class Server:
         """Open a subscription. Its answer comes when it ends; what is said now is that it has begun."""
         _must_be_stateless(request)
         if not isinstance(request.params.get("notifications"), dict):
-            raise Fault(protocol.INVALID_PARAMS, "params.notifications must be an object.")
+            raise ProtocolError(protocol.INVALID_PARAMS, "params.notifications must be an object.")
         if request.id is None or request.id in self._subscriptions or len(self._subscriptions) >= _SUBSCRIPTIONS:
             words = f"a subscription needs an id of its own, and {_SUBSCRIPTIONS} are the most."
-            raise Fault(protocol.INVALID_REQUEST, words)
+            raise ProtocolError(protocol.INVALID_REQUEST, words)
         if _wants_tools(request):
             self._subscriptions.append(request.id)
             self._remember()
@@ -285,7 +289,7 @@ class Server:
     def _decided(self) -> tuple[Tool, ...] | None:
         try:
             return () if self._is_off else self._offer(self._dialect, self._session, self._desk)
-        except Exception:  # a store that is out of reach, or a fault of ours
+        except Exception:  # a store that is out of reach, or an error of ours
             return None
 
     def _desk(self) -> Desk:
@@ -318,13 +322,13 @@ def _with_list(desk: Desk, reply: Reply) -> Reply:
     return reply._replace(text=f"{reply.text}\n{listed}")
 
 
-def _of_ours(error: Exception) -> Fault:
-    """A fault of ours ends one request, not the server."""
+def _of_ours(error: Exception) -> ProtocolError:
+    """An error of ours ends one request, not the server."""
     from ..local.faults import log
 
     log("mcp", error)
     words = f"{type(error).__name__}: {cut(inline(str(error)), 300)}"
-    return Fault(protocol.INTERNAL_ERROR, f"a fault of punchlist itself: {words}")
+    return ProtocolError(protocol.INTERNAL_ERROR, f"an error of punchlist itself: {words}")
 
 
 def _name_of(client: Any) -> str:
@@ -338,7 +342,7 @@ def _experimental(capabilities: Any) -> Message:
 
 
 def _without_additions(args: Any) -> Any:
-    """The arguments that are meant for a tool. Gemini CLI offers its model one more with each, and sends it on."""
+    """The arguments that are meant for a tool. Gemini CLI offers its model one more with each, and passes it on."""
     return {name: args[name] for name in args if name != _ADDITION} if isinstance(args, dict) else args
 
 
@@ -348,7 +352,7 @@ def _wants_tools(request: Request) -> bool:
 
 def _must_be_stateless(request: Request) -> None:
     if not request.stateless:
-        raise Fault(protocol.INVALID_PARAMS, f"params._meta[{protocol.VERSION_KEY!r}] is missing.")
+        raise ProtocolError(protocol.INVALID_PARAMS, f"params._meta[{protocol.VERSION_KEY!r}] is missing.")
 
 
 def _is_withdrawn(name: str, known: tuple[Tool, ...], offered: tuple[Tool, ...]) -> bool:

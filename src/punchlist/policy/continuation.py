@@ -80,8 +80,8 @@ def prompted(pace: SessionState, revision: int, *, waiting: str = "", going: boo
 
 
 def noticed(pace: SessionState, call: str) -> SessionState:
-    """The pace after a call that changed something. One that was made lately is no progress, nor are several in
-    turns."""
+    """The pace after a call that changed something. One that was made lately is not progress, and neither
+    are several in turns."""
     known, call = pace.lately.split(), "".join(call.split())
     if call in known:
         return pace

@@ -32,7 +32,7 @@ class Tally(NamedTuple):
 def tally(
     entries: Iterable[object], tools: Sequence[str], asking: Sequence[str] = (), refusals: Sequence[str] = ()
 ) -> Tally:
-    """Fold a conversation, oldest entry first, in constant memory. What is no message is passed over, and what a
+    """Fold a conversation, oldest entry first, in constant memory. What is not a message is skipped, and what a
     sub-agent said in between. `asking`: tools that put a question to the user; `refusals`: words in the result of a
     call that was not permitted."""
     heard = _Heard(tools, asking, refusals)

@@ -14,7 +14,7 @@ _ENDS = str.maketrans(dict.fromkeys('.,;:!?…()"—–\n', "|"))  # of clauses
 
 
 def each(heads: str, tails: str) -> tuple[str, ...]:
-    """Every head with every tail; `|` stands between them."""
+    """Every head with every tail; with `|` between them."""
     return tuple([f"{head} {tail}" for head in heads.split("|") for tail in tails.split("|")])
 
 
@@ -145,7 +145,7 @@ def without_code(text: str) -> list[str]:
 
 
 def clauses(text: str) -> list[str]:
-    """What stands between the marks of a text, as words."""
+    """What is between the marks of a text, as words."""
     found = [plain(clause) for clause in text.translate(_ENDS).split("|")]
     return [clause for clause in found if clause.strip()]
 
@@ -225,7 +225,7 @@ def _lead(lines: list[str]) -> list[str]:
 
 
 def _options(lines: list[str]) -> int:
-    """How many lines at the end are a list: what there is to choose from stands below a question."""
+    """How many lines at the end are a list: the choices are below a question."""
     count = 0
     while count < len(lines) and _is_option(lines[-1 - count]):
         count += 1

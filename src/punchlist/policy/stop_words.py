@@ -21,13 +21,13 @@ def _spoken(text: str) -> tuple[str, ...]:
     return tuple(plain(phrase).strip() for phrase in text.split("|"))
 
 
-# May stand before a word that stops.
+# May come before a word that stops.
 _FILLERS = _words("""
     please pls plz ok okay no nope hey actually oh hmm uh um well so just now and but then alright right sorry yes yeah
     first can could would you should must let's lets i we want need to will said told that's thats that is it's its may
     claude codex gemini agent bitte por favor s'il vous plaît per favore
 """)
-# May stand behind it: "stop there", not "stop button".
+# May follow it: "stop there", not "stop button".
 _FOLLOWING = _words("""
     for until till there here now please right it that this what doing working all everything everyone a an one when
     before after with and if because i me my we let us immediately just then so while your you
@@ -189,7 +189,7 @@ _FORBIDDING = _words("""
     implementing working changes edits files it on with implementation to work that this yet the
     more further anymore
 """)  # verbs and things of no kind in particular: "don't write any code yet", not "don't start the server yet"
-# The same, if nothing else is asked for: "don't commit anything yet", not "mend it, and don't commit anything yet".
+# The same, if nothing else is asked for: "don't commit anything yet", not "fix it, and don't commit anything yet".
 _FORBIDDING_REST = _FORBIDDING | _words("""
     run execute commit push merge deploy install delete add remove create else other
 """)
@@ -299,7 +299,7 @@ def _is_halt(clause: str, *, first: bool) -> bool:
 
 
 def _bare(clause: str) -> str:
-    """A clause without what may stand before its point."""
+    """A clause without what may come before its point."""
     words = clause.split()
     start = 0
     while start < len(words) and words[start] in _FILLERS and words[start : start + 2] != ["no", "need"]:
@@ -347,7 +347,7 @@ def _forbids_all(clause: str) -> bool:
 
 
 def _forbids_the_rest(found: list[str]) -> bool:
-    """Whether nothing is said but what not to do: "don't touch anything else", not "mend it, don't touch anything
+    """Whether nothing is said but what not to do: "don't touch anything else", not "fix it, don't touch anything
     else"."""
     said = [clause for clause in found if not (_is_own(clause) or _is_alone(clause) or _is_praise(clause))]
     bare = [_contracted(_bare(clause)) for clause in said]

@@ -22,7 +22,7 @@ _NOTES = 10  # notes of the active item
 
 
 def wrapped(text: str, dialect: str) -> str:
-    """A text as a system's own words stand in a conversation."""
+    """A text as a system's own words look in a conversation."""
     tag = _WRAPPERS.get(dialect, "system-reminder")
     return f"<{tag}>\n{text.rstrip()}\n</{tag}>"
 
@@ -51,7 +51,7 @@ def listed_ids(plan: Plan) -> list[str]:
 
 
 def now(plan: Plan, item: Item, *, ids: bool) -> str:
-    """Where the work stands: `now 4 "Run the tests" (3/7)`."""
+    """How far the work is: `now 4 "Run the tests" (3/7)`."""
     name = f"{item.id} {quoted(item.text)}" if ids else quoted(item.text)
     done = plan.progress
     return f"{'now' if item.status == ACTIVE else 'next'} {name} ({done.completed}/{done.total})"
@@ -95,7 +95,7 @@ def reminder(plan: Plan, item: Item, turns: int, tool: str, *, ids: bool) -> str
 
 
 def after_reminder(text: str) -> str | None:
-    """What stands behind a reminder in our words, as it was handed over; None if the text begins with none."""
+    """What follows a reminder in our words, as it was handed over; None if the text begins with none."""
     for name, dialect in _REMINDERS.items():
         opening, closing = wrapped("\0", dialect).split("\0")
         if not text.startswith(opening):

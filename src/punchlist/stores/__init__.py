@@ -177,6 +177,13 @@ def masked(text: str, url: str = "") -> str:
     return re.sub(r'"([^"]+)"', lambda piece: '"***"' if any(piece[1] in one for one in secrets) else piece[0], text)
 
 
+def too_new(name: str) -> StoreError:
+    """The error for a store that a newer version wrote, with the command that upgrades this one."""
+    from ..local.origin import upgrade_command
+
+    return StoreError(f"{name} was written by a newer punchlist; upgrade this one: {upgrade_command()}")
+
+
 def open_store(url: str, **options: str) -> Store:
     """The store of this URL: `memory:`, `json:DIR`, `sqlite:PATH`, `postgresql://...`."""
     if "\0" in url:
@@ -189,7 +196,9 @@ def open_store(url: str, **options: str) -> Store:
     try:
         module = __import__(path, fromlist=["open"])
     except ModuleNotFoundError as error:
-        extra = f"pip install 'punchlist[{path.rpartition('.')[2]}]'"
-        raise StoreError(f"a {scheme}: store needs {error.name}; install it: {extra}") from None
+        from ..local.origin import extra_command
+
+        command = extra_command(path.rpartition(".")[2])
+        raise StoreError(f"a {scheme}: store needs {error.name}; install it: {command}") from None
     store: Store = module.open(rest, **options)
     return store

@@ -12,7 +12,7 @@ from ..core._typing import NoReturn, TypeVar
 from ..core.diff import Record
 from ..core.errors import StoreError
 from ..core.model import Plan, Reader, SessionState
-from . import Commit, PlanKey, PlanSummary, now
+from . import Commit, PlanKey, PlanSummary, now, too_new
 from .sql import Rows
 
 _PATIENCE = "10"  # seconds to wait for another process
@@ -314,7 +314,7 @@ def check_ours(path: str, version: int, tables: set[str]) -> None:
     if tables and not (version and {"plans", "items", "history"} <= tables):
         raise StoreError(f"{path} is not a store of punchlist: it holds other tables; name another file.")
     if version > VERSION:
-        raise StoreError(f"{path} was written by a newer punchlist; upgrade this one: pip install -U punchlist")
+        raise too_new(path)
 
 
 def statements(old: int, new: int) -> list[str]:

@@ -20,7 +20,7 @@ def open_panel(
     on_toggle: Toggled | None = None,  # told whether it was expanded, and the plan that is shown
     environ: Mapping[str, str] | None = None,
 ) -> Panel | Lines:
-    """A panel on standard output; its words line by line where that is no terminal, or where they are wanted so."""
+    """A panel on standard output; its words line by line if that is not a terminal, or if they are wanted so."""
     import os
     import sys
 

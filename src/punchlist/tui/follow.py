@@ -88,7 +88,7 @@ class Follower:
             self.desk.wait(now, _LONGEST if now.id else _SOON)
 
     def _require(self) -> None:
-        """Open the store anew if another file stands in its place. One that is gone is not made: it is waited for."""
+        """Open the store again if another file is in its place. One that is gone is not created: it is waited for."""
         url = self.desk.settings.store
         found = identity(url)
         if found is None:

@@ -30,7 +30,7 @@ Toggled = Callable[[bool, Plan], object]
 
 
 class Panel:
-    """A view at the lower end of a terminal. Between two writes the cursor stands where the panel begins: whatever
+    """A view at the lower end of a terminal. Between two writes the cursor is where the panel begins: whatever
     the terminal does with its lines when its size changes, what is below the cursor is ours."""
 
     def __init__(

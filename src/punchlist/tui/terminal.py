@@ -41,7 +41,7 @@ class Terminal:
         marks = (_MARKED, _UNMARKED) if hides_cursor and keyboard is not None else ("", "")
         self._cursor = (_HIDE + marks[0], marks[1] + _SHOW) if hides_cursor else ("", "")
         self._typed = b""
-        self._is_pasted = False  # whether what comes now was pasted: a line end in it is no Enter
+        self._is_pasted = False  # whether what comes now was pasted: a line end in it is not Enter
         self._empty = 0  # how often there was nothing to read after all
         self._state: list[Any] = []
         self._handlers: dict[int, Any] = {}

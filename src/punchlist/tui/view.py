@@ -37,7 +37,7 @@ class View(NamedTuple):
     status: str = ""  # what is being done just now, if it is not just the active item
     tip: str = ""
     alert: str = ""  # what the user should know
-    off: bool = False  # whether punchlist is off here: then no agent hears of the plan
+    off: bool = False  # whether punchlist is off here: then no agent is told about the plan
     workers: tuple[Worker, ...] = ()
     keys: bool = False  # whether there is a keyboard: then it is said what the keys do
     hint: str = ""  # further keys and the like, one a line
@@ -54,7 +54,7 @@ class Canvas(NamedTuple):
 
     @property
     def dot(self) -> str:
-        """What stands between two things said in a row."""
+        """What is between two things said in a row."""
         return " · " if self.glyphs.cut == "…" else ", "
 
     def turning(self, view: View) -> str:
@@ -82,7 +82,7 @@ class Row(NamedTuple):
     rank: Rank = (NOW, 0)
     items: tuple[Item, ...] = ()  # the items it stands for: hidden ones are counted
     is_count: bool = False
-    phase: str = ""  # of a heading, and of what stands below it
+    phase: str = ""  # of a heading, and of what is below it
     is_heading: bool = False
 
 
@@ -151,7 +151,7 @@ def left_out(items: Sequence[Item], cut: str) -> str:
 
 
 def _lowest(rows: list[Row], room: int) -> list[int]:
-    """The places of the rows that matter most. An item comes with the heading of its phase, so that it never stands
+    """The places of the rows that matter most. An item comes with the heading of its phase, so that it is never
     below another one, and a heading only with an item; where there is no room for both, items come without headings."""
     order = sorted(range(len(rows)), key=lambda place: (rows[place].rank, place))
     headings = {row.phase: place for place, row in enumerate(rows) if row.is_heading}

@@ -86,7 +86,7 @@ def _works(seen: Seen) -> bool:
 
 
 def _quiet_for(seen: Seen) -> str:
-    """How long nothing was heard of the agent, while it has an item that it works on."""
+    """How long nothing was heard from the agent, while it has an item that it works on."""
     age = since(seen.heard)
     if age is None or not seen.plan.active:
         return ""

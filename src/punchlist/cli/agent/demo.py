@@ -204,27 +204,10 @@ def _install() -> str:
     """How to install what a model needs beside us; nothing if it is there."""
     if find_spec("pydantic_ai"):
         return ""
+    from ...local.origin import extra_command
+
     python = os.path.relpath(sys.executable)
-    return install_line(
-        sys.executable if python.startswith(os.pardir) else python,
-        has_pip=bool(find_spec("pip")),
-        in_checkout=_is_ours("pyproject.toml"),
-    )
-
-
-def install_line(python: str, *, has_pip: bool, in_checkout: bool) -> str:
-    """The extra for an environment, from the checkout that one is in, else by its name."""
-    what = "'.[agent]'" if in_checkout else "'punchlist[agent]'"
-    python = shlex.quote(python)
-    return f"{python} -m pip install {what}" if has_pip else f"uv pip install --python {python} {what}"
-
-
-def _is_ours(path: str) -> bool:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return 'name = "punchlist"' in file.read()
-    except OSError:
-        return False
+    return extra_command("agent", "" if python.startswith(os.pardir) else python)
 
 
 def _look(name: str, args: Args, plan: str, folder: str) -> list[str]:

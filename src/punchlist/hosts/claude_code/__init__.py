@@ -102,7 +102,7 @@ def _seconds(value: Any) -> float:
 
 def _lost(event: Event, unread: int) -> tuple[bool, int]:
     """Whether the user has taken the conversation back to an earlier point, and whether that is still to be looked
-    for. No event tells; its log does as soon as the prompt that follows stands in it."""
+    for. No event tells; its log does as soon as the prompt that follows is in it."""
     if event.moment not in (PROMPT, AFTER):
         return False, 0
     is_back = False
@@ -126,7 +126,7 @@ def _message(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_busy(tasks: Any) -> bool:
-    """Whether work goes on in the background. What is no list of tasks is taken for work."""
+    """Whether work goes on in the background. What is not a list of tasks is taken for work."""
     if not isinstance(tasks, list):
         return bool(tasks)
     statuses = [task.get("status") if isinstance(task, dict) else None for task in tasks]

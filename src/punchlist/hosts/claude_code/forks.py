@@ -1,5 +1,5 @@
 """Which session another one was forked from. No event says so; but it says how long ago the last answer was, and the
-logs of an agent's sessions stand side by side, each with the times of its answers."""
+logs of an agent's sessions are side by side, each with the times of its answers."""
 
 from __future__ import annotations
 

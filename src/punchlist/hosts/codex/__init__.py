@@ -26,7 +26,7 @@ def _log() -> Log:
 
 
 def _message(entry: dict[str, Any]) -> dict[str, Any]:
-    """An entry of its log: messages, calls and results stand in a payload, and that a turn was interrupted."""
+    """An entry of its log: messages, calls and results are in a payload, and that a turn was interrupted."""
     payload = entry.get("payload")
     if not isinstance(payload, dict):
         return {}

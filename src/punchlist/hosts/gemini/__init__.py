@@ -90,7 +90,7 @@ def _agent(event: dict[str, Any], name: str) -> str:
 
 
 def _typed(prompt: str) -> str:
-    """What the user typed: what they are told when a session starts stands before it."""
+    """What the user typed: what they are told when a session starts comes before it."""
     return prompt.partition(_CLOSE)[2].lstrip() if prompt.startswith(_OPEN) else prompt
 
 

@@ -13,7 +13,7 @@ from ...install.parts import NAME, PROJECT, Part, Where, group, hook_command
 TITLE = "Goose"
 PROGRAM = "goose"
 CANNOT = (
-    "takes words from a hook only where it ends a turn or refuses a tool: no reminders, news or restored plan by hook; "
+    "passes on a hook's text only if it ends a turn or refuses a tool: no reminders, updates or restored plan by hook; "
     "versions before 1.52 only let hooks watch."
 )
 NEXT = ""

@@ -10,7 +10,7 @@ from ...core._typing import NoReturn
 from ...core.diff import Record, noted
 from ...core.errors import StaleRevision, StoreError
 from ...core.model import USER, Plan, Reader
-from .. import PlanKey, oldest
+from .. import PlanKey, oldest, too_new
 from . import files, form
 from .files import NOWHERE, Stamp
 from .form import VERSION, Line, digest
@@ -260,7 +260,7 @@ def readable(path: str, lines: Iterable[Line | None]) -> list[Line]:
     """The lines that can be read, if this program knows how."""
     found = [line for line in lines if line is not None]
     if found and found[0].get("version", 0) > VERSION:
-        raise StoreError(f"{path} was written by a newer punchlist; upgrade this one: pip install -U punchlist")
+        raise too_new(path)
     return found
 
 

@@ -15,7 +15,7 @@ from psycopg import errors
 from ...core.diff import Record
 from ...core.errors import StaleRevision, StoreError
 from ...core.model import Plan, Reader, SessionState
-from .. import Commit, PlanKey, PlanSummary, masked, now
+from .. import Commit, PlanKey, PlanSummary, masked, now, too_new
 from ..sql import Cursor, Rows
 from .connection import Batch, Bounded, Silent, connected
 from .listener import CHANNEL, HEARD, Listener
@@ -112,7 +112,7 @@ class PostgresStore:
         self._longest = float(patience)
         self._closed = False
         self._inherited: tuple[object, ...] = ()
-        logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # what it would warn of, we raise or mend
+        logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # what it would warn about, we raise or repair
         self._rows = Rows(self._execute, self._executemany)
         self._begin()
         self._at_once(self._prepare, "BEGIN")
@@ -361,14 +361,14 @@ class PostgresStore:
         return made
 
     def _patience(self, error: psycopg.Error) -> float:
-        """For how many seconds a fault that may pass is waited for."""
+        """For how many seconds an error that may pass is waited for."""
         if self.url in _KNOWN:
             return self._longest
         return min(_BUSY_PATIENCE if "FATAL" in str(error) else _FIRST_PATIENCE, self._longest)
 
     def _own_lock(self) -> RLock:
         """The lock between threads. A fork has everything of its parent's: it leaves that alone, not even closes it,
-        and begins anew."""
+        and starts again."""
         if self._pid != os.getpid():
             self._inherited = (self._inherited, self._db, self._listener)
             self._begin()
@@ -410,9 +410,7 @@ class PostgresStore:
         row = self._execute("SELECT number FROM punchlist.version").fetchone()
         version = row[0] if row else 0
         if version > VERSION:
-            raise StoreError(
-                f"{masked(self.url)} was written by a newer punchlist; upgrade this one: pip install -U punchlist"
-            )
+            raise too_new(masked(self.url))
         for script in _MIGRATIONS[version:]:
             for statement in script.split(";"):
                 self._execute(statement)

@@ -1,4 +1,4 @@
-"""Those who wait for changes, and the one connection by which they hear of them."""
+"""Those who wait for changes, and the one connection by which they are told about them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WRITING = 0.1  # seconds in which a write is over, as a rule
 
 class Listener:
     """A thread that listens while somebody waits, whoever waits for whatever plan. A connection that breaks is made
-    anew; then all are woken, since nobody knows what they missed."""
+    again; then all are woken, since nobody knows what they missed."""
 
     def __init__(self, connect: Callable[[], Bounded]) -> None:
         self._connect = connect
@@ -64,7 +64,7 @@ class Listener:
                 self._left = monotonic()
 
     def close(self) -> None:
-        """Wake everybody, and let go of the connection."""
+        """Wake everybody, and release the connection."""
         with self._lock:
             self._closed = True
             thread, bell = self._thread, self._bell

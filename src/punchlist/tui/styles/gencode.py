@@ -119,7 +119,7 @@ def _signs(canvas: Canvas) -> str:
 
 
 def news(before: Plan, after: Plan, canvas: Canvas) -> list[Line]:
-    """A line for each status that changed; the whole list where items came, went or were worded anew."""
+    """A line for each status that changed; the whole list where items came, went or were reworded."""
     old = {item.id: item.text for item in before.items}
     head = [canvas.line(words) for words in describe([c for c in diff(before, after) if c.kind == "plan"], after)]
     if [*old.items()] != [(item.id, item.text) for item in after.items]:

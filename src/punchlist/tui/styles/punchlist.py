@@ -86,7 +86,7 @@ def _heading(phase: str, items: list[Item], canvas: Canvas) -> Drawing:
 
 
 def _of_phase(items: list[Item], rank: dict[str, Rank]) -> Rank:
-    """A heading matters as much as what stands below it, but less than what comes next."""
+    """A heading matters as much as what is below it, but less than what comes next."""
     return max((NEAR, 1), min((rank[item.id] for item in items), default=(SPARE, 0)))
 
 
