@@ -28,7 +28,7 @@ def done(args: Args) -> int:
 
 
 def reopen(args: Args) -> int:
-    return _edit(args, lambda plan: ops.reopen(plan, *ops.resolve_all(plan, args.ids)))
+    return _edit(args, lambda plan: _reopened(plan, args))
 
 
 def drop(args: Args) -> int:
@@ -137,6 +137,11 @@ def _added(plan: Plan, args: Args) -> Plan:
         plan = ops.add(plan, text, after=after, **fields)
         after = str(plan.last_id) if after else ""
     return plan
+
+
+def _reopened(plan: Plan, args: Args) -> Plan:
+    ids = ops.resolve_all(plan, args.ids)
+    return ops.reopen(plan, *[id for id in ids if ops.find(plan, id).is_closed])
 
 
 def _moved(plan: Plan, args: Args) -> Plan:
