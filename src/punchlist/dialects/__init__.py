@@ -117,7 +117,7 @@ class Reply(NamedTuple):
     display: str = ""  # what the user's transcript shows
     is_error: bool = False
     details: Mapping[str, Any] = NOTHING
-    news: tuple[str, ...] = ()  # what others did, and wishes that were not granted; the text ends with it
+    news: tuple[str, ...] = ()  # what others did, and requests that were not granted; the text ends with it
 
 
 class Turn(NamedTuple):

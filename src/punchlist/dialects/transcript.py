@@ -39,8 +39,8 @@ def read(data: object) -> Plan:
 
 
 def entries(data: object) -> Iterator[Mapping[str, Any]]:
-    """The entries of a log: a list, an object with `messages`, a text, or lines. What is no entry is passed over, a
-    cut-off last line too; but where nothing at all is one, it is no log."""
+    """The entries of a log: a list, an object with `messages`, a text, or lines. What is not an entry is skipped, a
+    cut-off last line too; but where nothing at all is one, it is not a log."""
     data = _messages(_read(data) if isinstance(data, str) else data)
     if not isinstance(data, Iterable) or isinstance(data, Mapping):
         raise _no_log()

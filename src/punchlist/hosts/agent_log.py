@@ -61,8 +61,8 @@ def _heard(path: str, log: Log) -> tuple[list[dict[str, Any]], Tally]:
 
 
 def tail(path: str, most: int, since: int = 0) -> tuple[bytes, int]:
-    """What a log has behind this place, and where it ends. Of very much the last part is read, and what is no regular
-    file is not read at all: a pipe would be waited for, and a device has no end."""
+    """What a log has behind this place, and where it ends. Only the last part of a long one is read. What is not a
+    regular file is not read at all: a pipe would be waited for, and a device has no end."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with open(handle, "rb") as file:
         found = os.fstat(handle)

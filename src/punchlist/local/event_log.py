@@ -19,7 +19,7 @@ _LONG = 200  # characters of a value
 
 
 def write(kind: str, **values: Any) -> None:
-    """Add a line. What cannot be written is let go: a log is not worth a failure."""
+    """Add a line. What cannot be written is dropped: a log is not worth a failure."""
     line = json.dumps({"kind": kind, **{name: _short(value) for name, value in values.items()}}) + "\n"
     path = _path()
     try:

@@ -1,4 +1,4 @@
-"""Faults that an agent must not notice, a line each in a file beside the store. `doctor` shows the last ones."""
+"""Errors that an agent must not notice, a line each in a file beside the store. `doctor` shows the last ones."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def make_folder(path: str) -> None:
     make_folder(os.path.dirname(path))
     try:
         os.mkdir(path, 0o700)
-    except FileExistsError:  # somebody else was faster, or it is no folder
+    except FileExistsError:  # somebody else was faster, or it is not a folder
         if not os.path.isdir(path):
             raise
 

@@ -52,7 +52,7 @@ def turn(off: bool, *, place: str = "", session: str = "") -> bool:
 
 
 def hold(key: str, reason: str) -> bool:
-    """Keep an agent from being nudged. Return whether that could be written down: if not, that is no reason to fail."""
+    """Keep an agent from being nudged. Return whether that could be written down: if not, nothing fails."""
     from .files import make_folder
 
     path = _held_path(key)

@@ -17,7 +17,7 @@ from ..core.model import MAIN
 from .files import read_file
 from .settings import state_folder
 
-_KEPT = 86_400.0  # seconds until a tie is collected; every prompt ties the agent's process anew
+_KEPT = 86_400.0  # seconds until a tie is collected; every prompt links the agent's process again
 _SELDOM = 64  # seconds, of which one is for collecting
 _TYPED = 3_600.0  # seconds for which a command in a shell may run
 _AT_ONCE = 30.0  # seconds in which a hook that an agent types in its shell begins
@@ -30,7 +30,7 @@ _TYPED_FLAG = "typed"  # a file that is touched when an agent types a hook: with
 _PROCESS = "process:"  # how the key of a process begins
 GONE, IDLE, BUSY = "gone", "idle", "busy"  # states of a session
 
-# Names of processes that stand between an agent and what it starts, or above all agents.
+# Names of processes that are between an agent and what it starts, or above all agents.
 _SHELLS = frozenset(["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "pwsh"])
 _LAUNCHERS = _SHELLS | frozenset(["env", "uv", "uvx", "timeout", "nice", "nohup", "setsid", "sudo"])
 INITS = frozenset(["systemd", "init", "launchd", "tini", "dumb-init", "docker-init", "s6-svscan", "catatonit"])
@@ -225,7 +225,7 @@ def drop(key: str) -> None:
 
 
 def _of_shell(agent: str, use: str = "") -> str:
-    """The key of a command in a shell of an agent: a short one, which stands as it is in the name of the file."""
+    """The key of a command in a shell of an agent: a short one, which is used as it is in the name of the file."""
     from zlib import crc32
 
     return f"shell:{agent}:" + (f"{crc32(use.encode('utf-8', 'replace')):08x}" if use else "")
@@ -246,7 +246,7 @@ def of_process(pid: int) -> str:
 
 
 def of_agent() -> str:
-    """The key of the agent that started this process: the nearest one above it that is no shell. Empty if unknown."""
+    """The key of the agent that started this process: the nearest parent that is not a shell. Empty if unknown."""
     for process in ancestors():
         if process.name in INITS:
             break

@@ -60,7 +60,7 @@ class Settings(NamedTuple):
     plain: bool = False
     unicode: bool = True
     origins: Mapping[str, str] = NOTHING
-    faults: tuple[str, ...] = ()  # each names file and key; the value before it stands
+    faults: tuple[str, ...] = ()  # each names file and key; the value before it is used
 
 
 class About(NamedTuple):
@@ -245,7 +245,7 @@ def config_folder(environ: Mapping[str, str]) -> str:
 
 
 def has_colour(environ: Mapping[str, str], is_terminal: bool) -> bool:
-    """Whether to use colours: on a terminal, unless the user wants none; elsewhere only if asked to."""
+    """Whether to use colors: on a terminal, unless the user wants none; elsewhere only if asked to."""
     if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
         return False
     return bool(environ.get("FORCE_COLOR")) or is_terminal
@@ -290,7 +290,7 @@ def ago(age: str) -> str:
         else:
             moment = datetime.fromisoformat(age).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise Refused(f"{shown(age)} is no age: say 30d, 12h, 8w, or a date such as 2026-01-31.") from None
+        raise Refused(f"{shown(age)} is not an age: say 30d, 12h, 8w, or a date such as 2026-01-31.") from None
     return moment.isoformat(timespec="milliseconds")[:23]
 
 
