@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 # Variables that tell where the files of an agent are.
@@ -27,6 +28,15 @@ def pytest_configure() -> None:
             signal.signal(number, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Properties that a test states inside itself are known by the same marker as hypothesis gives the others."""
+    functions = [item for item in items if isinstance(item, pytest.Function)]
+    for item in functions:
+        named = item.function.__globals__.get("given") is hypothesis.given
+        if named and "given" in item.function.__code__.co_names:
+            item.add_marker("hypothesis")
 
 
 @pytest.fixture(autouse=True)

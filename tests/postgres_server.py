@@ -55,9 +55,18 @@ def running() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="punchlist-pg-", ignore_cleanup_errors=True) as folder:
         server = Server(Path(folder))
         try:
+            _trust_the_machine(server.url)
             yield server.url
         finally:
             server.close()
+
+
+def _trust_the_machine(url: str) -> None:
+    """Do not wait for the disk: these tests end processes and servers, never the machine."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        for name in ("fsync", "synchronous_commit", "full_page_writes"):
+            connection.execute(f"ALTER SYSTEM SET {name} = off".encode())
+        connection.execute("SELECT pg_reload_conf()")
 
 
 def fresh_database(url: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 import re
-import time
 from pathlib import Path
 
 import pytest
 
 from punchlist.core.redact import blanked, redacted
+from tests.growth import grows_evenly
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 _ALPHABETS = {
@@ -140,16 +140,4 @@ _HARD = (
 
 @pytest.mark.parametrize("piece", _HARD)
 def test_the_time_grows_with_the_length_of_a_text_and_no_faster(piece: str) -> None:
-    small, large = (blanked_in(piece, size) for size in (8_000, 64_000))
-    assert large < 40 * small + 0.05  # eight times as long; what is quadratic takes 64 times as long
-
-
-def blanked_in(piece: str, size: int) -> float:
-    """The processor's seconds, the best of three."""
-    text = (piece * (size // len(piece) + 1))[:size]
-    taken = []
-    for _ in range(3):
-        begun = time.process_time()
-        blanked(text)
-        taken.append(time.process_time() - begun)
-    return min(taken)
+    assert grows_evenly(lambda size: blanked((piece * (size // len(piece) + 1))[:size]), 4_000, 32_000)

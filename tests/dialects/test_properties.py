@@ -444,22 +444,24 @@ def many(name: str, number: int, text: str = "step {}") -> Made:
 
 
 @whole_dialects
-def test_a_hundred_thousand_items_are_answered(name: str) -> None:
+@pytest.mark.parametrize("number", [1_000, pytest.param(MANY, marks=pytest.mark.torture)])
+def test_very_many_items_are_answered(number: int, name: str) -> None:
     desk = desk_of(name, MemoryStore())
-    call = many(name, MANY)
+    call = many(name, number)
     reply = desk.call(call.tool, call.args)
-    assert len(desk.plan.items) == (0 if reply.is_error else MANY)
+    assert len(desk.plan.items) == (0 if reply.is_error else number)
     assert reply.is_error == (name == "gencode")
 
 
 @unlimited_dialects
-def test_ten_thousand_items_are_sent_again_after_an_edit(name: str) -> None:
+@pytest.mark.parametrize("number", [1_000, pytest.param(10_000, marks=pytest.mark.torture)])
+def test_very_many_items_are_sent_again_after_an_edit(number: int, name: str) -> None:
     desk = desk_of(name, MemoryStore())
-    call = many(name, 10_000)
+    call = many(name, number)
     desk.call(call.tool, call.args)
     desk.change(lambda plan: ops.remove(plan, "777"))
     desk.call(call.tool, call.args)
-    assert len(desk.plan.items) == 9_999
+    assert len(desk.plan.items) == number - 1
 
 
 @pytest.mark.torture
@@ -492,7 +494,7 @@ def nested(levels: int) -> Any:
 
 
 @all_dialects
-@pytest.mark.parametrize("levels", [500, 100_000])
+@pytest.mark.parametrize("levels", [500, pytest.param(100_000, marks=pytest.mark.torture)])
 def test_deep_nesting_anywhere_is_answered(name: str, levels: int) -> None:
     deep = nested(levels)
     entry = {"content": "a", "status": "pending", "activeForm": "a", "step": "a", "description": "a", "priority": "low"}

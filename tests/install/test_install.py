@@ -538,8 +538,11 @@ def killed(home: Path, steps: int, *words: str) -> bool:
     return done.returncode != 0
 
 
+@pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.torture)])
 @pytest.mark.parametrize("command", ["install", "uninstall"])
-def test_a_death_at_any_step_leaves_each_file_old_or_new_and_can_be_mended(command: str, own_home: Path) -> None:
+def test_a_death_at_any_step_leaves_each_file_old_or_new_and_can_be_mended(
+    command: str, every: int, own_home: Path
+) -> None:
     write(settings(own_home), b'{"theme": "dark"}')
     old = everything(own_home)
     run("install", "claude-code")
@@ -552,7 +555,7 @@ def test_a_death_at_any_step_leaves_each_file_old_or_new_and_can_be_mended(comma
             break
         for name, data in files_of(own_home).items():
             assert data in (old.get(name), new.get(name)), (steps, name)
-        steps += 1
+        steps += every
     assert steps > 10
     run("uninstall", "claude-code")
     assert everything(own_home) == old

@@ -24,7 +24,7 @@ from punchlist.policy.limits import OURS, Limits
 from punchlist.stores import PlanKey
 from tests.core.plans import often, plan_of
 
-STOPS = 10_000
+STOPS = [300, pytest.param(10_000, marks=pytest.mark.torture)]
 TALK = "So far so good."
 
 
@@ -587,10 +587,11 @@ def _stops(at: Callable[[int], Desk], agent: Callable[[Desk, int], str], stops: 
 
 @pytest.mark.parametrize("prompting", [False, True], ids=["left alone", "prompted before each stop"])
 @pytest.mark.parametrize("name", AGENTS)
-def test_over_ten_thousand_stops_pushes_stay_within_bounds(name: str, prompting: bool) -> None:
+@pytest.mark.parametrize("stops", STOPS)
+def test_however_often_it_stops_nudges_stay_within_bounds(stops: int, name: str, prompting: bool) -> None:
     agent, alone, with_prompts = AGENTS[name]
     at = desk()
-    nudges = _stops(lambda number: at, agent, STOPS, prompting=prompting)
+    nudges = _stops(lambda number: at, agent, stops, prompting=prompting)
     assert nudges == at.pace.nudges
     assert nudges == (with_prompts if prompting else alone)
 
@@ -618,9 +619,10 @@ def test_bounds_survive_a_restart_before_every_stop(name: str, scheme: str, tmp_
     at(0).close()
 
 
-def test_over_ten_thousand_stops_in_a_file_pushes_stay_within_bounds(tmp_path: Path) -> None:
-    at = _reopened(f"sqlite:{tmp_path / 'plan.db'}", every=500)
-    assert _stops(at, _nothing, STOPS, prompting=False) == 1
+@pytest.mark.parametrize("stops", STOPS)
+def test_however_often_it_stops_in_a_file_nudges_stay_within_bounds(stops: int, tmp_path: Path) -> None:
+    at = _reopened(f"sqlite:{tmp_path / 'plan.db'}", every=stops // 20)
+    assert _stops(at, _nothing, stops, prompting=False) == 1
     at(0).close()
 
 

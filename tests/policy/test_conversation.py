@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from punchlist.policy.questions import asks
 from punchlist.policy.reminders import is_due
 from punchlist.policy.stop_words import says_wait
 from tests.core.plans import often
+from tests.growth import grows_evenly
 from tests.policy.talk import conversation, result, say, tools, use, user
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "policy"
@@ -193,11 +193,12 @@ def test_what_stands_behind_long_code_counts() -> None:
 
 
 @pytest.mark.parametrize("piece", ["```\n", "````a\n~~~\n", "~~~ x\n", "`", "```\n~~~~\n"])
-def test_many_fences_take_no_longer_than_prose(piece: str) -> None:
-    begun = perf_counter()
-    asks(piece * 20_000)
-    says_wait("".join("`" * (3 + length % 300) + " a\n" for length in range(3_000)))
-    assert perf_counter() - begun < 2
+def test_the_time_grows_with_the_number_of_fences_and_no_faster(piece: str) -> None:
+    def read(times: int) -> None:
+        asks(piece * times * 10)
+        says_wait("".join("`" * (3 + length % 300) + " a\n" for length in range(times)))
+
+    assert grows_evenly(read, 400, 3_200)
 
 
 @often(100)

@@ -25,21 +25,36 @@ from punchlist.stores.json_dir.form import safe_stem_of
 
 LIST, HISTORY = "s1-agent-s1.json", "s1-agent-s1.history.jsonl"
 FULL = Plan(
-    "p1",
-    "Übersicht 👩‍👩‍👧",
-    1,
-    "plan",
-    Pause("waiting for a key", "2026-01-01T00:00:00.000Z", "2", 3, "2026-01-02T00:00:00.000Z"),
-    ("one", "empty"),
-    (
+    id="p1",
+    title="Übersicht 👩‍👩‍👧",
+    revision=1,
+    mode="plan",
+    paused=Pause(
+        reason="waiting for a key",
+        at="2026-01-01T00:00:00.000Z",
+        item="2",
+        attempts=3,
+        last_prompt_at="2026-01-02T00:00:00.000Z",
+    ),
+    phases=("one", "empty"),
+    items=(
         Item("1", "no phase \x00 \x1b[2J\u2028", "blocked", reason="a \ud800 surrogate"),
-        Item("2", "日本語\nin two lines", "in_progress", "doing", "one", notes=("a", "b"), priority="high", owner="x"),
+        Item(
+            "2",
+            "日本語\nin two lines",
+            "in_progress",
+            active="doing",
+            phase="one",
+            notes=("a", "b"),
+            priority="high",
+            owner="x",
+        ),
         Item("3", "part", "completed", parent="2", phase="one", needs=("1",), closed=Closing("user", "t")),
-        Item("5", "proved", "abandoned", "", "one", check="make", evidence=({"exit": 0},), calls=({"name": "x"},)),
+        Item("5", "proved", "abandoned", phase="one", check="make", evidence=({"exit": 0},), calls=({"name": "x"},)),
         Item("7", "foreign", "pending", phase="one", extra={"id": "abc", "deep": {"er": [1, None]}}),
     ),
-    9,
-    ("gone", "with the wind"),
+    last_id=9,
+    removed=("gone", "with the wind"),
 )
 
 

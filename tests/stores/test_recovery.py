@@ -350,9 +350,10 @@ def test_a_link_is_followed_and_stays(file: Path, tmp_path: Path) -> None:
     assert plan_of_session(link, "s1") == Plan()
 
 
-def test_whatever_the_damage_a_sound_store_comes_of_it(file: Path, whole: bytes) -> None:
+@pytest.mark.parametrize("times", [8, pytest.param(100, marks=pytest.mark.torture)])
+def test_whatever_the_damage_a_sound_store_comes_of_it(times: int, file: Path, whole: bytes) -> None:
     chance = random.Random(7)
-    for _ in range(40):
+    for _ in range(times):
         data = bytearray(whole)
         for _ in range(chance.choice([1, 2, 5])):
             at, size = chance.randrange(len(data)), chance.choice([1, 100, 4096, 20_000])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pyte
 import pytest
 from hypothesis import given
@@ -80,22 +82,19 @@ def test_what_is_active_is_always_in_sight(
     assert "Look at" in found
 
 
-@pytest.mark.parametrize("style", PATHS)
-@pytest.mark.parametrize("height", [1, 2, 3, 5, 8, 13, 21])
-@pytest.mark.parametrize("width", [20, 300])
-def test_what_is_active_in_a_long_list_is_in_sight(style: str, height: int, width: int) -> None:
-    for place in (1, 2, 250, 499, 500):
-        plan = ops.start(plan_of(*(f"step {number}" for number in range(1, 501)), phase="One"), str(place))
-        plan = ops.put(plan, plan.items[place - 1]._replace(active="Look at me!"))
-        found = plain(
-            render(View(plan, expanded=True, workers=(Worker("w", "busy", plan),)), load(style), width, height)
-        )
-        assert "Look at me!" in found or f"step {place}" in found
+@pytest.mark.parametrize("place", [1, 2, 250, 499, 500])
+def test_what_is_active_in_a_long_list_is_in_sight(place: int) -> None:
+    plan = ops.start(plan_of(*(f"step {number}" for number in range(1, 501)), phase="One"), str(place))
+    plan = ops.put(plan, plan.items[place - 1]._replace(active="Look at me!"))
+    view = View(plan, expanded=True, workers=(Worker("w", "busy", plan),))
+    for style, height, width in product(PATHS, [1, 2, 3, 5, 8, 13, 21], [20, 300]):
+        found = plain(render(view, load(style), width, height))
+        assert "Look at me!" in found or f"step {place}" in found, (style, height, width)
 
 
 def hostile_view(text: str) -> View:
     items = [
-        Item(str(number), text, status, text, "", "", (), (text, text), "", text, text)
+        Item(str(number), text, status, active=text, notes=(text, text), owner=text, reason=text)
         for number, status in enumerate((ACTIVE, "blocked", "completed", "abandoned", "pending"), 1)
     ]
     inside = Plan(title=text, paused=Pause(text), items=tuple(items), last_id=5)
@@ -105,17 +104,17 @@ def hostile_view(text: str) -> View:
 
 
 @pytest.mark.parametrize("style", PATHS)
-@pytest.mark.parametrize("expanded", [True, False])
-@pytest.mark.parametrize("width", [20, 80])
-@pytest.mark.parametrize("text", ATTACKS, ids=lambda text: ascii(text[:20]))
-def test_a_hostile_text_does_nothing_to_a_terminal(text: str, width: int, expanded: bool, style: str) -> None:
-    lines = render(hostile_view(text)._replace(expanded=expanded), load(style), width)
-    assert all(char.isprintable() or char in "\u200d" for line in lines for span in line for char in span.text)
-    screen = pyte.Screen(width, len(lines) + 1)
-    pyte.Stream(screen).feed("\r\n".join(map(painted, lines)))
-    assert screen.title == ""
-    assert screen.cursor.y == len(lines) - 1  # nothing was wrapped, and nothing moved the cursor
-    assert screen.display[-1].strip() == ""
+def test_a_hostile_text_does_nothing_to_a_terminal(style: str) -> None:
+    for text, width, expanded in product(ATTACKS, [20, 80], [True, False]):
+        case = (ascii(text[:20]), width, expanded)
+        lines = render(hostile_view(text)._replace(expanded=expanded), load(style), width)
+        shown = "".join(span.text for line in lines for span in line)
+        assert all(char.isprintable() or char == "\u200d" for char in shown), case
+        screen = pyte.Screen(width, len(lines) + 1)
+        pyte.Stream(screen).feed("\r\n".join(map(painted, lines)))
+        assert screen.title == "", case
+        assert screen.cursor.y == len(lines) - 1, case  # nothing was wrapped, and nothing moved the cursor
+        assert screen.display[-1].strip() == "", case
 
 
 @often(60)
