@@ -119,11 +119,13 @@ def test_tool_calls_are_kept_with_the_item_that_was_active_and_without_secrets(t
     ]
     made = agent(tmp_path, script)
     made.work()
-    first, second = made.site.desk.plan.items
+    first, second = made.site.desk.load(calls=True).items
     assert [(kept["name"], kept["parameters"]) for kept in first.calls] == [
         ("shell", {"command": "echo PASSWORD=[redacted]; true"})
     ]
-    assert (first.calls[0]["outcome"], first.calls[0]["text"]) == ("ok", "PASSWORD=[redacted]\n(exit code 0)")
+    (shell,) = first.calls
+    assert (shell["outcome"], shell["exit"], shell["text"]) == ("ok", 0, "PASSWORD=[redacted]\n(exit code 0)")
+    assert (shell["session"], shell["agent"], "exit" in second.calls[0]) == (made.site.desk.session, "main", False)
     assert [(kept["name"], kept["outcome"]) for kept in second.calls] == [("read", "failed"), ("glob", "ok")]
     made.close()
 
@@ -133,7 +135,7 @@ def test_tool_calls_are_kept_as_they_were_if_that_is_set(tmp_path: Path, monkeyp
     script = [turn(call("plan", add=["Read"]), call("shell", command="echo PASSWORD=hunter2")), turn(text="Which one?")]
     made = agent(tmp_path, script)
     made.work()
-    assert made.site.desk.plan.items[0].calls[0]["parameters"] == {"command": "echo PASSWORD=hunter2"}
+    assert made.site.desk.load(calls=True).items[0].calls[0]["parameters"] == {"command": "echo PASSWORD=hunter2"}
     made.close()
 
 
@@ -285,7 +287,7 @@ def test_a_pause_that_is_not_offered_is_neither_kept_as_a_call_nor_progress(tmp_
     made = agent(tmp_path, script, dialect="llxprt")
     made.work()
     assert made.results[1].is_error
-    assert [item.calls for item in made.site.desk.plan.items] == [()]
+    assert [item.calls for item in made.site.desk.load(calls=True).items] == [()]
     assert made.site.desk.pace.work == 0
     made.close()
 

@@ -80,14 +80,13 @@ def test_two_undos_keep_the_protection_of_the_first() -> None:
     assert "was removed by the user" in desk.call("plan", {"add": ["C"]}).text
 
 
-def test_what_an_agent_did_is_not_undone_with_the_plan() -> None:
-    desk = Desk(MemoryStore(), session="s")
-    desk.call("plan", {"add": ["A", "B"]})
-    desk.change(lambda plan: ops.rename(plan, "1", "Alpha"))
-    done = ({"tool": "shell", "outcome": "ok"},)
-    desk.change(lambda plan: ops.put(plan, plan.items[0]._replace(calls=done)), by="main", kind="calls")
-    for step, text in ((desk.undo, "A"), (desk.redo, "Alpha")):
-        assert [(item.text, item.calls) for item in step().items] == [(text, done), ("B", ())]
+def test_a_record_of_calls_stands_for_those_right_before_it_that_were_dropped() -> None:
+    records = lines("edit", "edit", "calls", "calls", "calls", "edit")
+    del records[2:4]
+    assert [record.revision for record in leading_to(records, 6)] == [1, 2, 5, 6]
+    assert [record.revision for record in leading_to(records, 5)] == [1, 2, 5]
+    del records[1]
+    assert [record.revision for record in leading_to(records[1:], 6)] == [5, 6]
 
 
 @pytest.mark.parametrize(("source", "target"), [("", "b"), ("a", ""), ("a", "a")])

@@ -150,10 +150,10 @@ def test_what_was_wrong_in_a_plan_before_does_not_lock_it() -> None:
 def test_a_recorded_call_is_kept_as_json_whatever_it_holds() -> None:
     desk = started()
     args = {"x": float("nan"), 3: (1, 2), "deep": {"set": {5}, "inf": [float("-inf")]}}
-    desk.change(lambda plan: ops.called(plan, "1", ({"id": "c", "parameters": args},)), by="main")
-    (call,) = desk.plan.items[0].calls
+    desk.observe("1", [{"id": "c", "parameters": args}])
+    (call,) = desk.load(calls=True).items[0].calls
     assert call["parameters"] == {"x": "nan", "3": [1, 2], "deep": {"set": [5], "inf": ["-inf"]}}
-    json.dumps(to_json(desk.plan), allow_nan=False)
+    json.dumps(to_json(desk.load(calls=True)), allow_nan=False)
 
 
 def test_a_status_that_an_older_version_let_in_is_shown_as_pending(tmp_path: Path) -> None:
@@ -207,4 +207,4 @@ def test_an_item_with_every_field_set_is_let_in() -> None:
     )
     desk = started()
     desk.change(lambda plan: plan._replace(items=(*plan.items, full), last_id=3))
-    assert desk.plan.items[2] == full
+    assert desk.load(calls=True).items[2] == full

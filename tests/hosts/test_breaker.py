@@ -66,7 +66,7 @@ def test_hooks_work_at_once_when_the_store_is_free_again(state: Path) -> None:
         hook("PostToolUse", **USED)
     hook("PostToolUse", **USED)
     with punchlist.open(session="s") as desk:
-        assert [len(item.calls) for item in desk.plan.items] == [1, 0]
+        assert [len(item.calls) for item in desk.load(calls=True).items] == [1, 0]
 
 
 def test_a_hook_of_a_tool_waits_a_moment_and_the_others_a_little_longer(own_home: Path) -> None:

@@ -66,7 +66,7 @@ def edit(change: Any, session: str = SESSION, agent: str = "main") -> None:
 
 def plan(session: str = SESSION, agent: str = "main") -> Plan:
     with punchlist.open(session=session, agent=agent) as desk:
-        return desk.plan
+        return desk.load(calls=True)
 
 
 def items(agent: str = "main") -> list[tuple[str, str]]:

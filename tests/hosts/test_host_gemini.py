@@ -56,7 +56,7 @@ def planned(*texts: str, agent: str = "main") -> None:
 
 def plan(agent: str = "main") -> Plan:
     with punchlist.open(session="s", agent=agent) as desk:
-        return desk.plan
+        return desk.load(calls=True)
 
 
 def outputs(plan: Plan) -> list[str]:

@@ -452,7 +452,7 @@ def test_what_a_session_uses_tools_for_is_kept_with_its_own_item(agents: list[Ag
     second.hook("PostToolUse", tool_input={"command": "make b"}, **used)
     first.hook("PostToolUse", tool_input={"command": "make a"}, **used)
     with punchlist.open(session="a") as desk:
-        commands = [[one["parameters"]["command"] for one in item.calls] for item in desk.plan.items]
+        commands = [[one["parameters"]["command"] for one in item.calls] for item in desk.load(calls=True).items]
     assert commands == [["make a"], ["make b"], []]
 
 

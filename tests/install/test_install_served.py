@@ -114,7 +114,8 @@ def test_the_server_answers_hooks_as_a_process_would() -> None:
         assert heard(client, "PostToolUse", **used, tool_response={"stdout": "fine", "stderr": ""}) is None
         assert heard(client, "PostToolUseFailure", **used, error="Exit code 3", is_interrupt=False) is None
         with punchlist.open(session="s") as desk:
-            assert [call["outcome"] for call in desk.plan.items[0].calls] == ["ok", "failed"]
+            calls = desk.load(calls=True).items[0].calls
+            assert [(call["outcome"], call.get("exit")) for call in calls] == [("ok", None), ("failed", 3)]
             desk.change(lambda plan: ops.add(plan, "Test"))
         told = heard(client, "UserPromptSubmit", prompt="Go on.")
         assert told["hookSpecificOutput"]["additionalContext"] == 'the user added 3 "Test".'

@@ -750,6 +750,7 @@ class Racing:
         self.plans, self.trim, self.wait = inner.plans, inner.trim, inner.wait
         self.sessions, self.load_state, self.save_state = inner.sessions, inner.load_state, inner.save_state
         self.lists, self.keep_lists = inner.lists, inner.keep_lists
+        self.observe, self.load_calls = inner.observe, inner.load_calls
 
     def save(self, commit: Commit) -> None:
         meanwhile, self._meanwhile = self._meanwhile, None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
-from ..core.diff import CALLS
+from ..core._typing import Any
 from ..core.model import MAIN, Item, Plan, SessionState
-from ..core.ops import called
 from ..core.redact import recorded
 from ..desk import Desk
 from ..policy.continuation import noticed
@@ -18,26 +17,36 @@ from .messages import Call, Result
 
 def write_down(desk: Desk, calls: Sequence[tuple[Call, Result]]) -> None:
     """Keep calls with the item that was active while they were made. The same call again is no progress."""
-    before = desk.plan
-    if not calls or not before.id:
+    plan = desk.plan
+    if not calls or not plan.id:
         return
-    item = _busy_with(before, desk.name)
+    item = _busy_with(plan, desk.name)
     redact = desk.settings.redact_calls
-    kept = tuple(
-        recorded(call.id, call.tool, call.args, "failed" if result.is_error else "ok", result.text, redact=redact)
-        for call, result in calls
-    )
-    plan = desk.change(lambda plan: called(plan, item.id, kept), by=desk.agent, kind=CALLS) if item else before
+    who = {"at": desk.now(), "session": desk.session, "agent": desk.agent}
+    if item is not None:
+        desk.observe(item.id, [_recorded(call, result, who, redact=redact) for call, result in calls])
 
     def step(pace: SessionState) -> SessionState:
-        if pace.revision == before.revision:  # that a call was noted is no change of the plan
-            pace = pace._replace(revision=plan.revision)
         for call, result in calls:
             if not result.is_error and changes_something(call.tool, call.args):
                 pace = noticed(pace, _digest(call))
         return pace
 
     desk.update_state(step)
+
+
+def _recorded(call: Call, result: Result, who: Mapping[str, str], *, redact: bool) -> dict[str, Any]:
+    outcome = "failed" if result.is_error else "ok"
+    exit = _exit_code(result.text) if call.tool == "shell" else None
+    return recorded(call.id, call.tool, call.args, outcome, result.text, redact=redact, exit=exit, **who)
+
+
+def _exit_code(text: str) -> int | None:
+    """The exit code that our shell writes behind the output of a command."""
+    last = text.rstrip().rpartition("\n")[2]
+    number = last.removeprefix("(exit code ").removesuffix(")")
+    is_code = last == f"(exit code {number})" and number.lstrip("-").isdecimal()
+    return int(number) if is_code else None
 
 
 def _busy_with(plan: Plan, agent: str) -> Item | None:

@@ -70,7 +70,7 @@ class Transcript:
 
 def state_of(plan: Plan) -> dict[str, Any]:
     """A plan as a session's log keeps it: without the tool calls of its items, which the log holds already."""
-    return plan_to_json(plan._replace(items=tuple(item._replace(calls=()) for item in plan.items)))
+    return plan_to_json(plan)
 
 
 def _envelope(message: Message) -> dict[str, Any]:

@@ -79,8 +79,11 @@ def _named(plan: Plan, id: str) -> str:
 
 def _call(call: Mapping[str, Any]) -> str:
     """Return one tool call in words: when, which tool, how it went, and what with."""
-    rest = {name: value for name, value in call.items() if name not in ("at", "tool")}
-    return f"{relative(str(call.get('at', '')))} {call.get('tool', '')} {_pairs(rest)}".strip()
+    when = relative(str(call.get("at", "")))
+    outcome = f"exit code {call['exit']}" if "exit" in call else str(call.get("outcome", ""))
+    given = call.get("parameters", {})
+    words = _pairs(given) if isinstance(given, Mapping) else str(given)
+    return inline(f"{when} {call.get('name', '')} {outcome}: {words}".strip())
 
 
 def _pairs(data: Mapping[str, Any]) -> str:

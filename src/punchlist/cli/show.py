@@ -15,6 +15,8 @@ def show(args: Args) -> int:
     """Show the plan as it is now, or one item of it."""
     with open_desk(args) as desk:
         plan = _everything(desk) if args.all else desk.working
+        if plan.id and (args.json or args.markdown or args.item is not None):
+            plan = desk.with_calls(plan)
         if args.item is not None:
             from .item import show_item
 

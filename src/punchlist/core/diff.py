@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
 from ._typing import Any, NamedTuple
@@ -14,9 +14,12 @@ from .text import WHOLE, cut, inline, plainly, quoted
 _HEAD = ("title", "mode", "paused", "phases", "removed")
 _head_of = attrgetter(*_HEAD)
 QUIET = "quiet"  # the kind of a record with which an agent entered or left a quiet context
-CALLS = "calls"  # the kind of a record that only notes tool calls
+CALLS = "calls"  # the kind of a record in which an older version noted tool calls; it changes nothing
 FINAL = "; do not bring it back."  # how the news of a removal end
 _REMEMBERED = 1000  # how many removed texts a plan keeps
+
+
+Calls = Mapping[str, tuple[Mapping[str, Any], ...]]  # tool calls, by item
 
 
 class Change(NamedTuple):
@@ -37,7 +40,7 @@ class Record(NamedTuple):
     by: str  # "user", or the agent
     reader: str = ""  # the reader who did it; it need not be told
     dialect: str = ""
-    kind: str = "edit"  # edit, undo, redo; calls: tool calls were noted; import and restore are no news
+    kind: str = "edit"  # edit, undo, redo, calls (of older versions); import and restore are no news
     changes: tuple[Change, ...] = ()
 
 
@@ -102,6 +105,19 @@ def noted(before: Plan, after: Plan, by: str, at: str) -> tuple[Plan, tuple[Chan
             items[place] = item
         after = after._replace(items=tuple(items))
     return after, (*found, *_head(before, after))
+
+
+def without_calls(plan: Plan) -> tuple[Plan, Calls]:
+    """The plan without tool calls, which are kept beside it, and those that it had. What is not one stays."""
+    calls = {item.id: item.calls for item in plan.items if item.calls and all(map(_is_call, item.calls))}
+    if not calls:
+        return plan, calls
+    items = [item._replace(calls=()) if item.id in calls else item for item in plan.items]
+    return plan._replace(items=tuple(items)), calls
+
+
+def _is_call(call: Any) -> bool:
+    return isinstance(call, Mapping)
 
 
 def parted(changes: Iterable[Change], cleared: Iterable[Item], by: str, at: str) -> tuple[Change, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import itemgetter
 
 from ._typing import Any
@@ -10,7 +10,6 @@ from .errors import NoSuchItem, Refused
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, MODES, PENDING, Item, Pause, Plan, places
 from .text import cut, inline, plainly, quoted
 
-_CALLS = 20  # tool calls kept with an item
 _ID = itemgetter(Item._fields.index("id"))
 Id = str | int  # ids are strings of digits; a number means the same
 
@@ -332,17 +331,6 @@ def set_mode(plan: Plan, mode: str) -> Plan:
     if mode not in MODES:
         raise Refused(f"mode must be one of {', '.join(map(repr, MODES))}, not {mode!r}.")
     return plan._replace(mode=mode)
-
-
-def called(plan: Plan, id: str, calls: tuple[Mapping[str, Any], ...]) -> Plan:
-    """Note tool calls with the item they were made for; of many, the last ones."""
-    from .codec import json_form
-
-    item = next((item for item in plan.items if item.id == id), None)
-    if item is None:
-        return plan
-    kept = (*item.calls, *[json_form(call) for call in calls])
-    return put(plan, item._replace(calls=kept[-_CALLS:]))
 
 
 def clear(plan: Plan, before: str, *, keeps_phases: bool = False) -> Plan:

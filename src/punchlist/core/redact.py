@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from json import dumps
 
 from ._typing import Any
+from .codec import json_form
 from .text import cut
 
 _MOST = 200  # characters of a value
+_ROOM = 800  # bytes of a tool call as JSON; with where and when it was made, it is kept in less than 1,000
+_SHARES = {  # bytes of what belongs to a call beside its parameters, where all of it is too long
+    **{"at": 34, "id": 66, "name": 82, "outcome": 12, "exit": 12, "text": 202, "session": 66, "agent": 42},
+}
+_LEAST, _ENTRY = 40, 100  # bytes of a value, and of an entry of a list, that are worth keeping
+_MORE = 24  # bytes to say that there were more entries
+_MARK = 8  # bytes of quotes, and of the mark where a text was cut
 _READ = 10 * _MOST  # characters that are looked at for them
 _BLANK = "[redacted]"
 _JOINT = "\x1f"  # between the words of a command that is given as a list; white space to every pattern
@@ -101,11 +110,80 @@ def redacted(value: Any, name: str = "") -> Any:
     return _BLANK if secret and value is not None and not isinstance(value, bool) else value
 
 
-def recorded(id: str, name: str, args: Any, outcome: str, text: str, *, redact: bool) -> dict[str, Any]:
-    """A tool call as it is kept with the item it was made for: short, and without secrets."""
+def recorded(
+    id: str,
+    name: str,
+    args: Any,
+    outcome: str,
+    text: str,
+    *,
+    redact: bool,
+    at: str = "",
+    exit: int | None = None,
+    session: str = "",
+    agent: str = "",
+) -> dict[str, Any]:
+    """A tool call as it is kept with the item it was made for: short, and without secrets. What is not known is left
+    out. `text`: the beginning of its result. `exit`: the exit code of a command."""
     if redact:
         args, text = redacted(args), redacted(text)
-    return {"id": id, "name": name, "parameters": args, "outcome": outcome, "text": text[:_MOST]}
+    call = {"at": at, "id": id, "name": name, "parameters": args, "outcome": outcome, "exit": exit}
+    known = {**call, "text": text[:_MOST], "session": session, "agent": agent}
+    return bounded_call({key: value for key, value in known.items() if value not in ("", None)})
+
+
+def bounded_call(call: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool call whose JSON takes at most 800 bytes. Its parameters give way first, the largest of them most."""
+    made: dict[str, Any] = {str(key): json_form(value) for key, value in call.items()}
+    if _size(made) <= _ROOM:
+        return made
+    parameters = made.get("parameters", {})
+    made = {key: bounded(made[key], room) for key, room in _SHARES.items() if key in made}
+    return {**made, "parameters": bounded(parameters, _ROOM - _size({**made, "parameters": 0}))}
+
+
+def bounded(value: Any, room: int) -> Any:
+    """As much of a JSON value as fits into so many bytes, with a mark where something was left out."""
+    if _size(value) <= room:
+        return value
+    made: Any = value if isinstance(value, str) else dumps(value)
+    if isinstance(value, Mapping):
+        keys = list(value)[: max(room // _LEAST, 1)]
+        names = [bounded(key, _LEAST // 2) for key in keys]
+        left = room - sum(_size(name) + 4 for name in names) - _MORE
+        made = dict(zip(names, _shared([value[key] for key in keys], left), strict=True))
+        if len(keys) < len(value):
+            made["more"] = len(value) - len(keys)
+    elif isinstance(value, list):
+        kept = value[: max(room // _ENTRY, 1)]
+        made = _shared(kept, room - 2 * len(kept) - _MORE)
+        if len(kept) < len(value):
+            made.append(f"and {len(value) - len(kept)} more")
+    if _size(made) <= room:
+        return made
+    return _cut_to(made if isinstance(made, str) else dumps(made), room)
+
+
+def _shared(values: Sequence[Any], room: int) -> list[Any]:
+    """Several values in so many bytes: the small ones complete, the large ones cut to the same size."""
+    made = list(values)
+    by_size = sorted(range(len(values)), key=lambda place: _size(values[place]))
+    for left, place in zip(range(len(values), 0, -1), by_size, strict=True):
+        made[place] = bounded(values[place], room // left)
+        room -= _size(made[place])
+    return made
+
+
+def _cut_to(text: str, room: int) -> str:
+    """The beginning of a text in so many bytes of JSON, where a character takes up to twelve."""
+    kept = text[: max(room - _MARK, 0)]
+    while kept and _size(kept) > room - _MARK:
+        kept = kept[: min(len(kept) - 1, len(kept) * (room - _MARK) // _size(kept))]
+    return f"{kept.rstrip()}…"
+
+
+def _size(value: Any) -> int:
+    return len(dumps(value))
 
 
 def blanked(text: str) -> str:

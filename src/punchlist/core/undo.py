@@ -37,9 +37,15 @@ def _stacks(records: Iterable[Record]) -> tuple[list[Record | None], list[Record
 
 
 def leading_to(records: Sequence[Record], revision: int) -> list[Record]:
-    """Those records that lead to a revision without a gap: none written since, none before one that is gone."""
+    """Those records that lead to a revision without a gap: none written since, none before one that is gone. A record
+    of tool calls stands for those right before it, which were dropped."""
     kept: list[Record] = []
+    wanted = revision
     for record in reversed(records):
-        if record.revision == revision - len(kept):
-            kept.append(record)
+        if record.revision > wanted:
+            continue
+        if record.revision < wanted and not (kept and kept[-1].kind == CALLS):
+            break
+        kept.append(record)
+        wanted = record.revision - 1
     return kept[::-1]

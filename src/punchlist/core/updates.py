@@ -72,5 +72,5 @@ def _is_tidying(change: Change) -> bool:
 
 def _is_work(change: Change) -> bool:
     old, new = change.before, change.after
-    kept = old._replace(status=new.status, owner=new.owner, calls=new.calls, evidence=new.evidence)
+    kept = old._replace(status=new.status, owner=new.owner, evidence=new.evidence)
     return kept == new and new.status in (ACTIVE, PENDING)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..core._typing import TYPE_CHECKING, Any
 from ..core.codec import refuse_unsound
-from ..core.diff import Change, Record, apply, diff, noted, tell, undo
+from ..core.diff import CALLS, Calls, Change, Record, apply, diff, noted, tell, undo, without_calls
 from ..core.errors import Refused, StaleRevision, StoreError
 from ..core.model import MAIN, NOTHING, USER, Pause, Plan, Reader, SessionState
 from ..core.text import counted, cut, inline
@@ -140,6 +140,33 @@ class Desk:
         """The plan as it is now; empty if there is none yet."""
         return self._look()[0]
 
+    def load(self, *, calls: bool = False) -> Plan:
+        """Return the plan as it is now. `calls`: with the tool calls that were observed for each item, oldest first, in
+        `Item.calls`; elsewhere that is empty. A call has `at` (when it was made; "" if unknown), `id`, `name` (of the
+        tool), `parameters` and `text` (the beginning of its result), both short and without secrets, `outcome` ("ok",
+        "failed" or "unknown"), `session`, `agent`, and `exit`, the exit code, where that is known."""
+        plan = self.plan
+        return self.with_calls(plan) if calls and plan.id else plan
+
+    def with_calls(self, plan: Plan) -> Plan:
+        """A plan with the tool calls that were observed for its items."""
+        found = self.store.load_calls(plan.id)
+        if not found:
+            return plan
+        items = [item._replace(calls=(*item.calls, *found.get(item.id, ()))) for item in plan.items]
+        return plan._replace(items=tuple(items))
+
+    def observe(self, item: str, calls: Sequence[Mapping[str, Any]]) -> None:
+        """Keep tool calls with the item they were made for. That is not a change of the plan. A store that can only be
+        read at the moment keeps none."""
+        plan = self.plan.id
+        try:
+            if plan and calls:
+                self.store.observe(plan, item, calls)
+        except StoreError as error:
+            if not error.is_readable:
+                raise
+
     def news(self, *, ids: bool = True) -> list[str]:
         """What others have changed since this reader last heard, once. `ids`: whether it knows items by their ids."""
         now, reader = self._look()
@@ -202,8 +229,8 @@ class Desk:
         if not 0 <= revision <= now.revision:
             raise Refused(f"no revision {revision}; the plan is at revision {now.revision}.")
         records = leading_to(self.store.history(now.id, revision), now.revision)
-        if len(records) < now.revision - revision:
-            oldest = now.revision - len(records)
+        oldest = records[0].revision - 1 if records else now.revision
+        if revision < oldest and not (records and records[0].kind == CALLS):
             raise Refused(f"revision {revision} was trimmed; the oldest that is kept is {oldest}.")
         return self.rewound(now, records)._replace(revision=revision)
 
@@ -259,16 +286,28 @@ class Desk:
             edited = edit(now)
             if author == USER and now.id:
                 edited = self._with_former_words(now, edited)
-            after, changes = self._noted(now, edited, author, at)
+            after, changes, calls = self._noted(now, edited, author, at)
             if not changes and (now.id or kind != "import"):  # an empty list that is imported is a plan, too
+                self.keep_calls(now.id, calls)
                 return now
             heard_all = bool(key) and reader.seen >= now.revision
             record = Record(now.revision + 1, at, by, key, "", kind, changes)
             try:
-                return self.save(now, after, record, reader if heard_all else None)
+                after = self.save(now, after, record, reader if heard_all else None)
             except StaleRevision:
                 continue
+            self.keep_calls(after.id, calls)
+            return after
         raise self.conflict_error()
+
+    def keep_calls(self, plan: str, calls: Calls) -> None:
+        """Keep tool calls that came with a list, by item: those that are not known already."""
+        known = self.store.load_calls(plan) if calls else {}
+        for item, made in calls.items():
+            old = [_call_key(call) for call in known.get(item, ())]
+            new = [{"at": "", **call} for call in made if _call_key(call) not in old]
+            if new:
+                self.store.observe(plan, item, new)
 
     def _with_former_words(self, now: Plan, after: Plan) -> Plan:
         """What the user takes away does not come back in words that it had before it was renamed, either."""
@@ -287,14 +326,16 @@ class Desk:
         return after._replace(removed=tuple(dict.fromkeys(removed)))
 
     @staticmethod
-    def _noted(now: Plan, after: Plan, by: str, at: str) -> tuple[Plan, tuple[Change, ...]]:
-        """What changed. An edit that returned something else than a plan is refused in words."""
+    def _noted(now: Plan, edited: Plan, by: str, at: str) -> tuple[Plan, tuple[Change, ...], Calls]:
+        """What changed, and the tool calls that came with it. An edit that returned something else than a plan is
+        refused in words."""
         try:
-            return noted(now, after, by, at)
+            after, calls = without_calls(edited)
+            return (*noted(now, after, by, at), calls)
         except (AttributeError, TypeError):
             from ..core.codec import refuse_untyped
 
-            refuse_untyped(after)
+            refuse_untyped(edited)
             raise
 
     def call(self, tool: str, args: object, *, interactive: bool | None = None, continuing: bool = False) -> Reply:
@@ -325,7 +366,7 @@ class Desk:
         """The plan in another format."""
         from ..dialects.formats import load
 
-        return load(format, to_write=True).write(self.plan)
+        return load(format, to_write=True).write(self.load(calls=True))
 
     def undo(self, *, by: str = USER) -> Plan:
         """Take back the last change, whoever made it. It is news to the model like any other edit."""
@@ -632,9 +673,7 @@ class Desk:
             if record is None:
                 raise Refused(f"there is nothing to {kind}.")
             after = edit(now, record.changes)
-            calls = {item.id: item.calls for item in now.items}  # what was done stays done, and is not undone
-            items = tuple(item._replace(calls=calls.get(item.id, item.calls)) for item in after.items)
-            return after._replace(items=items, removed=now.removed)  # what protects is judged anew
+            return after._replace(removed=now.removed)  # what protects is judged anew
 
         return self.change(step, by=by, kind=kind)
 
@@ -708,9 +747,14 @@ class Desk:
         return StoreError(f"the plan was changed by others {_TRIES} times in a row; try again.")
 
 
+def _call_key(call: Mapping[str, Any]) -> Any:
+    """What tells a tool call from others."""
+    return call.get("id") or (call.get("name"), call.get("parameters"))
+
+
 def _in_sight(plan: Plan) -> Plan:
-    """A plan without what no screen shows: recorded calls, when an item was closed, and texts that were removed."""
-    items = [item._replace(calls=(), closed=None) for item in plan.items]
+    """A plan without what no screen shows: when an item was closed, and texts that were removed."""
+    items = [item._replace(closed=None) for item in plan.items]
     return plan._replace(items=tuple(items), removed=())
 
 

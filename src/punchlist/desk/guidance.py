@@ -10,7 +10,7 @@ from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.diff import CALLS, QUIET
 from ..core.errors import StoreError
 from ..core.model import MAIN, Item, Plan, SessionState
-from ..core.ops import called, resume
+from ..core.ops import resume
 from ..core.text import inline
 from ..local.settings import ATTACHED, DIALECTS, UNTIL_DONE, Settings
 from ..policy import reminders, wording
@@ -112,13 +112,13 @@ def worked(desk: Desk, work: Work, *, deaf: bool = False, owes_list: bool = Fals
     """A tool was used. What it was used for is kept with the item that is active. `deaf`: nothing can be told now.
     `owes_list`: the model was told of an edit of the user's just now."""
     desk.owes_list = desk.owes_list or owes_list
-    before = desk.plan
-    if not before.id:
+    plan = desk.plan
+    if not plan.id:
         return []
-    plan = _with_call(desk, before, work)
+    _keep_call(desk, plan, work)
 
     def step(pace: SessionState) -> SessionState:
-        pace = reminders.worked(plan, _unmoved(pace, before, plan))  # that a call was noted is no change of the plan
+        pace = reminders.worked(plan, pace)
         if work.changes and not (work.tool or work.failed):
             pace = noticed(pace, work.digest)
         if work.interrupted:
@@ -162,11 +162,10 @@ def _updates(desk: Desk, pace: SessionState) -> list[str]:
     return [*told, listed] if listed else told
 
 
-def _with_call(desk: Desk, plan: Plan, work: Work) -> Plan:
+def _keep_call(desk: Desk, plan: Plan, work: Work) -> None:
     active = _own_work(desk, plan)
-    if not work.calls or active is None or plan.paused:
-        return plan
-    return desk.change(lambda plan: called(plan, active.id, work.calls), by=desk.agent, kind=CALLS)
+    if work.calls and active is not None and not plan.paused:
+        desk.observe(active.id, work.calls)
 
 
 def _own_work(desk: Desk, plan: Plan) -> Item | None:

@@ -18,7 +18,7 @@ from ..core.conflicts import (
     taken,
     unheard_edits,
 )
-from ..core.diff import Change, Record, noted, parted
+from ..core.diff import Change, Record, noted, parted, without_calls
 from ..core.errors import Disagreement, Partial, Refused, StaleRevision, StoreError
 from ..core.last_sent import Kept, from_text, informed, to_text, unheard_of
 from ..core.merge import mended, merge, protect
@@ -236,6 +236,7 @@ def _carry_out(
     plan = _with_attempts(desk, now, worked.plan)
     if name != desk.agent:
         plan = owned(now, plan, name)
+    plan, calls = without_calls(plan)
     after, changes = noted(now, plan, name, call.at)
     if worked.cleared:
         changes = parted(changes, worked.cleared, name, call.at)
@@ -257,6 +258,9 @@ def _carry_out(
         if worked.lists:
             desk.store.keep_lists(now.id, desk.reader_key, worked.lists)
         desk.note("call", tool=call.tool.name, dialect=dialect.name, revision=now.revision)
+    desk.keep_calls(after.id, calls)
+    if dialect.shows_calls:
+        after = desk.with_calls(after)
     reply = dialect.reply(Turn(call, now, after, changes, worked.errors, news, _in_user_words(desk, after, changes)))
     desk.owes_list = desk.owes_list or any(record.by == USER for record in unheard)
     return _with(reply, [*news, *said, *worked.kept], notes)

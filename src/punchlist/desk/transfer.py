@@ -30,7 +30,7 @@ def carried(desk: Desk, source: str, target: str) -> tuple[Desk, Plan]:
     """The desk that gets a copy, and the plan it is a copy of."""
     if not source or not target or source == target:
         raise Refused("carry needs two sessions.")
-    old, copy = desk.of(source).plan, desk.of(target)
+    old, copy = desk.of(source).load(calls=True), desk.of(target)
     if not old.items:
         raise Refused(f"session {cut(inline(source), 40)!r} has nothing to carry.")
     if copy.plan.id == old.id:

@@ -183,6 +183,7 @@ class Dialect(NamedTuple):
     system: str = ""  # the name of its text for the system prompt
     content: Callable[[Plan], Any] | None = None  # the list as its system hands it over in an attachment
     writer: str = ""  # the tool that tells of progress, if that is not the first
+    shows_calls: bool = False  # whether its answers list the tool calls that were made for an item
     failed: str = ""  # the name of the text that its model gets after a call that failed, if there is one
 
 

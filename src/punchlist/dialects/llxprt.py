@@ -250,6 +250,7 @@ DIALECT = Dialect(
     fault=_fault,
     system="llxprt.system",
     content=_drawn,
+    shows_calls=True,
 )
 
 

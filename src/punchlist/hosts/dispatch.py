@@ -402,4 +402,15 @@ def _call(desk: Desk, event: Event, host: Host) -> tuple[Mapping[str, Any], ...]
     given: Any = event.args if isinstance(event.args, dict) else {"input": event.args}
     shown = event.result if isinstance(event.result, str) else dumps(event.result, default=str, ensure_ascii=False)
     outcome = "failed" if event.failed else "unknown" if host.hides_failure else "ok"
-    return (recorded(event.use, event.tool, given, outcome, shown, redact=desk.settings.redact_calls),)
+    who = {"at": desk.now(), "session": event.session, "agent": event.agent}
+    redact, exit = desk.settings.redact_calls, _exit_code(event)
+    return (recorded(event.use, event.tool, given, outcome, shown, redact=redact, exit=exit, **who),)
+
+
+def _exit_code(event: Event) -> int | None:
+    """The exit code of a command, where its agent says it; what a command printed does not count."""
+    if isinstance(event.result, Mapping):
+        found = [event.result.get(name) for name in ("exit", "exit_code", "exitCode")]
+        return next((code for code in found if type(code) is int), None)
+    words = str(event.result or "").split(maxsplit=3)[:3] if event.failed else []
+    return int(words[2]) if words[:2] == ["Exit", "code"] and words[-1].isdecimal() else None

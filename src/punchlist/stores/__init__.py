@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import gmtime, strftime, time
 
-from ..core._typing import NamedTuple, Protocol
+from ..core._typing import Any, NamedTuple, Protocol
 from ..core.diff import Record
 from ..core.errors import StoreError
 from ..core.model import ACTIVE, NOTHING, Item, Plan, Reader, SessionState
@@ -18,6 +18,7 @@ PATHS = {
     "postgresql": "punchlist.stores.postgres",
     "postgres": "punchlist.stores.postgres",
 }
+MOST_CALLS = 200  # tool calls kept with an item
 
 
 class PlanKey(NamedTuple):
@@ -99,6 +100,13 @@ class Store(Protocol):
     def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
         """The records behind a revision, oldest first; with `by`, only those of one author."""
 
+    def observe(self, plan: str, item: str, calls: Sequence[Mapping[str, Any]]) -> None:
+        """Keep tool calls that were made for an item, beside the plan: no revision, no record, nobody is woken. Each
+        takes less than 1,000 bytes; an item keeps its newest 200."""
+
+    def load_calls(self, plan: str, item: str = "") -> dict[str, list[dict[str, Any]]]:
+        """The tool calls that were observed for the items of a plan, or for one of them, oldest first, by item."""
+
     def find(self, home: PlanKey) -> str:
         """The id of the plan a session's agent works from; without a session, of the plan of a main agent that was
         touched last in a place; nothing if there is none."""
@@ -121,8 +129,8 @@ class Store(Protocol):
         """The plans there are, the last touched first: all, or those of a session, of an agent, of a place, or one."""
 
     def trim(self, before: str, plan: str = "", place: str = "", live: str = "") -> dict[str, int]:
-        """Forget the history, and what is remembered of readers, from before a time: of all plans, of one, or of those
-        that were made in a place. Returns how many records each plan has lost.
+        """Forget the history, observed tool calls, and what is remembered of readers, from before a time: of all plans,
+        of one, or of those that were made in a place. Returns how many records each plan has lost.
         `live`: readers of whom something was kept since that time are still at work. What they have not heard of stays,
         and their lists, with what happened since those were sent."""
 
@@ -155,6 +163,11 @@ def now() -> str:
     """The time at which something is kept, in ISO 8601, as precise as the times of records."""
     seconds = time()
     return strftime("%Y-%m-%dT%H:%M:%S", gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03d}Z"
+
+
+def timed(at: str, call: dict[str, Any]) -> dict[str, Any]:
+    """A tool call with the time at which it was made, if that is known."""
+    return {"at": at, **call} if at else call
 
 
 def oldest(before: str, live: str) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import dropwhile
 from operator import attrgetter
 from threading import Condition
 
+from ..core._typing import Any
 from ..core.diff import Record
 from ..core.errors import StaleRevision
 from ..core.model import MAIN, NOTHING, Plan, Reader, SessionState
-from . import Commit, PlanKey, PlanSummary, current, is_wanted, now, oldest
+from . import MOST_CALLS, Commit, PlanKey, PlanSummary, current, is_wanted, now, oldest, timed
 
 _NEW = Reader()
 _FRESH = SessionState()
@@ -31,6 +32,7 @@ class MemoryStore:
         self._readers_at: dict[tuple[str, str], str] = {}  # when each was last kept
         self._lists: dict[tuple[str, str], dict[str, str]] = {}  # by plan and reader, then by tool
         self._lists_at: dict[tuple[str, str], str] = {}
+        self._calls: dict[str, dict[str, list[tuple[str, dict[str, Any]]]]] = {}  # by plan and item, with times
         self._paces_at: dict[str, str] = {}
         self._homes: dict[str, PlanKey] = {}
         self._bound: dict[tuple[str, str], str] = {}
@@ -88,6 +90,20 @@ class MemoryStore:
         with self._changed:
             self._keep_lists(plan, reader, lists, now())
 
+    def observe(self, plan: str, item: str, calls: Sequence[Mapping[str, Any]]) -> None:
+        from ..core.redact import bounded_call
+
+        kept = [bounded_call(call) for call in calls]
+        made = [(str(call.pop("at", now())), call) for call in kept]
+        with self._changed:
+            own = self._calls.setdefault(plan, {})
+            own[item] = [*own.get(item, []), *made][-MOST_CALLS:]
+
+    def load_calls(self, plan: str, item: str = "") -> dict[str, list[dict[str, Any]]]:
+        with self._changed:
+            kept = self._calls.get(plan, {})
+            return {id: [timed(*one) for one in calls] for id, calls in kept.items() if item in ("", id)}
+
     def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
         with self._changed:
             records = self._history.get(plan, [])
@@ -142,6 +158,9 @@ class MemoryStore:
                 del self._readers[who], self._readers_at[who]
             for who in [who for who, at in self._lists_at.items() if at < old and who[0] in chosen]:
                 del self._lists[who], self._lists_at[who]
+            for id in chosen & self._calls.keys():
+                kept = {item: [one for one in calls if one[0] >= before] for item, calls in self._calls[id].items()}
+                self._calls[id] = {item: calls for item, calls in kept.items() if calls}
             if not plan and not place:
                 for key in [key for key, at in self._paces_at.items() if at < old]:
                     del self._paces[key], self._paces_at[key]

@@ -19,6 +19,7 @@ from ..core.errors import StoreError
 from .pages import rows
 from .salvage import Found, insert_raw, is_sound, saved
 from .sqlite import VERSION, check_ours, fail, statements
+from .upgrade import move_calls
 
 _PATIENCE = 3.0  # seconds to wait for whoever is at work with the file
 _SHARED = (510, 0x40000002)  # how many bytes everybody at work with a database holds, and from where on
@@ -125,6 +126,7 @@ def _made(old: sqlite3.Connection, path: str) -> Found:
         for statement in statements(0, VERSION):
             new.execute(statement)
         found = saved(old, new)
+        move_calls(new.execute)
         new.execute("COMMIT")
         new.execute("PRAGMA journal_mode=WAL")
     with closing(sqlite3.connect(path, isolation_level=None)) as new:

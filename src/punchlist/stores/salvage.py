@@ -12,7 +12,7 @@ from time import gmtime, strftime
 
 from ..core._typing import Any, NamedTuple
 from ..core.codec import ITEM_SCHEMA, change_from_json, item_to_json
-from ..core.diff import Record, apply, undo
+from ..core.diff import CALLS, Record, apply, undo
 from ..core.model import MAIN, Plan
 from ..core.rules import faults
 from ..core.schema import check
@@ -127,7 +127,7 @@ def _replayed(id: str, records: Sequence[Record]) -> Plan | None:
     plan = Plan(id)
     try:
         for record in records:
-            if record.revision != plan.revision + 1:
+            if record.revision != plan.revision + 1 and not _covers(plan.revision, record):
                 return None
             made = apply(plan, record.changes)
             if undo(made, record.changes) != plan:  # it was made from something else
@@ -137,6 +137,11 @@ def _replayed(id: str, records: Sequence[Record]) -> Plan | None:
         return plan if plan.revision and _makes_sense(plan) else None
     except _NONSENSE:
         return None
+
+
+def _covers(revision: int, record: Record) -> bool:
+    """Whether a record stands for all of those behind a revision: they held tool calls, and were dropped."""
+    return record.kind == CALLS and not record.changes and record.revision > revision
 
 
 def _is_led_to(plan: Plan, records: Sequence[Record]) -> bool:
@@ -173,11 +178,14 @@ def _whereabouts(old: sqlite3.Connection, id: str) -> _Row:
 
 def _records(old: sqlite3.Connection, id: str, revision: int = 0) -> Iterator[_Row]:
     """The records of a plan from a revision, or the newest, back to the first that is missing or makes no sense."""
+    covers = False  # whether the row before stands for dropped ones
     for row in _read(old, f"SELECT {', '.join(_RECORD)} FROM history WHERE plan = ? ORDER BY revision DESC", id):
         revision = revision or row[1]
-        if row[:2] != (id, revision) or _record(row) is None:
+        is_next = row[1] == revision or (covers and row[1] < revision)
+        if row[0] != id or not is_next or _record(row) is None:
             return
-        revision -= 1
+        revision = row[1] - 1
+        covers = row[6:] == (CALLS, "[]")
         yield row
 
 
@@ -204,6 +212,8 @@ def _copy_rest(old: sqlite3.Connection, new: sqlite3.Connection, plans: dict[str
     _copy(new, "paces", _from_both_ends(old, "paces", ("key", "data", "at"), 1))
     lists = _from_both_ends(old, "lists", ("plan", "key", "tool", "data", "at"), 3)
     _copy(new, "lists", [row for row in lists if row[0] in plans])
+    calls = _from_both_ends(old, "observations", ("number", "plan", "item", "at", "data"), 1)
+    _copy(new, "observations", [row for row in calls if row[1] in plans])
     new.execute(_PLACES, (MAIN,))
 
 

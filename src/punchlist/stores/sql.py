@@ -20,10 +20,10 @@ from ..core.codec import (
     paused_from_json,
     paused_to_json,
 )
-from ..core.diff import Change, Record
+from ..core.diff import CALLS, Change, Record
 from ..core.errors import StaleRevision
 from ..core.model import DONE, DROPPED, MAIN, Item, Plan, Reader, SessionState
-from . import Commit, PlanKey, PlanSummary, current, oldest
+from . import MOST_CALLS, Commit, PlanKey, PlanSummary, current, oldest, timed
 
 _LONG = 300  # characters of a name that stands as it is
 _LAST = 2_147_483_647  # a revision behind all others
@@ -54,6 +54,18 @@ ON CONFLICT (plan, key, tool) DO UPDATE SET data = excluded.data, at = excluded.
 _PLACE = """
 INSERT INTO places SELECT place, id FROM plans WHERE id = ? AND agent = ?
 ON CONFLICT (place) DO UPDATE SET plan = excluded.plan WHERE places.plan <> excluded.plan
+"""
+_OBSERVE = "INSERT INTO observations (plan, item, at, data) VALUES (?, ?, ?, ?)"
+_FORGET_OLDEST = f"""
+DELETE FROM observations WHERE plan = ? AND item = ? AND number <= (
+    SELECT number FROM observations WHERE plan = ? AND item = ? ORDER BY number DESC LIMIT 1 OFFSET {MOST_CALLS}
+)
+"""
+# A record of tool calls says that none of those before it is missing; where it is the first, some may be.
+DROP_LEADING_CALLS = f"""
+DELETE FROM history WHERE kind = '{CALLS}' AND NOT EXISTS (
+    SELECT 1 FROM history AS earlier WHERE earlier.plan = history.plan AND earlier.revision < history.revision
+)
 """
 _SINCE = "SELECT min(revision) FROM history WHERE plan = ? AND at >= ?"
 _LIVE_LIST = "SELECT min(at) FROM lists WHERE plan = ? AND at >= ?"
@@ -125,9 +137,20 @@ class Rows:
             values = (*values, spelled(by))
         rows = self._execute(f"{asked} ORDER BY revision", values).fetchall()
         return [
-            Record(revision, at, untext(by), untext(reader), dialect, kind, _changes(changes))
+            Record(revision, at, untext(by), untext(reader), dialect, kind, _changes(kind, changes))
             for revision, at, by, reader, dialect, kind, changes in rows
         ]
+
+    def load_calls(self, plan: str, item: str) -> dict[str, list[dict[str, Any]]]:
+        asked = "SELECT item, at, data FROM observations WHERE plan = ?"
+        values = [text(plan)]
+        if item:
+            asked += " AND item = ?"
+            values.append(text(item))
+        found: dict[str, list[dict[str, Any]]] = {}
+        for id, at, data in self._execute(f"{asked} ORDER BY item, number", values).fetchall():
+            found.setdefault(untext(id), []).append(timed(at, json.loads(data)))
+        return found
 
     def find(self, home: PlanKey) -> str:
         if home.session:
@@ -211,6 +234,11 @@ class Rows:
         for tool, data in lists.items():
             self._execute(_LIST, (plan, text(reader), tool, data, at))
 
+    def observe(self, plan: str, item: str, calls: Sequence[Mapping[str, Any]], at: str) -> None:
+        where = (text(plan), text(item))
+        self._executemany(_OBSERVE, [(*where, *_call_row(call, at)) for call in calls])
+        self._execute(_FORGET_OLDEST, (*where, *where))
+
     def save_state(self, key: str, before: SessionState, after: SessionState, at: str) -> None:
         old, new = self._kept(key), json.dumps(pace_to_json(after))
         if _pace(old) != before:
@@ -241,6 +269,7 @@ class Rows:
             self._execute("DELETE FROM paces WHERE at < ?", (old,))
         self._execute(f"DELETE FROM readers WHERE at < ?{scope}", (old, *names))
         self._execute(f"DELETE FROM lists WHERE at < ?{scope}", (old, *names))
+        self._execute(f"DELETE FROM observations WHERE at < ?{scope}", (before, *names))
         asked = f"SELECT DISTINCT plan FROM history WHERE at < ?{scope}"
         plans = self._execute(asked, (before, *names)).fetchall()
         gone = {id: self._forget(id, before, live) for (id,) in plans}
@@ -255,7 +284,8 @@ class Rows:
             firsts.append(None if sent is None else self._first(_SINCE, plan, sent))
         kept = [first for first in firsts if first is not None]
         upto = min(kept) if kept else _LAST
-        return self._execute("DELETE FROM history WHERE plan = ? AND revision < ?", (plan, upto)).rowcount
+        gone = self._execute("DELETE FROM history WHERE plan = ? AND revision < ?", (plan, upto)).rowcount
+        return gone + self._execute(f"{DROP_LEADING_CALLS} AND plan = ?", (plan,)).rowcount
 
     def _first(self, asked: str, plan: str, since: str) -> Any:
         return self._execute(asked, (plan, since)).fetchone()[0]
@@ -425,5 +455,16 @@ def _pace(data: str | None) -> SessionState:
     return pace_from_json(found) if isinstance(found, dict) else SessionState()
 
 
-def _changes(made: str) -> tuple[Change, ...]:
+def _call_row(call: Mapping[str, Any], at: str) -> tuple[str, str]:
+    """When a tool call was made, and all else of it as JSON."""
+    from ..core.redact import bounded_call
+
+    kept = bounded_call(call)
+    return str(kept.pop("at", at)), json.dumps(kept)
+
+
+def _changes(kind: str, made: str) -> tuple[Change, ...]:
+    """The changes of a record. One that only noted tool calls, as older programs did, changed nothing of the plan."""
+    if kind == CALLS:
+        return ()
     return tuple([change_from_json(change) for change in json.loads(made)])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import _sqlite3 as sqlite3  # what `sqlite3` adds are dates, of which there are none here; a hook feels their weight
 import os
 from _thread import allocate_lock
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import gmtime, monotonic, sleep, strftime
 
-from ..core._typing import NoReturn, TypeVar
+from ..core._typing import Any, NoReturn, TypeVar
 from ..core.diff import Record
 from ..core.errors import StoreError
 from ..core.model import Plan, Reader, SessionState
@@ -18,10 +18,12 @@ from .sql import Rows
 _PATIENCE = "10"  # seconds to wait for another process
 _AT_ONCE = 50  # tries without a rest: longer than a write takes, as a rule
 _REST = 0.01  # seconds between tries, at most
+_SHRINK_PATIENCE = 1.0  # seconds to wait for others before a file that was migrated keeps its size
 _GLANCES = 0.05  # seconds between looks, while waiting for a change
 
 # What leads from each version of the file to the next. The first was without lineage and times of readers,
-# the second without paces, the third without the lists that readers sent last.
+# the second without paces, the third without the lists that readers sent last, and the fourth kept observed tool calls
+# as revisions of the plan.
 _MIGRATIONS = (
     """
     CREATE TABLE plans (
@@ -74,8 +76,15 @@ _MIGRATIONS = (
         PRIMARY KEY (plan, key, tool)
     ) WITHOUT ROWID
     """,
+    """
+    CREATE TABLE observations (
+        number INTEGER PRIMARY KEY, plan TEXT NOT NULL, item TEXT NOT NULL, at TEXT NOT NULL, data TEXT NOT NULL
+    );
+    CREATE INDEX observations_by_item ON observations (plan, item)
+    """,
 )
 VERSION = len(_MIGRATIONS)
+_OBSERVATIONS = 5  # the version that keeps tool calls beside the plan
 # The very first programs left a first version without authors, in which the latest plan of a place was searched.
 _EARLIEST = """
     DROP INDEX plans_by_place;
@@ -164,6 +173,12 @@ class SqliteStore:
 
     def keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
         self._at_once("BEGIN IMMEDIATE", lambda: self._rows.keep_lists(plan, reader, lists, now()))
+
+    def observe(self, plan: str, item: str, calls: Sequence[Mapping[str, Any]]) -> None:
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.observe(plan, item, calls, now()))
+
+    def load_calls(self, plan: str, item: str = "") -> dict[str, list[dict[str, Any]]]:
+        return self._read(lambda: self._rows.load_calls(plan, item))
 
     def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
         return self._read(lambda: self._rows.history(plan, after, by))
@@ -273,7 +288,8 @@ class SqliteStore:
         check_ours(self.path, version, tables)
         if version < VERSION:
             self._patient(self._db.execute, "PRAGMA journal_mode=WAL")
-            self._transacted("BEGIN IMMEDIATE", self._migrate)
+            if self._transacted("BEGIN IMMEDIATE", self._migrate):
+                self._shrink()
 
     def _identity(self) -> tuple[int, set[str]]:
         """The version of the file, and unless that is ours, its tables."""
@@ -282,17 +298,32 @@ class SqliteStore:
             return version, set()
         return version, {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
-    def _migrate(self) -> None:
+    def _shrink(self) -> None:
+        """Give back the room of what was dropped. Where that cannot be done now, later rows use it."""
+        try:
+            _patiently(min(self._patience, _SHRINK_PATIENCE), self._db.execute, "VACUUM")
+        except sqlite3.Error:
+            return
+        self._put_down_log()
+
+    def _migrate(self) -> bool:
+        """Bring the file up to date; whether much of it was dropped."""
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         copy = self._back_up(version) if 0 < version < VERSION else ""
         try:
             earliest = version == 1 and not self._db.execute("PRAGMA table_info(places)").fetchone()
             for statement in _EARLIEST.split(";") * earliest + statements(version, VERSION):
                 self._db.execute(statement)
+            return 0 < version < _OBSERVATIONS and self._move_calls()
         except (sqlite3.Error, OSError):  # the file stays as it was, and needs no copy
             if copy:
                 os.unlink(copy)
             raise
+
+    def _move_calls(self) -> bool:
+        from .upgrade import move_calls
+
+        return move_calls(self._db.execute)
 
     def _back_up(self, version: int) -> str:
         """A copy of the file as an older program left it, and where it is. The lock is ours, so nobody writes

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from heapq import nlargest
 from threading import RLock
@@ -110,6 +110,12 @@ class JsonStore:
         lines = pair.lines if pair else []
         found = [line for line in lines if line["revision"] > after and "changes" in line]
         return [record_of(line) for line in found if not by or line["by"] == by]
+
+    def observe(self, plan: str, item: str, calls: Sequence[Mapping[str, Any]]) -> None:
+        """Tool calls are not kept in these files."""
+
+    def load_calls(self, plan: str, item: str = "") -> dict[str, list[dict[str, Any]]]:
+        return {}
 
     def find(self, home: PlanKey) -> str:
         if home.session:
