@@ -198,10 +198,17 @@ def test_a_terminal_gets_colours() -> None:
     assert not seen.style("Run the tests").bold
 
 
-@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=lambda env: next(iter(env)))
-def test_a_terminal_gets_no_colours_if_the_user_wants_none(env: dict[str, str]) -> None:
+def test_a_dumb_terminal_gets_no_styles() -> None:
     given_one_of_each()
-    assert "\x1b" not in on_terminal(columns=120, **env).raw
+    assert "\x1b" not in on_terminal(columns=120, TERM="dumb").raw
+
+
+def test_no_color_takes_the_colors_and_keeps_what_is_bold_or_struck_out() -> None:
+    given_one_of_each()
+    seen = on_terminal(columns=120, NO_COLOR="1")
+    assert seen.style("Fixing").bold
+    assert seen.style("Write a poem").strikethrough
+    assert {seen.style(mark).fg for mark in "✓▶⊘"} == {"default"}
 
 
 def test_an_empty_no_color_means_nothing() -> None:

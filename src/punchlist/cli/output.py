@@ -19,10 +19,13 @@ _UNCUT = 100_000  # the width of a file or a pipe: nothing is cut there
 
 
 def show(lines: Iterable[Line]) -> None:
-    """Print styled lines, with colours if the screen has them."""
-    sys.stdout.write(
-        "".join(painted(line) + "\n" for line in lines) if has_colour(os.environ, sys.stdout.isatty()) else plain(lines)
-    )
+    """Print styled lines. NO_COLOR takes only the colors from a terminal; a dumb one, a file and a pipe get no styles."""
+    is_terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    has_color = has_colour(os.environ, is_terminal)
+    if has_color or is_terminal:
+        sys.stdout.write("".join(painted(line, has_color=has_color) + "\n" for line in lines))
+    else:
+        sys.stdout.write(plain(lines))
 
 
 def say(text: str) -> None:

@@ -54,6 +54,7 @@ ASCII = Glyphs("o", ">", "!", "x", "-", "||", "#", ".", "...", "|")
 TEXT_STYLES = {PENDING: "", ACTIVE: "bold", BLOCKED: "bad", DONE: "dim", DROPPED: "dim strike"}
 MARK_STYLES = {PENDING: "dim", ACTIVE: "now", BLOCKED: "bad", DONE: "good", DROPPED: "dim"}
 _CODES = {"bold": "1", "dim": "2", "strike": "9", "good": "32", "now": "36", "bad": "33"}  # of ANSI terminals
+_COLORS = ("good", "now", "bad")
 _DENSE = 4  # characters in one cell, at most: a letter and the marks on it
 _NONE = "No plan here yet. An agent makes one, or you do: punchlist add 'Run the tests'"
 OFF = "off here: no agent is told of this plan (punchlist on)"
@@ -100,13 +101,13 @@ def plain(made: Iterable[Line]) -> str:
     return "".join("".join(span.text for span in line).rstrip() + "\n" for line in made)
 
 
-def painted(line: Line) -> str:
-    """A line as an ANSI terminal shows it in its styles."""
-    return "".join(_coded(text, style) for text, style in line).rstrip()
+def painted(line: Line, *, has_color: bool = True) -> str:
+    """A line as an ANSI terminal shows it in its styles; without color, what is bold, dim or struck out stays so."""
+    return "".join(_coded(text, style, has_color) for text, style in line).rstrip()
 
 
-def _coded(text: str, style: str) -> str:
-    codes = ";".join(_CODES[word] for word in style.split())
+def _coded(text: str, style: str, has_color: bool) -> str:
+    codes = ";".join(_CODES[word] for word in style.split() if has_color or word not in _COLORS)
     return f"\x1b[{codes}m{text}\x1b[0m" if codes and text else text
 
 

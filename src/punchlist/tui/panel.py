@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ..core.model import Plan
-from ..core.render import Line, Span, painted, plain, wrapped
+from ..core.render import Line, Span, painted, wrapped
 from ..core.text import inline
 from .styles import Style, render
 from .terminal import Terminal
@@ -243,7 +243,7 @@ class Panel:
         return [self._paint((Span(row, style),)) for row in wrapped(cleaned(line), self._size[0])]
 
     def _paint(self, line: Line) -> str:
-        return painted(line) if self._colour else plain([line])[:-1]
+        return painted(line, has_color=self._colour)
 
     def _below(self) -> str:
         """From where the panel begins to the line below it."""
