@@ -163,10 +163,10 @@ def _write(path: str, data: bytes) -> None:
 
 
 def _path(desk: Desk) -> str:
-    from hashlib import sha256
+    from binascii import crc32  # hashlib would take longer to load than everything else here
 
-    key = json.dumps([_terminal(), desk.place, desk.settings.store])
-    return os.path.join(state_folder(os.environ), "terminals", sha256(key.encode()).hexdigest()[:32])
+    key = json.dumps([_terminal(), desk.place, desk.settings.store]).encode()
+    return os.path.join(state_folder(os.environ), "terminals", f"{crc32(key):08x}{crc32(key[::-1]):08x}")
 
 
 def _terminal() -> str:
