@@ -258,7 +258,7 @@ def test_a_number_in_columns_wins_over_the_terminal() -> None:
 )
 def test_ascii_screens_get_ascii_marks(env: dict[str, str]) -> None:
     given_one_of_each(notes=("één",))
-    for shown in (on_terminal(columns=80, NO_COLOR="1", **env).raw, do("show", **env)):
+    for shown in (on_terminal(columns=80, TERM="dumb", **env).raw, do("show", **env)):
         assert shown.isascii()
         assert shown.split("\n")[0].rstrip() == "Plan  ##........ 1/4"
         assert "> 2 Fixing the bug" in shown
@@ -273,7 +273,7 @@ def test_ascii_screens_get_foreign_letters_spelled_out() -> None:
 @pytest.mark.parametrize("columns", [20, 40])
 def test_nothing_is_wider_than_an_ascii_terminal(columns: int) -> None:
     given({"text": "Prüfung der Schlüssel für das Wörterbuch", "phase": "Überprüfung der Übersetzungen"})
-    raw = on_terminal(columns=columns, NO_COLOR="1", PYTHONIOENCODING="ascii").raw
+    raw = on_terminal(columns=columns, TERM="dumb", PYTHONIOENCODING="ascii").raw
     assert [line for line in raw.splitlines() if len(line) > columns] == []
 
 

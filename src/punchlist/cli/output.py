@@ -19,7 +19,7 @@ _UNCUT = 100_000  # the width of a file or a pipe: nothing is cut there
 
 
 def show(lines: Iterable[Line]) -> None:
-    """Print styled lines. NO_COLOR takes only the colors from a terminal; a dumb one, a file and a pipe get no styles."""
+    """Print styled lines. NO_COLOR takes only the colors away; a dumb terminal, a file and a pipe get no styles."""
     is_terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     has_color = has_colour(os.environ, is_terminal)
     if has_color or is_terminal:
