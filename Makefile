@@ -42,17 +42,17 @@ run: $(RUN)
 	@$(BIN)/punchlist demo $(ARGS)
 
 test: $(DEV)
-	$(BIN)/python -m pytest -n auto $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 torture: $(DEV)
-	EXAMPLES=$${EXAMPLES:-1} $(BIN)/python -m pytest -n auto -m "torture or (hypothesis and not clients)" $(ARGS)
+	EXAMPLES=$${EXAMPLES:-1} $(BIN)/python -m pytest -n auto --dist worksteal -m "torture or (hypothesis and not clients)" $(ARGS)
 
 # The agents take more than a gigabyte: they stay where they are once they are there.
 CLIENTS ?= $(or $(PUNCHLIST_TEST_CLIENTS),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/punchlist/clients)
 
 clients: $(DEV)
 	@$(BIN)/python -m tests.clients.fetch $(CLIENTS)
-	PUNCHLIST_TEST_CLIENTS=$(abspath $(CLIENTS)) $(BIN)/python -m pytest -n auto -m clients tests/clients $(ARGS)
+	PUNCHLIST_TEST_CLIENTS=$(abspath $(CLIENTS)) $(BIN)/python -m pytest -n auto --dist worksteal -m clients tests/clients $(ARGS)
 
 lint: $(DEV)
 	$(BIN)/ruff check .
