@@ -1,20 +1,23 @@
 """
 What becomes dearer as plans pile up: `plans`, `show` and `log` on a store with 1,000 plans, and on one with 100,000, of
-ten items and twenty changes each.
+ten items and twenty changes each. And what observed tool calls cost: after 20,000 of them, against after 10.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import punchlist
+from punchlist.core.redact import recorded
 
 from .frame import Row, best
 
 FEW, MANY = 1_000, 100_000
+FEW_CALLS, MANY_CALLS = 10, 20_000
 
 
 def rows() -> list[Row]:
@@ -23,15 +26,55 @@ def rows() -> list[Row]:
         runs = {f"{name} {size}": run for size, path in (("few", few), ("many", many)) for name, run in _runs(path)}
         found = best(runs, rounds=10)
     goals = {"show": 1.5, "log": 1.5, "plans": None}
+    return [*_calls(), *_against(found, f"{MANY:,} plans", f"{FEW:,}", goals)]
+
+
+def _calls() -> list[Row]:
+    """What is kept of a tool call, and what a plan costs that has many of them."""
+    with tempfile.TemporaryDirectory(prefix="punchlist-bench-") as folder:
+        few, many = (_observed(Path(folder) / f"{count}.db", count) for count in (FEW_CALLS, MANY_CALLS))
+        grown = (Path(folder) / f"{MANY_CALLS}.db").stat().st_size - (Path(folder) / f"{FEW_CALLS}.db").stat().st_size
+        runs: dict[str, Callable[[], object]] = {}
+        for size, desk in (("few", few), ("many", many)):
+            runs[f"undo {size}"] = partial(_there_and_back, desk)
+            runs[f"log {size}"] = desk.history
+            runs[f"plan call {size}"] = partial(desk.call, "plan", {"add": ["one more"]})
+        found = best(runs, rounds=10)
+        few.close()
+        many.close()
+    kept = Row("observed call", 1_000, grown / (MANY_CALLS - FEW_CALLS), "bytes", "kept of each, with 300 edits in it")
+    goals = {"undo": 2, "log": 2, "plan call": 1.5}
+    return [kept, *_against(found, f"{MANY_CALLS:,} observed calls", f"{FEW_CALLS}", goals)]
+
+
+def _there_and_back(desk: punchlist.Desk) -> None:
+    desk.undo()
+    desk.redo()
+
+
+def _observed(path: Path, count: int) -> punchlist.Desk:
+    """A plan of 100 items with so many observed calls."""
+    desk = punchlist.open(f"sqlite:{path}", session="s")
+    desk.call("plan", {"add": [f"item {number}" for number in range(100)]})
+    desk.call("plan", {"start": [1]})
+    edits = [{"old_string": "x" * 200, "new_string": "y" * 200}] * 300
+    call = recorded("toolu_1", "Edit", {"path": "a.py", "edits": edits}, "ok", "z" * 300, redact=True, at=desk.now())
+    for item in range(1, 101):
+        if share := count // 100 or int(item <= count):
+            desk.observe(str(item), [call] * share)
+    return desk
+
+
+def _against(found: dict[str, float], name: str, few: str, goals: Mapping[str, float | None]) -> list[Row]:
     return [
         Row(
-            f"{name}: {MANY:,} plans",
+            f"{what}: {name}",
             goal,
-            found[f"{name} many"] / found[f"{name} few"],
+            found[f"{what} many"] / found[f"{what} few"],
             "x",
-            f"{found[f'{name} many'] * 1000:.2f} ms; with {FEW:,} plans: {found[f'{name} few'] * 1000:.2f} ms",
+            f"{found[f'{what} many'] * 1000:.2f} ms; with {few}: {found[f'{what} few'] * 1000:.2f} ms",
         )
-        for name, goal in goals.items()
+        for what, goal in goals.items()
     ]
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +23,9 @@ from punchlist.core.codec import to_json
 from punchlist.core.redact import bounded_call, recorded
 from punchlist.core.rules import faults
 from punchlist.stores import MOST_CALLS, Store, open_store
+from punchlist.stores.postgres import _MIGRATIONS
 from punchlist.stores.sqlite import VERSION, statements
+from tests import postgres_server
 from tests.core.plans import HOSTILE, any_json, often
 from tests.stores.conftest import STORES
 
@@ -267,6 +273,25 @@ def test_an_older_file_loses_its_records_of_calls_and_becomes_small(tmp_path: Pa
         assert db.execute("SELECT max(length(changes)) < 500 FROM history").fetchone() == (1,)
 
 
+def test_an_older_database_of_a_server_loses_its_records_of_calls(postgres: str) -> None:
+    url = postgres_server.fresh_database(postgres)
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute("CREATE SCHEMA punchlist")
+        db.execute("CREATE TABLE punchlist.version (number INTEGER NOT NULL)")
+        db.execute("INSERT INTO punchlist.version VALUES (5)")
+        for script in _MIGRATIONS[:5]:
+            db.execute(script.encode())
+        db.execute("SET search_path TO punchlist")
+        filled(lambda statement, values: db.execute(statement.replace("?", "%s").encode(), values))
+        size = "SELECT pg_total_relation_size('punchlist.history')"
+        (before,) = db.execute(size.encode()).fetchone() or (0,)
+        store = open_store(url)
+        check_moved(store)
+        store.close()
+        (after,) = db.execute(size.encode()).fetchone() or (0,)
+        assert after < before
+
+
 def test_an_older_file_that_others_read_and_write_is_brought_up_to_date_under_them(tmp_path: Path) -> None:
     path = tmp_path / "plan.db"
     old_file(path)
@@ -323,3 +348,35 @@ def test_a_plan_of_an_older_file_is_repaired_without_its_records_of_calls(tmp_pa
     store = open_store(f"sqlite:{path}")
     check_moved(store)
     store.close()
+
+
+DYING = """
+import os, signal, sys
+from punchlist.stores import open_store, sqlite
+at, url = sys.argv[1:]
+connect = sqlite.sqlite3.connect
+
+def dying(*args, **options):
+    db = connect(*args, **options)
+    db.set_trace_callback(lambda said: os.kill(os.getpid(), signal.SIGKILL) if said.strip().startswith(at) else None)
+    return db
+
+sqlite.sqlite3.connect = dying
+open_store(url)
+"""
+
+
+@pytest.mark.parametrize(
+    "at",
+    ["CREATE TABLE observations", "DELETE FROM history", "UPDATE history", "COMMIT", "VACUUM", "PRAGMA wal_checkpoint"],
+)
+def test_a_process_that_is_killed_while_it_migrates_leaves_a_good_file(tmp_path: Path, at: str) -> None:
+    path = tmp_path / "plan.db"
+    old_file(path)
+    done = subprocess.run([sys.executable, "-c", DYING, at, f"sqlite:{path}"], check=False)
+    assert done.returncode == -signal.SIGKILL
+    store = open_store(f"sqlite:{path}")
+    check_moved(store)
+    store.close()
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
