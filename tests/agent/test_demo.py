@@ -70,7 +70,7 @@ def test_it_says_in_plain_lines_what_goes_on() -> None:
         "Status: Completed\nTasks (3/3)\n",
         "you, in another terminal: punchlist add 'Refuse to split among nobody' --after 3",
         'you added 6 "Refuse to split among nobody"',
-        "the conversation was summed up, from about 42,",
+        "the conversation was compacted, from about 42,",
         "the agent stopped early and was nudged: now 4 ",
         "✓ 6/6",
     ):

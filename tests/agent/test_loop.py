@@ -429,7 +429,7 @@ def test_a_conversation_that_cannot_be_summed_up_goes_on_as_it_is(tmp_path: Path
     script = [turn(call("glob", pattern="*")), turn(call("glob", pattern="*"), usage={"input": 9000}), turn()]
     made = agent(tmp_path, script, bounds=Bounds(context=5000))
     assert made.work().why == "done"
-    assert made.told(Warned)[0].text == "the conversation could not be summed up: the model said nothing."
+    assert made.told(Warned)[0].text == "the conversation could not be compacted: the model said nothing."
     assert made.told(Compacted) == []
     made.close()
 

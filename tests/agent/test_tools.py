@@ -127,7 +127,7 @@ def test_an_interrupt_ends_a_running_command_and_everything_it_started(use: Benc
     waiting.join()
     assert done.is_error
     assert done.text == (
-        "so far\n(interrupted: the user stopped this turn while the command ran; what it did until then stands)"
+        "so far\n(interrupted: the user stopped this turn while the command ran; what it did until then is done)"
     )
     assert _ends(int((use.folder / "child").read_text()))
 
@@ -208,7 +208,7 @@ def test_a_file_is_read_with_the_numbers_of_its_lines(use: Bench) -> None:
 
 def test_what_is_no_text_file_is_refused_in_words(use: Bench) -> None:
     (use.folder / "b").write_bytes(b"\0\1\2")
-    assert use("read", path="b").text == "'b' is no text: 3 bytes."
+    assert use("read", path="b").text == "'b' is not text: 3 bytes."
     assert use("read", path=".").text == "'.' is a directory; glob lists its files."
     assert use("read", path="none").text == "'none': No such file or directory."
 
@@ -260,7 +260,7 @@ def test_lines_are_found_by_a_regular_expression(use: Bench) -> None:
     assert use("grep", pattern="nothing").text == "no line matches."
     wrong = use("grep", pattern="(")
     assert wrong.is_error
-    assert "no regular expression" in wrong.text
+    assert "not a regular expression" in wrong.text
 
 
 @pytest.mark.parametrize("name", ["re", "fnmatch", "json", "punchlist"])

@@ -101,9 +101,9 @@ def test_a_session_is_not_begun_twice(path: Path) -> None:
 def test_a_file_that_is_no_transcript_is_refused(path: Path) -> None:
     path.parent.mkdir()
     path.write_text('{"type": "user", "text": "hello"}\n')
-    with pytest.raises(Refused, match="is no transcript"):
+    with pytest.raises(Refused, match="is not a transcript"):
         Transcript(str(path))
     before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
-    with pytest.raises(Refused, match="is no transcript"):
+    with pytest.raises(Refused, match="is not a transcript"):
         Transcript(str(path))
     assert (len(os.listdir("/proc/self/fd")) if before else 0) == before

@@ -174,7 +174,7 @@ def test_a_text_that_cannot_be_read_is_kept_and_can_be_mended_and_applied() -> N
     reason, hint = why(edit(EDITOR=replacing("- [ ] 2. Write", "- [?] 2. Write it"))).splitlines()
     (kept,) = drafts()
     assert reason == "line 5: the box [?] means nothing; use [ ], [/], [x], [-] or [!]."
-    assert hint == f"your text is kept; mend it and run: punchlist edit --file {kept}"
+    assert hint == f"your text is kept; fix it and run: punchlist edit --file {kept}"
     assert plan().revision == 1
     kept.write_text(kept.read_text().replace("[?]", "[x]"))
     assert said(edit("--file", str(kept))) == ['renamed 2 "Write" to "Write it".', 'completed 2 "Write it".']
@@ -210,7 +210,7 @@ def test_a_text_that_is_not_utf_8_is_kept_too() -> None:
     reason, hint = why(edit(EDITOR=editor("path.write_bytes(b'- [ ] caf\\xe9\\n'); sys.exit()"))).splitlines()
     (kept,) = drafts()
     assert reason == f"{kept}: not UTF-8 at byte 9."
-    assert hint == f"your text is kept; mend it and run: punchlist edit --file {kept}"
+    assert hint == f"your text is kept; fix it and run: punchlist edit --file {kept}"
     assert kept.read_bytes() == b"- [ ] caf\xe9\n"
 
 

@@ -14,7 +14,7 @@ from .transcript import Transcript
 
 _FEWEST = 4  # messages that are worth a summary
 _LONG = 4000  # characters of the user's last words
-_GROWN = 1.1  # times as long as a conversation that could not be summed up, before that is tried again
+_GROWN = 1.1  # times as long as a conversation that could not be compacted, before that is tried again
 
 
 def tokens(talk: Transcript) -> int:
@@ -56,7 +56,7 @@ def compact(site: Context, talk: Transcript, system: str) -> bool:
 
 def _failed(site: Context, talk: Transcript, why: str) -> bool:
     talk.unsummed = tokens(talk)
-    site.tell(Warned(site.agent, f"the conversation could not be summed up: {why}"))
+    site.tell(Warned(site.agent, f"the conversation could not be compacted: {why}"))
     return False
 
 

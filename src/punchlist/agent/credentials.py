@@ -22,7 +22,7 @@ _LEAST = 8  # characters of a key that is looked for under other names
 
 
 def without_keys(environ: Mapping[str, str], model: str) -> dict[str, str]:
-    """An environment without the keys of model providers, also where one stands under another name."""
+    """An environment without the keys of model providers, also where one has another name."""
     own = _OF.get(model.partition(":")[0])
     hidden = {name for name in environ if _is_key(name) or (own and own.fullmatch(name))}
     values = {environ[name] for name in hidden if len(environ[name]) >= _LEAST}

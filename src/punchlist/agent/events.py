@@ -123,7 +123,7 @@ class Interrupted(PunchlistError):
 
 
 class Stop:
-    """The user's wish that a turn ends. Whatever waits looks at it often."""
+    """The user's request that a turn ends. Whatever waits looks at it often."""
 
     def __init__(self) -> None:
         self._flag = Flag()

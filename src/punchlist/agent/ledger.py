@@ -16,7 +16,7 @@ from .messages import Call, Result
 
 
 def write_down(desk: Desk, calls: Sequence[tuple[Call, Result]]) -> None:
-    """Keep calls with the item that was active while they were made. The same call again is no progress."""
+    """Keep calls with the item that was active while they were made. The same call again is not progress."""
     plan = desk.plan
     if not calls or not plan.id:
         return

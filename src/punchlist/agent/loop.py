@@ -28,7 +28,7 @@ from .transcript import Transcript
 
 
 def work(site: Context, said: Transcript, prompt: str = "") -> Rested:
-    """Ask, act and ask again until the agent stops. Whatever happens, the conversation stays whole."""
+    """Ask, act and ask again until the agent stops. Whatever happens, the conversation stays complete."""
     try:
         rested = _until_rest(site, said, prompt)
     except Interrupted as error:
@@ -88,7 +88,7 @@ def _hear(site: Context, said: Transcript, prompt: str) -> None:
 
 
 def _attach(site: Context, said: Transcript) -> None:
-    """What the model should hear before it is asked: reports of its sub-agents, news, reminders."""
+    """What the model should hear before it is asked: reports of its sub-agents, updates, reminders."""
     for report in site.crew.reports():
         text = say("agent.report", agent=report.agent, text=report.text)
         _tell_model(site, said, "report", text, (f"{report.agent} is done: {report.text}",))

@@ -58,7 +58,7 @@ class Result(NamedTuple):
 
 
 class Attachment(NamedTuple):
-    """What the agent tells the model by itself: news, a reminder, a worker's report."""
+    """What the agent tells the model by itself: updates, a reminder, a worker's report."""
 
     kind: str
     text: str

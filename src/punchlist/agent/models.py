@@ -63,7 +63,7 @@ class Model(Protocol):
         """The model that a sub-agent of this name is given."""
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Release connections."""
 
 
 def open_model(name: str, base_url: str = "") -> Model:

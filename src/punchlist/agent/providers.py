@@ -33,7 +33,7 @@ _BEAT = 0.1  # seconds between looks at whether the user wants to stop
 _TRIES = 5
 _PAUSE = 1.0  # seconds before the second try; each further one waits twice as long
 _LONGEST = 60.0
-_GRACE = 5.0  # seconds to let go
+_GRACE = 5.0  # seconds to close
 _SILENCE = 300.0  # seconds without a word before a connection is given up
 _STRICT = ("anthropic", "openai")  # whose models can be held to a tool's schema
 _EXAMPLES = "input_examples"  # Anthropic's name for a tool's examples
@@ -84,7 +84,7 @@ class Provider:
         raise AssertionError("the last try returns or raises")
 
     def close(self) -> None:
-        """Let go of connections and of the thread. Nothing can be asked after that."""
+        """Release connections and of the thread. Nothing can be asked after that."""
         with self._lock:
             loop, self._loop = self._loop, None
         if loop is None or self._thread is None:
@@ -316,7 +316,7 @@ def _until_next(error: Exception, number: int, pause: float) -> float:
 
 
 def _history(system: str, messages: Sequence[Message]) -> list[ModelMessage]:
-    """The conversation in their form: answers, and what stood between two of them as one request."""
+    """The conversation in their form: answers, and what was between two of them as one request."""
     from pydantic_ai.messages import ModelRequest, ToolReturnPart, UserPromptPart
 
     made: list[Any] = []

@@ -61,7 +61,7 @@ class Script(NamedTuple):
     """The turns of a model, and of its sub-agents."""
 
     turns: tuple[Mapping[str, Any], ...]
-    summary: str = ""  # what it answers when asked to sum up
+    summary: str = ""  # what it answers when asked to compact
     again: bool = False  # after the last turn comes the first
     pace: float = 0.0  # seconds between two words
     workers: Mapping[str, Any] = NOTHING
@@ -97,7 +97,7 @@ class ScriptedModel:
         return ScriptedModel(found, f"{self._name}, {agent}")
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """There is nothing to release."""
 
     def request(
         self,

@@ -19,7 +19,7 @@ NOT_BEGUN = "not run: the turn was stopped before this call began."
 CUT_OFF = "interrupted: the user stopped this turn while the call ran; it has no answer, and may be half done."
 LOST = "interrupted: the session ended while this ran; what came of it is not known, and it may be running still."
 _AT_ONCE = 8
-_UNKNOWN = Tool("", "", {}, lambda site, args: Answer(""))  # stands for a name that is no tool's
+_UNKNOWN = Tool("", "", {}, lambda site, args: Answer(""))  # stands for a name that is not a tool's
 
 
 def results(site: Context, tools: Sequence[Tool], calls: Sequence[Call]) -> Iterator[Result]:

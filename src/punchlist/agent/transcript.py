@@ -29,7 +29,7 @@ class Transcript:
         self.path = path
         self._file = _opened(path, head is not None)
         self.head, self.messages = dict(head or {}), list[Message]()
-        self.unsummed = 0  # tokens it had when it could not be summed up
+        self.unsummed = 0  # tokens it had when it could not be compacted
         if head is not None:
             self._write({"type": _HEAD, **head})
             return
@@ -47,7 +47,7 @@ class Transcript:
         self.messages.append(message)
 
     def note_edit(self, plan: Plan) -> None:
-        """Write down the plan that an edit of the user led to. It is no message: the model is told in its own words."""
+        """Write down the plan that an edit of the user led to. It is not a message: the model is told apart."""
         phases = load("oh-my-pi", to_write=True).write(plan)
         data = {"phases": phases, "plan": state_of(plan)}
         self._write({"type": _CUSTOM, "customType": "user_todo_edit", "data": data})
@@ -135,7 +135,7 @@ def _read(file: int, path: str) -> tuple[dict[str, Any], list[Message]]:
             messages = []
         messages.append(message)
     if not head:
-        raise Refused(f"{path} is no transcript: its first line names no session.")
+        raise Refused(f"{path} is not a transcript: its first line names no session.")
     return head, messages
 
 

@@ -16,7 +16,7 @@ _VERBS = {ACTIVE: ("start", "start"), DONE: ("done", "done"), BLOCKED: ("block",
 
 def guarded(desk: Desk, who: Caller, plan: Plan, after: Plan) -> Plan:
     """Return the plan that an agent's edit leads to. Raise Refused if it removes something, or conflicts with what
-    others did; what the agent has not heard of is told with the refusal, so that it can say it again."""
+    others did; what the agent was not told is told with the refusal, so that it can say it again."""
     _refuse_removal(plan, after)
     own = desk if desk.session or not who.session else desk.of(who.session, who.by)
     asked = _asked(plan, after)

@@ -2,7 +2,7 @@
 
 An agent's shell is known by the variables that agents set there, by the process that a hook has tied to a session, or
 by a hook that saw the command. Variables can be unset; a process cannot. This keeps an agent from taking the user's
-place by mistake or out of zeal. It is no wall: whoever runs programs as you can do what you can.
+place by mistake or out of zeal. It is not a wall: whoever runs programs as you can do what you can.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SIGNS = {
     "goose": ("AGENT_SESSION_ID", "AGENT_SESSION_ID", ""),
     "claude-code": ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", ""),  # the last: oh-my-pi sets its sign, too
 }
-# How the processes of agents are called. A process that is not one of these may have run a hook, and is no agent.
+# How the processes of agents are called. A process that is not one of these may have run a hook, and is not an agent.
 _PROCESSES = {
     "claude-code": ("claude", "node"),
     "codex": ("codex",),

@@ -39,13 +39,13 @@ def edited(desk: Desk, kept: str | None, apply: Callable[[Callable[[Plan], Plan]
         if not os.path.exists(path):
             raise
         kind = StoreError if isinstance(error, StoreError) else Refused
-        raise kind(f"{error}\nyour text is kept; mend it and run: punchlist edit --file {shlex.quote(path)}") from None
+        raise kind(f"{error}\nyour text is kept; fix it and run: punchlist edit --file {shlex.quote(path)}") from None
     os.unlink(path)
     return code
 
 
 def _written(path: str) -> str:
-    """What the user wrote. Nothing at all is no plan: an editor that could not save has left it, as a rule."""
+    """What the user wrote. Nothing at all is not a plan: an editor that could not save has left it, as a rule."""
     text: str = read(path, "markdown")
     if not text.strip():
         raise _Empty("the text is empty, so nothing was changed; to remove items: punchlist rm ID.")

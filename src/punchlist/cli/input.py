@@ -87,7 +87,7 @@ def _elements(opening: bytes, file: BinaryIO, path: str) -> Iterator[Any]:
 
 
 def _is_end(text: str, opening: bytes) -> bool:
-    """Whether a list ends like this. Behind the messages of an object others of its keys may stand."""
+    """Whether a list ends like this. Behind the messages of an object others of its keys may be."""
     if opening == b"[" or not text.startswith("]"):
         return text == "]"
     rest = text[1:].lstrip()
@@ -116,7 +116,7 @@ def _behind(text: str, at: int, chars: str) -> int:
 
 def _lines(file: BinaryIO, path: str) -> Iterator[str]:
     """The lines of a file that is closed at its end; all of it, if one object is laid out over them. A line that is
-    endless is cut, and so is no message."""
+    endless is cut, and so is not a message."""
     try:
         with file:
             while line := file.readline(_LINE):

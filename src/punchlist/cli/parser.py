@@ -44,7 +44,7 @@ def no_command(name: str) -> Misuse:
 
 
 def parse(argv: Sequence[str]) -> Args:
-    """Read what was typed. Options may stand before or after the command; without a command the plan is shown."""
+    """Read what was typed. Options may come before or after the command; without a command the plan is shown."""
     place = _place_of_command(argv)
     if place == len(argv):
         name = "help" if "--help" in argv or "-h" in argv else "show"
@@ -119,7 +119,7 @@ def _option_of(word: str, options: Mapping[str, Argument], command: Command) -> 
 
 
 def _value_of(word: str, option: Argument, rest: list[str], command: Command) -> Any:
-    """Return the value of an option: what stands behind its `=`, or else the next word, which is taken."""
+    """Return the value of an option: what follows its `=`, or else the next word, which is taken."""
     _, equals, value = word.partition("=")
     if option.is_switch:
         if equals:

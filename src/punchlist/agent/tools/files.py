@@ -163,7 +163,7 @@ def _text(path: str, name: str) -> str:
     except OSError as error:
         raise Refused(f"{name!r}: {error.strerror}.") from None
     if b"\0" in data[:8192]:
-        raise Refused(f"{name!r} is no text: {counted(len(data), 'byte')}.")
+        raise Refused(f"{name!r} is not text: {counted(len(data), 'byte')}.")
     return data.decode("utf-8", "surrogateescape")
 
 

@@ -37,8 +37,8 @@ def shown(site: Context, path: str) -> str:
 
 
 def write(site: Context, path: str, text: str) -> None:
-    """Put a text into a file, whole or not at all. The mode of a file that was there stays, but what is kept among our
-    own files is for the user's eyes only."""
+    """Put a text into a file, completely or not at all. The mode of a file that was there stays, but our
+    own files are readable by the user only."""
     folder = os.path.dirname(path)
     is_ours = path == site.plan_file or is_inside(path, os.path.realpath(site.state))
     if is_ours:

@@ -21,7 +21,7 @@ def main() -> int:
     try:
         pattern = re.compile(asked["pattern"])
     except re.error as error:
-        sys.stdout.write(f"pattern is no regular expression: {error}.\n")
+        sys.stdout.write(f"pattern is not a regular expression: {error}.\n")
         return 1
     for number, line in enumerate(_matches(pattern, asked)):
         if number >= _FOUND:

@@ -88,5 +88,5 @@ def _environ(site: Context) -> dict[str, str]:
 
 def _end(ran: Ran, seconds: int) -> str:
     if ran.stopped:
-        return "interrupted: the user stopped this turn while the command ran; what it did until then stands"
+        return "interrupted: the user stopped this turn while the command ran; what it did until then is done"
     return f"ended after {counted(seconds, 'second')}: it took too long" if ran.late else f"exit code {ran.code}"

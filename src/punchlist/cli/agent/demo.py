@@ -29,9 +29,9 @@ from .. import output
 from ..parser import Args
 from .run import Session, opened, worked
 
-_PROMPT = "The tests of this project fail. Mend the code, not the tests."
+_PROMPT = "The tests of this project fail. Fix the code, not the tests."
 _EDIT = "Refuse to split among nobody"
-_CONTEXT = 20_000  # tokens, so that even a short conversation is summed up
+_CONTEXT = 20_000  # tokens, so that even a short conversation is compacted
 _MONEY = '''\
 """Amounts of money, in cents."""
 
@@ -75,7 +75,7 @@ _SHOWN = (
     "a step that failed and was done again",
     "a sub-agent with a plan of its own, alongside",
     "your edit, made in another process, heard once and done",
-    "a conversation summed up, and the plan still there",
+    "a conversation compacted, and the plan still there",
     "an agent that stopped early, and was nudged",
     "the project's tests: red before, green now",
 )
@@ -155,7 +155,7 @@ def _filled(value: Any, fast: bool) -> Any:
 
 
 def _with_user(session: Session, settings: Settings) -> Session:
-    """The session with a user who puts something on the plan once the first thing is mended."""
+    """The session with a user who puts something on the plan once the first thing is fixed."""
     tell = session.site.tell
 
     def telling(event: Event) -> None:

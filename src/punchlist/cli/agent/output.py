@@ -256,7 +256,7 @@ class Stage:
             return self._aside(f"{_who(event.agent)} stopped early and was nudged: {_nudged_for(event.text)}", "now")
         if isinstance(event, Compacted):
             words = (
-                f"the conversation was summed up, from about {event.before:,} tokens to {event.after:,}; the plan stays"
+                f"the conversation was compacted, from about {event.before:,} tokens to {event.after:,}; the plan stays"
             )
             return self._aside(words, "now")
         if isinstance(event, Waiting) and event.text and not self.on_change:  # a panel shows it as long as it lasts
@@ -266,7 +266,7 @@ class Stage:
         return []
 
     def _rested(self, event: Rested) -> list[Line]:
-        failed = event.text.startswith(_FAILED)  # why it did stands with the call
+        failed = event.text.startswith(_FAILED)  # why it did is with the call
         paused = f"the agent stops: {_FAILED}" if failed else f"paused: {event.text}"
         words = {
             "waiting": f"the agent stops: {event.text}" if event.text != UNPLANNED else "",  # it has just answered
@@ -279,7 +279,7 @@ class Stage:
         return self._aside(words, style, whole=True) if words else []
 
     def _aside(self, words: str, style: str, *, whole: bool = False) -> list[Line]:
-        """A line about the agent. What went wrong is told whole, as is why it stops; other things as far as a line
+        """A line about the agent. What went wrong is told in full, as is why it stops; other things as far as a line
         goes."""
         mark = "·" if self._glyphs.cut == "…" else "-"
         said = self._glyphs.said(words)

@@ -52,7 +52,7 @@ class Looker:
 def asked(
     panel: Panel, desk: Desk, stage: Stage, draft: str = "", until: Callable[[], bool] = lambda: False
 ) -> str | None:
-    """A line from the user, in which a draft stands already; None if `until` became true first. Raises EOFError and
+    """A line from the user, in which there is a draft already; None if `until` became true first. Raises EOFError and
     KeyboardInterrupt, as `input` does."""
     line = Typed(draft, len(draft))
     history = History(stage.said, line)

@@ -56,7 +56,7 @@ def work_off(session: Session, prompt: str) -> Rested:
 
 
 def _recall(session: Session) -> None:
-    """Where a conversation stands that is gone on with: what was said last, and the plan. A panel shows that live."""
+    """Where a conversation is that is continued with: what was said last, and the plan. A panel shows that live."""
     glyphs = output.glyphs(session.site.desk.settings)
     output.show(recalled(session.said.messages, output.width(), glyphs))
     plan = session.site.desk.plan
@@ -153,7 +153,7 @@ def _typed_while_paused(is_resumed: Callable[[], bool]) -> str:
 
 
 def _typed(draft: str) -> str:
-    """A line from the prompt, in which a draft stands already."""
+    """A line from the prompt, in which there is a draft already."""
     readline = sys.modules.get("readline")
     if not draft or readline is None:
         output.say(f"not said: {draft}" if draft else "")

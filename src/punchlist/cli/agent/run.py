@@ -122,7 +122,7 @@ def opened(
     quiet: bool = False,
     bounds: Bounds | None = None,
 ) -> Iterator[Session]:
-    """Everything that a session needs; let go of at the end, whatever of it fails."""
+    """Everything that a session needs; released at the end, whatever of it fails."""
     bounds = bounds or Bounds(context=settings.context, turns=settings.turns)
     glyphs = output.glyphs(settings)
     stage = Stage(Plain(output.show, glyphs), output.width, glyphs, load_style(settings.style))
@@ -271,7 +271,7 @@ def asker(show: Callable[[list[Line]], None], stop: Stop) -> Callable[[Question]
 
 
 def _answer(stop: Stop) -> str:
-    """What is typed. Ctrl+C is no answer: it stops the turn."""
+    """What is typed. Ctrl+C is not an answer: it stops the turn."""
     is_main = current_thread() is main_thread()
     before = signal.signal(signal.SIGINT, signal.default_int_handler) if is_main else None
     try:

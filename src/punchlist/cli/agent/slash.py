@@ -1,6 +1,6 @@
 """What can be typed in a session beside words for the agent: /todos, /todo, /plan, /pause, /resume, /undo, /help.
 
-Every edit is the user's own. The agent hears of it once, like of any other.
+Every edit is the user's own. The agent is told about it once, like of any other.
 """
 
 from __future__ import annotations
