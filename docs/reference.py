@@ -4,7 +4,8 @@ Write the generated parts of the documentation, or check that they are up to dat
     python docs/reference.py --check    exit code 1 and the name of each part that is not what the program says now
     python docs/reference.py --write    write them
 
-A part stands between `<!-- generated: NAME -->` and `<!-- end -->`; everything outside is written by hand.
+The man page, docs/punchlist.1, is generated as a whole. In the pages, a part stands between
+`<!-- generated: NAME -->` and `<!-- end -->`; everything outside is written by hand.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from punchlist.cli.table import COMMANDS
+from punchlist.cli.help import described, usage
+from punchlist.cli.table import COMMANDS, COMMON, GROUPS, Argument
 from punchlist.core.rules import Rules
 from punchlist.dialects import PATHS, Dialect, Tool, load
 from punchlist.install import PATHS as AGENTS
@@ -43,6 +45,44 @@ def commands() -> str:
     with tempfile.TemporaryDirectory(prefix="punchlist-docs-") as folder:
         parts = [("punchlist", _help(folder)), *((f"punchlist {name}", _help(folder, name)) for name in COMMANDS)]
     return "\n\n".join(f"### `{name} --help`\n\n```text\n{text}\n```" for name, text in parts if text)
+
+
+def manual() -> str:
+    """The man page: every command with its arguments and examples."""
+    lines = [
+        '.TH PUNCHLIST 1 "" "" "User Commands"',
+        ".SH NAME",
+        "punchlist \\- keep, show and check the plan a coding agent works from",
+        ".SH SYNOPSIS",
+        ".B punchlist",
+        "[\\fICOMMAND\\fR] [\\fIoptions\\fR]",
+        ".SH DESCRIPTION",
+        "Without a command, the plan of this directory is shown. Options can stand before or after the command.",
+        ".SH OPTIONS",
+        *_manual_rows(COMMON),
+        ".SH COMMANDS",
+    ]
+    for group, title in GROUPS.items():
+        lines.append(f".SS {_roff(title[0].upper() + title[1:])}")
+        for command in COMMANDS.values():
+            if command.group == group:
+                lines += [".TP", f".B {_roff(usage(command))}", _roff(f"{command.help[0].upper()}{command.help[1:]}.")]
+                lines += [".RS", *_manual_rows(command.arguments), ".PP", ".EX"]
+                lines += [*(_roff(example) for example in command.examples), ".EE", ".RE"]
+    lines += [".SH EXIT STATUS", "0 done, 1 refused, 2 misuse, 3 the store could not be read or written."]
+    return "\n".join(lines) + "\n"
+
+
+def _manual_rows(arguments: Iterable[Argument]) -> Iterator[str]:
+    for argument in arguments:
+        name = f"{argument.name} {argument.value}" if argument.is_option else argument.value
+        yield from (".TP", f".B {_roff(name.rstrip())}", _roff(described(argument)) or "\\&")
+
+
+def _roff(text: str) -> str:
+    """A text that no line of is taken for a request."""
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{text}" if text.startswith((".", "'")) else text
 
 
 def settings() -> str:
@@ -246,9 +286,9 @@ def main() -> int:
         print(str(__doc__).strip(), file=sys.stderr)
         return 2
     old = []
-    for page in sorted(DOCS.rglob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        new = written(text)
+    for page in (*sorted(DOCS.rglob("*.md")), DOCS / "punchlist.1"):
+        text = page.read_text(encoding="utf-8") if page.exists() else ""
+        new = written(text) if page.suffix == ".md" else manual()
         if new != text:
             old.append(page.name)
             if sys.argv[1] == "--write":

@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -131,6 +132,13 @@ def test_everything_there_is_is_documented(kind: str, names: list[str]) -> None:
 def test_generated_parts_are_what_the_program_says_now() -> None:
     done = _run(sys.executable, str(ROOT / "docs" / "reference.py"), "--check", cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_man_page_names_every_command_and_is_installed_with_the_package() -> None:
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (page,) = data["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert [name for name in COMMANDS if f".B punchlist {name} " not in text] == []
 
 
 # --- links -----------------------------------------------------------------------------------------------------------

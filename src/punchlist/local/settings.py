@@ -290,7 +290,7 @@ def ago(age: str) -> str:
         else:
             moment = datetime.fromisoformat(age).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise Refused(f"{shown(age)} is not an age: say 30d, 12h, 8w, or a date such as 2026-01-31.") from None
+        raise Refused(f"{shown(age)} is not an age (try 30d).") from None
     return moment.isoformat(timespec="milliseconds")[:23]
 
 
