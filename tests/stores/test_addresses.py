@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -54,12 +56,13 @@ def test_an_address_that_cannot_be_right_is_refused_without_its_password(url: st
     assert "cret" not in str(refusal.value)
 
 
-def test_a_pointer_that_leads_out_of_a_directory_is_not_followed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stem", ["../out", "a/b", "/etc/passwd"])
+def test_a_name_that_leads_out_of_a_directory_is_not_followed(tmp_path: Path, stem: str) -> None:
     url = f"json:{tmp_path / 'plans'}"
     with punchlist.open(url, session="s") as desk:
-        plan = desk.change(lambda plan: punchlist.ops.add(plan, "one"))
-    pointer = tmp_path / "plans" / ".punchlist" / "ids" / plan.id
-    pointer.write_text(pointer.read_text().replace("s-agent-s", "../out"))
-    with punchlist.open(url, plan=plan.id) as desk, pytest.raises(punchlist.StoreError, match="leads out"):
+        desk.change(lambda plan: punchlist.ops.add(plan, "one"))
+    with closing(sqlite3.connect(tmp_path / "plans" / "punchlist.db")) as db, db:
+        db.execute("UPDATE list_files SET stem = ?", (stem,))
+    with punchlist.open(url, session="s") as desk, pytest.raises(punchlist.StoreError, match="not the name of a file"):
         desk.change(lambda plan: punchlist.ops.add(plan, "two"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "plans"]

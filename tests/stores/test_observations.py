@@ -33,7 +33,7 @@ AT = "2026-01-02T03:04:05.678Z"
 CALL: dict[str, Any] = {"id": "c1", "name": "Bash", "parameters": {"command": "make"}, "outcome": "ok", "text": "fine"}
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+@pytest.fixture(params=["memory", "json", "sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     opened = open_store(STORES[request.param](tmp_path, request))
     yield opened

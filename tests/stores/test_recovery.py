@@ -400,6 +400,6 @@ def test_the_command_says_what_was_saved_and_where_the_rest_is(file: Path, capsy
     assert capsys.readouterr().out == f"{file} is sound: {SESSIONS} plans. Nothing was changed.\n"
 
 
-def test_only_a_file_can_be_repaired(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["repair", "--store", f"json:{tmp_path}"]) == 1
-    assert "only a SQLite file can be repaired, not json:" in capsys.readouterr().err
+def test_only_a_file_can_be_repaired(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["repair", "--store", "memory:"]) == 1
+    assert "only a SQLite file can be repaired, not memory:" in capsys.readouterr().err

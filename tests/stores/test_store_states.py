@@ -179,17 +179,6 @@ def test_a_pace_that_another_version_or_a_fault_left_behind_does_not_stand_in_th
     store.close()
 
 
-@pytest.mark.parametrize("kept", ["[]", "3", "", "{", '{"nudges": "x"}'])
-def test_a_damaged_pace_in_a_directory_does_not_stand_in_the_way(kept: str, tmp_path: Path) -> None:
-    store = open_store(f"json:{tmp_path / 'plans'}")
-    store.save_state(KEY, SessionState(), SessionState(nudges=1))
-    (path,) = (tmp_path / "plans" / ".punchlist" / "paces").iterdir()
-    path.write_text(kept)
-    assert store.load_state(KEY) == SessionState()
-    assert desk(store).update_state(lambda pace: pace._replace(nudges=1)).nudges == 1
-    assert store.load_state(KEY) == SessionState(nudges=1)
-
-
 # --- sessions --------------------------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..core.errors import Refused
 from ..core.text import counted, inline
-from ..stores import masked
+from ..stores import json_dir, masked
 from ..stores.recovery import Repair
 from ..stores.recovery import repair as repaired
 from ..stores.sqlite import path_of
@@ -21,9 +21,10 @@ def repair(args: Args) -> int:
     scheme, _, rest = settings.store.partition(":")
     if "\0" in rest:
         raise Refused("the address of a store cannot hold a NUL character.")
-    if scheme != "sqlite":
+    if scheme not in ("sqlite", "json"):
         raise Refused(f"only a SQLite file can be repaired, not {inline(masked(settings.store))}.")
-    done = repaired(path_of(rest), dry_run=args.dry_run)
+    path = json_dir.database_of(rest) if scheme == "json" else path_of(rest)
+    done = repaired(path, dry_run=args.dry_run)
     data = {"path": done.path, "fault": done.fault or None, **done.found._asdict(), "aside": done.aside or None}
     return output.answer(args, data, *_lines(done))
 

@@ -790,7 +790,7 @@ def desk_for(
 def store_for(settings: Settings, patience: str = "") -> Store:
     """The store that the settings name. `patience`: how many seconds to wait for others who hold it."""
     url = settings.store
-    options = {"synchronous": settings.sqlite_synchronous} if url.startswith("sqlite:") else {}
+    options = {"synchronous": settings.sqlite_synchronous} if url.startswith(("sqlite:", "json:")) else {}
     return open_store(url, **options, **({"patience": patience} if patience else {}))
 
 

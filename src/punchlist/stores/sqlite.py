@@ -128,18 +128,27 @@ class SqliteStore:
                 self._file = file
         except StoreError as error:
             self._db.close()
-            if error.kind != "full" or not self._copy_to_memory():
+            if not self._copy_to_memory(error.kind):
                 raise
             self._file, self._full = file, error
         if self._file == _NOWHERE:  # it was replaced while we waited for it, and the log that we see is the other's
             self._db.close()
             self._open()
 
-    def _copy_to_memory(self) -> bool:
-        """Read the file on a disk without a free byte; whether that worked. There is no room for the memory that all
-        who use a file share, so nobody else may use it meanwhile, and it is copied to be let go of at once."""
+    def _copy_to_memory(self, kind: str) -> bool:
+        """Read a file on a disk that is full or read-only; return whether that worked. There is no room for the memory
+        that all who use a file share, so nobody else may use it meanwhile, and it is copied and released at once."""
+        if kind not in ("full", "permission"):
+            return False
+        path = self.path
+        if kind == "permission":
+            if os.access(os.path.dirname(path), os.W_OK) or os.path.exists(f"{path}-wal"):
+                return False
+            from urllib.parse import quote
+
+            path = f"file:{quote(path)}?immutable=1"
         try:
-            source = sqlite3.connect(self.path, timeout=0, isolation_level=None)
+            source = sqlite3.connect(path, timeout=0, isolation_level=None, uri=kind == "permission")
             self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         except sqlite3.Error:
             return False
@@ -215,6 +224,16 @@ class SqliteStore:
         with self._lock:
             self._is_closed = True
             self._db.close()
+
+    # --- for a store that keeps more in this file ------------------------------------------------------------------
+
+    def query(self, statement: str, values: tuple[str, ...] = ()) -> list[tuple[Any, ...]]:
+        """Execute one statement, and return its rows."""
+        return self._read(lambda: self._db.execute(statement, values).fetchall())
+
+    def transact(self, work: Callable[[Rows, Callable[..., Any]], _T]) -> _T:
+        """Run several statements as one: all of them or none. `work` gets what executes them."""
+        return self._at_once("BEGIN IMMEDIATE", lambda: work(self._rows, self._db.execute))
 
     # --- inside ----------------------------------------------------------------------------------------------------
 
@@ -388,6 +407,8 @@ def _inode(path: str) -> tuple[int, int]:
     """Which file has this name."""
     try:
         found = os.stat(path)
+    except PermissionError as error:
+        fail(path, error)
     except OSError:
         return _NOWHERE
     return found.st_dev, found.st_ino
