@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from punchlist.core import ops
-from punchlist.core.diff import Change, apply, describe, diff, inverted, noted, tell, touched, undo
+from punchlist.core.diff import Change, apply, diff, inverted, noted, touched, undo
 from punchlist.core.errors import StoreError
 from punchlist.core.model import ACTIVE, DONE, PENDING, USER, Closing, Item, Plan
+from punchlist.core.sentences import describe, tell
 from tests.core.plans import HOSTILE, plan_of
 
 ABC = plan_of("Alpha", "Beta", "Gamma")

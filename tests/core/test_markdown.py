@@ -250,8 +250,8 @@ removed: ["old thing"]
 
 - [!] 3. Sign
   - parent: 2
-  - reason: no key
   - needs: 2, 4
+  - reason: no key
 """
 ABC = plan_of("Alpha", "Beta", "Gamma")
 PLAIN = write_document(ABC)
@@ -389,7 +389,7 @@ def test_what_cannot_be_read_is_refused_with_its_line(text: str, said: str) -> N
 def test_an_unknown_field_is_refused_with_the_fields_there_are() -> None:
     assert refusal("- [ ] a\n  - colour: red", Plan()) == (
         "line 2: '- colour: red' is not a field; the fields are "
-        "active, parent, priority, owner, reason, check, needs, evidence, calls, closed, extra."
+        "active, parent, needs, priority, owner, reason, check, evidence, calls, closed, extra."
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from punchlist import Desk, MemoryStore, ops
-from punchlist.core.diff import describe
 from punchlist.core.model import Pause
+from punchlist.core.sentences import describe
 from punchlist.local.settings import load
 from punchlist.stores import PlanKey
 

@@ -10,7 +10,7 @@ import pytest
 
 from punchlist import Desk, MemoryStore, ops
 from punchlist.cli.history import with_departed
-from punchlist.core.diff import describe
+from punchlist.core.sentences import describe
 from punchlist.desk.attachments import attached
 from tests.commands import do
 from tests.policy.desks import desk, entries

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..core import ops
 from ..core.codec import to_json
-from ..core.diff import difference
 from ..core.errors import Refused
 from ..core.model import USER, Plan
+from ..core.sentences import difference
 from ..core.text import cut, inline
 from ..desk import Desk, plan_mode
 from ..local import event_log, on_off

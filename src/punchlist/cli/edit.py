@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from ..core import ops
 from ..core.codec import to_json
-from ..core.diff import difference
 from ..core.errors import Refused
 from ..core.model import Plan
+from ..core.sentences import difference
 from ..core.text import quoted
 from ..desk import Desk
 from . import output

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..core.codec import to_json
-from ..core.diff import CALLS, QUIET, Change, Record, describe, diff, difference
+from ..core.diff import CALLS, QUIET, Change, Record, diff
 from ..core.errors import Refused
 from ..core.model import DROPPED, USER, Item, Plan
 from ..core.ops import grouped
 from ..core.render import Line, Span
+from ..core.sentences import describe, difference
 from ..core.text import counted, cut, inline, quoted
 from ..desk import Desk
 from ..local.settings import ago

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from ..core import ops
 from ..core._typing import Any
 from ..core.codec import item_to_json
-from ..core.diff import Record, describe
+from ..core.diff import Record
 from ..core.model import Item, Plan
 from ..core.render import MARK_STYLES, Line, Span, columns, wrapped
+from ..core.sentences import describe
 from ..core.text import inline
 from ..desk import Desk
 from . import output

@@ -9,7 +9,7 @@ from operator import attrgetter, is_not
 from ._typing import TYPE_CHECKING, Any
 from .diff import Change
 from .errors import BadShape
-from .model import MODES, PENDING, STATUSES, Closing, Item, Pause, Plan, SessionState
+from .model import FIELDS, MODES, PENDING, STATUSES, Closing, Item, Pause, Plan, SessionState
 
 if TYPE_CHECKING:
     from .schema import Schema
@@ -20,29 +20,23 @@ _RENAMED = {"pushes": "nudges", "pushed_at": "nudged_at"}  # as stores of an ear
 _TEXT: Schema = {"type": "string"}
 _TEXTS: Schema = {"type": "array", "items": _TEXT}
 _COUNT: Schema = {"type": "integer"}
-_OBJECTS: Schema = {"type": "array", "items": {"type": "object"}}
+_KINDS: dict[str, Schema] = {
+    "id": {"type": "string", "minLength": 1},
+    "text": {"type": "string", "minLength": 1},
+    "words": _TEXT,
+    "status": {"type": "string", "enum": list(STATUSES)},
+    "ids": _TEXTS,
+    "texts": _TEXTS,
+    "objects": {"type": "array", "items": {"type": "object"}},
+    "object": {"type": "object"},
+    "closing": {"type": "object", "properties": {"by": _TEXT, "at": _TEXT}, "additionalProperties": False},
+}
+_TUPLES = [name for name, field in FIELDS.items() if field.kind in ("ids", "texts", "objects")]
 ITEM_SCHEMA: Schema = {
     "type": "object",
     "required": ["id", "text"],
     "additionalProperties": False,
-    "properties": {
-        "id": {"type": "string", "minLength": 1},
-        "text": {"type": "string", "minLength": 1},
-        "status": {"type": "string", "enum": list(STATUSES)},
-        "active": _TEXT,
-        "phase": _TEXT,
-        "parent": _TEXT,
-        "needs": _TEXTS,
-        "notes": _TEXTS,
-        "priority": _TEXT,
-        "owner": _TEXT,
-        "reason": _TEXT,
-        "check": _TEXT,
-        "evidence": _OBJECTS,
-        "calls": _OBJECTS,
-        "closed": {"type": "object", "properties": {"by": _TEXT, "at": _TEXT}, "additionalProperties": False},
-        "extra": {"type": "object"},
-    },
+    "properties": {name: _KINDS[field.kind] for name, field in FIELDS.items()},
 }
 PLAN_SCHEMA: Schema = {
     "type": "object",
@@ -123,7 +117,7 @@ def item_to_json(item: Item) -> dict[str, Any]:
 
 def item_from_json(data: Mapping[str, Any]) -> Item:
     fields = dict(data)
-    for name in ("needs", "notes", "evidence", "calls"):
+    for name in _TUPLES:
         if name in fields:
             fields[name] = tuple(fields[name])
     if fields.get("status", PENDING) not in STATUSES:  # an older version let it in; no screen could show it
@@ -222,20 +216,21 @@ def _item_problems(before: Item | None, after: Item) -> list[str]:
 
 def _field_problem(name: str, value: Any, was: Any) -> str:
     """What the value of an item's field should be; empty if it is."""
-    if name == "status":
+    kind = FIELDS[name].kind
+    if kind == "status":
         return "" if value in STATUSES else f"one of {', '.join(STATUSES)}"
-    if name == "id":
+    if kind == "id":
         is_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19
         return "" if is_number else "a string of digits"
-    if name == "text":
+    if kind == "text":
         return "" if isinstance(value, str) and value else "a string that is not empty"
-    if name in ("needs", "notes"):
+    if kind in ("ids", "texts"):
         return "" if _are_texts(value) else "a tuple of strings"
-    if name in ("evidence", "calls"):
+    if kind == "objects":
         return "" if _are_objects(value, was) else f"a tuple of dicts that hold only {_JSON}"
-    if name == "extra":
+    if kind == "object":
         return "" if isinstance(value, dict) and _is_json(value) else f"a dict that holds only {_JSON}"
-    if name == "closed":
+    if kind == "closing":
         return "" if value is None or (isinstance(value, Closing) and _are_texts(tuple(value))) else "a Closing or None"
     return "" if isinstance(value, str) else "a string"
 

@@ -1,4 +1,4 @@
-"""What differs between two plans: to keep, to undo, and to tell."""
+"""What differs between two plans: to keep, and to undo."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from operator import attrgetter
 
 from ._typing import Any, NamedTuple
 from .errors import Disagreement
-from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, USER, Closing, Item, Plan, differing
-from .text import WHOLE, cut, inline, plainly, quoted
+from .model import CLOSED, USER, Closing, Item, Plan, differing
+from .text import plainly
 
 # What a plan consists of beside its items. The revision and the last id only ever grow: they are not undone.
 _HEAD = ("title", "mode", "paused", "phases", "removed")
 _head_of = attrgetter(*_HEAD)
 QUIET = "quiet"  # the kind of a record with which an agent entered or left a quiet context
 CALLS = "calls"  # the kind of a record in which an older version noted tool calls; it changes nothing
-FINAL = "; do not bring it back."  # how the news of a removal end
 _REMEMBERED = 1000  # how many removed texts a plan keeps
 
 
@@ -148,125 +147,6 @@ def touched(before: Plan, after: Plan) -> list[int] | None:
     return places
 
 
-# --- telling -------------------------------------------------------------------------------------------------------
-
-
-def tell(changes: Iterable[Change], who: str, plan: Plan, *, ids: bool = True) -> list[str]:
-    """One sentence for each change, as a model that works from the plan should hear it."""
-    name = "the user" if who == USER else f"agent {inline(who)}"
-    voice = _Voice(ids, who == USER)
-    changes = list(changes)
-    removed = [change for change in changes if change.kind == "removed"]
-    lines = []
-    if removed and not plan.items and not plan.removed:  # all of it was cleared, and may be added again
-        lines.append(f"{name} cleared the list.")
-        changes = [change for change in changes if change.kind not in ("removed", "moved") and change.id != "phases"]
-    return lines + [f"{name} {words}." for change in changes for words in _sentences(change, voice, plan)]
-
-
-def difference(before: Plan, after: Plan) -> list[str]:
-    """For people, what has become of a plan, a sentence each."""
-    return describe(diff(before, after), after) or ["nothing changed."]
-
-
-def describe(changes: Iterable[Change], plan: Plan, *, by: str = USER) -> list[str]:
-    """One sentence for each change, as a person should read it. What an agent takes off that is closed is cleared."""
-    voice = _FOR_PEOPLE._replace(clears=by != USER)
-    return [f"{words}." for change in changes for words in _sentences(change, voice, plan)]
-
-
-class _Voice(NamedTuple):
-    """How changes are told, and to whom."""
-
-    ids: bool = True  # whether items are known by their ids
-    final: bool = False  # whether it is said that a change stands
-    clears: bool = False  # whether what is taken off when it is closed was cleared, not removed
-    quotes: bool = True  # whether notes and reasons stand in quotes: to a model they must not pose as our own words
-    width: int = WHOLE  # characters of an item's text
-
-    def words(self, text: str) -> str:
-        return quoted(text) if self.quotes else cut(inline(text), WHOLE)
-
-    def name(self, item: Item) -> str:
-        return f"{item.id} {self.text(item.text)}" if self.ids else self.text(item.text)
-
-    def text(self, text: str) -> str:
-        return quoted(text, self.width)
-
-
-_FOR_PEOPLE = _Voice(quotes=False, width=60)
-
-
-def _sentences(change: Change, voice: _Voice, plan: Plan) -> Iterator[str]:
-    if change.kind == "added":
-        new = change.after
-        state = "" if new.status == PENDING else f", {_state(new)}"
-        why = f": {voice.words(new.reason)}" if state and new.reason else ""
-        yield f"added {voice.name(new)}{state}{why}"
-        for note in new.notes:
-            yield f"noted on {voice.name(new)}: {voice.words(note)}"
-    elif change.kind == "removed":
-        if change.after:
-            yield from _item_sentences(change.before, change.after, voice)
-        verb = "cleared" if voice.clears and (change.after or change.before).status in CLOSED else "removed"
-        yield f"{verb} {voice.name(change.before)}" + (FINAL.rstrip(".") if voice.final else "")
-    elif change.kind == "changed":
-        yield from _item_sentences(change.before, change.after, voice)
-    elif change.kind == "plan":
-        yield from _head_sentences(change, voice)
-    else:
-        strayed = _strayed(change.before, change.after)
-        names = [voice.name(item) for item in plan.items if item.id in strayed]
-        advice = "; keep the order as it is now" if voice.final else ""
-        yield f"moved {', '.join(names[:3]) or 'items'}{', …' if len(names) > 3 else ''}{advice}"
-
-
-def _item_sentences(old: Item, new: Item, voice: _Voice) -> Iterator[str]:
-    if old.text != new.text:
-        yield f"renamed {voice.name(old)} to {voice.text(new.text)}"
-    if old.status != new.status or (old.reason != new.reason and new.reason):
-        yield f"{_verb(old, new)} {voice.name(new)}" + (f": {voice.words(new.reason)}" if new.reason else "")
-    for note in new.notes[len(old.notes) :] if new.notes[: len(old.notes)] == old.notes else new.notes:
-        yield f"noted on {voice.name(new)}: {voice.words(note)}"
-    if len(new.notes) < len(old.notes):
-        yield f"took notes off {voice.name(new)}"
-    for field in ("phase", "parent", "owner", "priority", "check"):
-        if getattr(old, field) != getattr(new, field):
-            value = getattr(new, field)
-            yield (
-                f"set the {field} of {voice.name(new)} to {quoted(value)}"
-                if value
-                else f"took the {field} off {voice.name(new)}"
-            )
-    if old.needs != new.needs:
-        yield f"let {voice.name(new)} wait for {', '.join(new.needs) or 'nothing'}"
-
-
-def _head_sentences(change: Change, voice: _Voice) -> Iterator[str]:
-    if change.id == "title":
-        yield f"called the plan {quoted(change.after)}" if change.after else "took the plan's title away"
-    elif change.id == "mode":
-        yield f"switched to {change.after} mode"
-    elif change.id == "paused":
-        yield f"paused the work: {voice.words(change.after.reason)}" if change.after else "resumed the work"
-    elif change.id == "phases":
-        added = [name for name in change.after if name not in change.before]
-        if [name for name in change.after if name not in added] == list(change.before):
-            yield f"added phase {', '.join(map(quoted, added))}"
-        else:
-            yield f"set the phases to {', '.join(map(quoted, change.after)) or 'none'}"
-
-
-def _verb(old: Item, new: Item) -> str:
-    if new.status == PENDING:
-        return {BLOCKED: "unblocked", ACTIVE: "put back"}.get(old.status, "reopened")
-    return {ACTIVE: "started", BLOCKED: "blocked", DONE: "completed", DROPPED: "dropped"}[new.status]
-
-
-def _state(item: Item) -> str:
-    return {ACTIVE: "active", BLOCKED: "blocked", DONE: "completed", DROPPED: "dropped"}[item.status]
-
-
 # --- finding -------------------------------------------------------------------------------------------------------
 
 
@@ -306,31 +186,6 @@ def _woven(kept: list[Item], added: dict[int, Item]) -> list[Item]:
         return kept
     rest = iter(kept)
     return [added[index] if index in added else next(rest) for index in range(len(kept) + len(added))]
-
-
-def _strayed(before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """The fewest ids that have to move to get from one order to the other."""
-    from bisect import bisect_left
-
-    rank = {id: index for index, id in enumerate(before)}
-    common = [id for id in after if id in rank]
-    tails: list[int] = []  # longest increasing run, by its last ranks
-    links: list[tuple[int, int]] = []
-    best: list[int] = []
-    for index, id in enumerate(common):
-        place = bisect_left(tails, rank[id])
-        links.append((index, best[place - 1] if place else -1))
-        if place == len(tails):
-            tails.append(rank[id])
-            best.append(index)
-        else:
-            tails[place], best[place] = rank[id], index
-    kept = set()
-    index = best[-1] if best else -1
-    while index >= 0:
-        kept.add(index)
-        index = links[index][1]
-    return [id for index, id in enumerate(common) if index not in kept]
 
 
 def _stamp(item: Item, old: Item | None, by: str, at: str) -> Item:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ._typing import Any
 from .errors import BadShape, Refused
-from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, Closing, Item, Pause, Plan
+from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, FIELDS, PENDING, Closing, Item, Pause, Plan
 from .ops import circle_of_needs, grouped
 from .rules import one_active, promoted
 from .text import inline, visible
@@ -134,8 +134,7 @@ def _noted(notes: tuple[str, ...], words: str, fresh: bool) -> tuple[str, ...]:
 
 # --- the document --------------------------------------------------------------------------------------------------
 
-_TEXT_FIELDS = ("active", "parent", "priority", "owner", "reason", "check")
-_DATA_FIELDS = ("needs", "evidence", "calls", "closed", "extra")
+_FIELDS = {name: field.kind for name, field in FIELDS.items() if field.in_document == "field"}
 
 
 def write_document(plan: Plan) -> str:
@@ -277,47 +276,41 @@ class _Reading:
     def _field(self, line: _Line) -> None:
         name, colon, rest = line.body[2:].partition(":")
         fields = self.items[-1]
-        if colon and name in _TEXT_FIELDS:
+        kind = _FIELDS.get(name) if colon else None
+        if kind is None:
+            raise line.refuse(f"{line.body[:40]!r} is not a field; the fields are {', '.join(_FIELDS)}.")
+        if kind == "words":
             fields[name] = _spoken(line, rest.strip())
-        elif colon and name == "needs":
+        elif kind == "ids":
             fields[name] = tuple(id.strip() for id in rest.split(",") if id.strip())
-        elif colon and name in _DATA_FIELDS:
-            fields[name] = _data_field(line, name, _parsed(line, rest))
         else:
-            known = ", ".join((*_TEXT_FIELDS, *_DATA_FIELDS))
-            raise line.refuse(f"{line.body[:40]!r} is not a field; the fields are {known}.")
+            fields[name] = _data_field(line, name, _parsed(line, rest))
 
 
 def _data_field(line: _Line, name: str, value: Any) -> Any:
-    if (
-        name == "closed"
-        and isinstance(value, list)
-        and len(value) == 2
-        and all(isinstance(part, str) for part in value)
-    ):
-        return Closing(*value)
-    if name == "extra" and isinstance(value, dict):
+    kind = _FIELDS[name]
+    if kind == "object" and isinstance(value, dict):
         return value
-    if name in ("evidence", "calls") and isinstance(value, list) and all(isinstance(entry, dict) for entry in value):
-        return tuple(value)
+    if isinstance(value, list):
+        if kind == "closing" and list(map(type, value)) == [str, str]:
+            return Closing(*value)
+        if kind == "objects" and all(isinstance(entry, dict) for entry in value):
+            return tuple(value)
     raise line.refuse(f"{name} cannot be read.")
 
 
 def _item_lines(item: Item) -> Iterator[str]:
     yield f"- [{_BOXES[item.status]}] {item.id}. {_words(item.text)}"
-    for name in _TEXT_FIELDS:
+    for name, kind in _FIELDS.items():
         value = getattr(item, name)
-        if value:
+        if not value or (kind == "closing" and item.status not in CLOSED):
+            continue
+        if kind == "words":
             yield f"  - {name}: {_words(value)}"
-    if item.needs:
-        yield f"  - needs: {', '.join(item.needs)}"
-    for name in ("evidence", "calls"):
-        if getattr(item, name):
-            yield f"  - {name}: {_data(list(getattr(item, name)))}"
-    if item.closed and item.status in CLOSED:
-        yield f"  - closed: {_data(list(item.closed))}"
-    if item.extra:
-        yield f"  - extra: {_data(item.extra)}"
+        elif kind == "ids":
+            yield f"  - {name}: {', '.join(value)}"
+        else:
+            yield f"  - {name}: {_data(value if kind == 'object' else list(value))}"
     for note in item.notes:
         yield f"  > {_words(note)}"
 

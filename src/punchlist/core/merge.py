@@ -6,16 +6,24 @@ from collections.abc import Iterable, Sequence
 
 from ._typing import NamedTuple, TypeVar
 from .diff import touched
-from .model import CLOSED, USER, Item, Plan
+from .model import CLOSED, FIELDS, USER, Item, Plan
 from .ops import circle_of_needs, grouped
 from .text import plainly, quoted
 
-# Fields that are one statement: whoever changed one of them has changed them all.
-_TOGETHER = (("status", "reason", "closed", "owner"), ("text", "active"))
-_ALONE = ("phase", "parent", "needs", "notes", "priority", "check", "evidence", "calls", "extra")
-
-
 _T = TypeVar("_T")
+
+
+def _statements() -> tuple[tuple[str, ...], ...]:
+    """The fields that are merged together, each group one statement; most fields are alone."""
+    groups: dict[str, tuple[str, ...]] = {}
+    for name, field in FIELDS.items():
+        word = field.merge or name
+        groups[word] = (*groups.get(word, ()), name)
+    del groups["id"]
+    return tuple(groups.values())
+
+
+_STATEMENTS = _statements()
 
 
 class Merged(NamedTuple):
@@ -109,17 +117,17 @@ def _item(was: Item, wish: Item, now: Item, mine_wins: bool, kept: list[str]) ->
     if was == wish:
         return now
     result = now
-    for names in (*_TOGETHER, *((name,) for name in _ALONE)):
+    for names in _STATEMENTS:
         a, b, c = ([getattr(item, name) for name in names] for item in (was, wish, now))
         if a == b or b == c:
             continue
         if a == c or mine_wins:
             result = result._replace(**dict(zip(names, b, strict=True)))
-        elif names[0] == "notes":
+        elif "notes" in names:
             result = result._replace(notes=_sequence(was.notes, wish.notes, now.notes, mine_wins))
-        elif names[0] == "status" and wish.status != now.status:
+        elif "status" in names and wish.status != now.status:
             kept.append(stays(now))
-        elif names[0] == "text" and wish.text != now.text:
+        elif "text" in names and wish.text != now.text:
             kept.append(f"{quoted(now.text)} keeps these words, not {quoted(wish.text)}.")
     return result
 

@@ -62,6 +62,39 @@ class Item(NamedTuple):
         return self.active or self.text
 
 
+class Field(NamedTuple):
+    """How a field of an item is written, merged and told."""
+
+    kind: str  # what it holds: id, text (never empty), words, status, ids, texts, objects, object or closing
+    merge: str = ""  # fields with the same word here are one statement: who changed one of them has changed them all
+    in_document: str = (
+        "field"  # where the Markdown document has it: on the item's line, in the heading, as a note or field
+    )
+    is_told: bool = (
+        False  # whether a change is told as "set the owner of ..."; others have a sentence of their own or none
+    )
+
+
+# Every field of an item. Whatever reads, writes, merges or tells items asks this table: a new field is a row here.
+FIELDS: Mapping[str, Field] = {
+    "id": Field("id", in_document="line"),
+    "text": Field("text", "text", in_document="line"),
+    "status": Field("status", "status", in_document="line"),
+    "active": Field("words", "text"),
+    "phase": Field("words", in_document="heading", is_told=True),
+    "parent": Field("words", is_told=True),
+    "needs": Field("ids"),
+    "notes": Field("texts", in_document="note"),
+    "priority": Field("words", is_told=True),
+    "owner": Field("words", "status", is_told=True),
+    "reason": Field("words", "status"),
+    "check": Field("words", is_told=True),
+    "evidence": Field("objects"),
+    "calls": Field("objects"),
+    "closed": Field("closing", "status"),
+    "extra": Field("object"),
+}
+
 _STATUS = itemgetter(Item._fields.index("status"))
 _PARENT = itemgetter(Item._fields.index("parent"))
 

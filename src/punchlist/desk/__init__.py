@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..core._typing import TYPE_CHECKING, Any
 from ..core.codec import refuse_unsound
-from ..core.diff import CALLS, Calls, Change, Record, apply, diff, noted, tell, undo, without_calls
+from ..core.diff import CALLS, Calls, Change, Record, apply, diff, noted, undo, without_calls
 from ..core.errors import Refused, StaleRevision, StoreError
 from ..core.model import MAIN, NOTHING, USER, Pause, Plan, Reader, SessionState
+from ..core.sentences import tell
 from ..core.text import counted, cut, inline
 from ..core.undo import leading_to, redoable, undoable
 from ..local import settings as settings_of

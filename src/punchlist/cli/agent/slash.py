@@ -12,10 +12,10 @@ import subprocess
 from collections.abc import Callable
 
 from ...core import ops, render
-from ...core.diff import difference
 from ...core.errors import Refused
 from ...core.model import ACTIVE, DONE, DROPPED, Plan
 from ...core.render import Glyphs, Line, Span
+from ...core.sentences import difference
 from ...core.text import counted
 from ...desk import Desk, plan_mode
 from ...dialects.formats import load

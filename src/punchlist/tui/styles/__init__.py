@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ...core._typing import NamedTuple
-from ...core.diff import describe, diff
+from ...core.diff import diff
 from ...core.errors import Refused
 from ...core.model import ACTIVE, Item, Plan
 from ...core.render import ASCII, MARK_STYLES, OFF, TEXT_STYLES, UNICODE, Glyphs, Line, Span, columns
+from ...core.sentences import describe
 from ..view import ALERT, NEXT, NOW, Canvas, Row, View, chosen, clipped, counts, row
 
 PATHS = {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...core.diff import describe, diff
+from ...core.diff import diff
 from ...core.model import ACTIVE, BLOCKED, DROPPED, Item, Plan
 from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Line, Span, bar, columns
+from ...core.sentences import describe
 from ..view import HEAD, NOW, SPARE, Canvas, Drawing, Row, View, counts, length, ranks, row, spent
 from . import Style, alerts, keys
 from .workers import compact
