@@ -1,6 +1,6 @@
 """
-What becomes dearer as plans pile up: `plans`, `show` and `log` on a store with 1,000 plans, and on one with 100,000, of
-ten items and twenty changes each. And what observed tool calls cost: after 20,000 of them, against after 10.
+What becomes more expensive as plans pile up: `plans`, `show` and `log` on a store with 1,000 plans, and on one with
+100,000, of ten items and twenty changes each. And what observed tool calls cost: after 20,000 of them, not 10.
 """
 
 from __future__ import annotations
