@@ -23,8 +23,8 @@ from punchlist.cli.help import described, usage
 from punchlist.cli.table import COMMANDS, COMMON, GROUPS, Argument
 from punchlist.core.rules import Rules
 from punchlist.dialects import PATHS, Dialect, Tool, load
-from punchlist.install import PATHS as AGENTS
-from punchlist.install import Part, Where, host_of
+from punchlist.hosts import HOSTS
+from punchlist.install import Part, Where, installer_for
 from punchlist.local.settings import ABOUT, DIALECTS, About, Settings
 
 DOCS = Path(__file__).parent
@@ -132,7 +132,8 @@ def tools() -> str:
 
 def agents() -> str:
     """Every agent that can be attached, and what it does not let us do."""
-    rows = [(f"[{host_of(name).TITLE}](agents/{name}.md)", f"`{name}`", host_of(name).CANNOT) for name in AGENTS]
+    each = [(name, installer_for(name)) for name in HOSTS]
+    rows = [(f"[{host.TITLE}](agents/{name}.md)", f"`{name}`", host.CANNOT) for name, host in each]
     return _table(("agent", "name", "what it does not let us do: it"), rows)
 
 
@@ -193,7 +194,7 @@ def _proof(document: str, proof: str) -> str:
 
 
 def _parts(name: str, scope: str) -> tuple[Part, ...]:
-    return host_of(name).parts(Where(scope, "/home/you", "/home/you/project", "/home/you/bin/punchlist", {}))
+    return installer_for(name).parts(Where(scope, "/home/you", "/home/you/project", "/home/you/bin/punchlist", {}))
 
 
 def _file(part: Part) -> str:
@@ -206,7 +207,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "dialects": dialects,
     "tools": tools,
     "agents": agents,
-    **{f"parts-{name}": partial(parts, name) for name in AGENTS},
+    **{f"parts-{name}": partial(parts, name) for name in HOSTS},
     **{f"promises-{name}": partial(promises, name) for name in read_promises()},
 }
 

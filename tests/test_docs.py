@@ -24,8 +24,7 @@ from punchlist.cli.table import COMMANDS
 from punchlist.dialects import PATHS as DIALECTS
 from punchlist.dialects import load
 from punchlist.dialects.formats import PATHS as FORMATS
-from punchlist.hosts import PATHS as HOSTS
-from punchlist.install import PATHS as AGENTS
+from punchlist.hosts import HOSTS
 from punchlist.local.settings import ABOUT
 from punchlist.stores import PATHS as STORES
 
@@ -119,7 +118,7 @@ def test_the_pages_are_there() -> None:
         ("variable", [f"PUNCHLIST_{name.upper()}" for name in (*ABOUT, "plan", "session", "agent")]),
         ("format", list(FORMATS)),
         ("host", list(HOSTS)),
-        ("agent", [f"punchlist install {name}" for name in AGENTS]),
+        ("agent", [f"punchlist install {name}" for name in HOSTS]),
         ("public name", list(punchlist.__all__)),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -172,7 +171,7 @@ def test_the_readme_links_to_every_page() -> None:
 
 
 def test_every_agent_that_can_be_attached_has_a_page() -> None:
-    assert {page.stem for page in (ROOT / "docs" / "agents").glob("*.md")} == set(AGENTS)
+    assert {page.stem for page in (ROOT / "docs" / "agents").glob("*.md")} == set(HOSTS)
 
 
 # --- examples --------------------------------------------------------------------------------------------------------

@@ -125,6 +125,19 @@ def test_layers_of_the_same_level_do_not_import_each_other() -> None:
     assert [_where(one) for one, both in sideways if not both <= TOGETHER] == []
 
 
+def _agent_rooms() -> list[str]:
+    return [path.parent.name for path in sorted((ROOT / "hosts").glob("*/__init__.py"))]
+
+
+def test_the_room_of_an_agent_is_imported_by_nobody_else_not_even_by_another_agent_s_room() -> None:
+    rooms = _agent_rooms()
+    assert {"claude_code", "codex", "gemini"} <= set(rooms)
+    for room in rooms:
+        outside = [one for one in _all() if not one.path.startswith(f"hosts/{room}/")]
+        found = [one for one in outside if f"{one.name}.".startswith(f"punchlist.hosts.{room}.")]
+        assert [_where(one) for one in found] == []
+
+
 def _module(path: Path) -> str:
     parts = ["punchlist", *path.relative_to(ROOT).with_suffix("").parts]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -19,6 +19,7 @@ import punchlist
 from punchlist import install as installing
 from punchlist.doctor.probe import hook_time, server
 from punchlist.doctor.store import filesystem
+from punchlist.hosts import HOSTS
 from punchlist.local.origin import upgrade_command
 from punchlist.stores.sqlite import VERSION
 from tests.commands import SCRIPT
@@ -278,13 +279,13 @@ def test_an_agent_that_is_here_and_not_attached_is_told_with_the_command(tmp_pat
     assert found("codex", "Codex is on this machine, but not attached") == ("note", "punchlist install codex")
 
 
-@pytest.mark.parametrize("host", [name for name in installing.PATHS if name != "codex"])
+@pytest.mark.parametrize("host", [name for name in HOSTS if name != "codex"])
 def test_an_agent_that_was_just_attached_is_well_and_says_what_it_cannot_do(host: str) -> None:
     assert run("install", host).returncode == 0
     checks = [check for check in examined() if check["about"] == host]
     assert [check["state"] for check in checks] == ["ok", "note"]
     assert checks[0]["text"].endswith(("server, hooks, permission, status-line", "server, hooks", "server, plugin"))
-    assert installing.host_of(host).CANNOT in checks[1]["text"]
+    assert installing.installer_for(host).CANNOT in checks[1]["text"]
 
 
 def test_both_scopes_are_looked_at(own_home: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from punchlist import Desk, MemoryStore, ops
 from punchlist.desk import guidance
-from punchlist.hosts import PATHS
+from punchlist.hosts import HOSTS
 from punchlist.policy import wording
 from punchlist.prompts import say
 
@@ -44,7 +44,7 @@ def page(name: str) -> str:
     return (PAGES / f"{name}.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("name", HOSTS)
 def test_the_page_about_an_agent_shows_our_words_as_they_are(name: str) -> None:
     heard = {about: text for about, text in words().items() if about not in UNHEARD.get(name, ())}
     assert {about: text for about, text in heard.items() if text not in page(name)} == {}
@@ -57,7 +57,7 @@ def test_the_page_about_an_agent_shows_our_words_to_a_model_with_a_list_of_its_o
     assert {about: text for about, text in said.items() if f"```text\n{text}\n```" not in page(name)} == {}
 
 
-@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("name", HOSTS)
 def test_the_page_about_an_agent_tells_the_whole_of_its_life(name: str) -> None:
     headings = [line.removeprefix("## ") for line in page(name).splitlines() if line.startswith("## ")]
     assert [heading for heading in HEADINGS if heading not in headings] == []

@@ -11,7 +11,7 @@ import pytest
 
 import punchlist
 from punchlist.dialects import PATHS
-from punchlist.hosts.claude_code import answer
+from punchlist.hosts import answer
 from punchlist.local.settings import attached_dialects, for_host, keep_dialect, load
 from punchlist.mcp import protocol
 from punchlist.policy.limits import tokens
@@ -41,7 +41,7 @@ def stateless(client: str) -> dict[str, Any]:
 
 def event(name: str, **more: Any) -> str:
     """What the model is told with an event of Claude Code."""
-    said = answer({"hook_event_name": name, "session_id": "s1", "cwd": os.getcwd(), **more}, {})
+    said = answer("claude-code", {"hook_event_name": name, "session_id": "s1", "cwd": os.getcwd(), **more}, {})
     return str(said["hookSpecificOutput"]["additionalContext"]) if said else ""
 
 

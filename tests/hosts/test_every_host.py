@@ -11,7 +11,7 @@ import pytest
 
 import punchlist
 from punchlist import ops
-from punchlist.hosts import PATHS
+from punchlist.hosts import HOSTS
 from tests.commands import do
 
 
@@ -118,7 +118,7 @@ def planned(*texts: str) -> punchlist.Desk:
 
 
 def test_every_host_there_is_is_tested() -> None:
-    assert FORMS.keys() == PATHS.keys()
+    assert FORMS.keys() == HOSTS.keys()
 
 
 @every_host

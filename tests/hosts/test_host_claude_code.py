@@ -121,7 +121,9 @@ def test_a_list_that_is_repeated_does_not_undo_the_user_s_edit() -> None:
 
 
 def test_a_task_that_is_mirrored_while_the_user_edits_it_keeps_the_edit() -> None:
-    from punchlist.hosts.mirror import mirrored
+    from punchlist.hosts.claude_code import HOST
+    from punchlist.hosts.host import HookEvent
+    from punchlist.hosts.mirror import mirror
 
     class Busy(punchlist.MemoryStore):
         """A store in which the user finishes the task as soon as it is there."""
@@ -134,7 +136,8 @@ def test_a_task_that_is_mirrored_while_the_user_edits_it_keeps_the_edit() -> Non
     store = Busy()
     agent, user = (punchlist.Desk(store, session="s") for _ in range(2))
     made = {"task": {"id": "7", "subject": "Test it"}}
-    mirrored(agent, "claude-tasks", "TaskCreate", {"subject": "Test it", "description": "all of it"}, made)
+    args = {"subject": "Test it", "description": "all of it"}
+    mirror(agent, HookEvent("after", "s", tool="TaskCreate", args=args, result=made), HOST)
     assert [(item.text, item.status, item.extra.get("id")) for item in agent.plan.items] == [
         ("Test it", "completed", "7"),
         ("Mine", "pending", None),

@@ -9,8 +9,9 @@ import pytest
 
 import punchlist
 from punchlist import Desk, MemoryStore, ops
-from punchlist.hosts.mirror import mirrored
-from punchlist.hosts.oh_my_pi import answer
+from punchlist.hosts import answer, load
+from punchlist.hosts.host import HookEvent
+from punchlist.hosts.mirror import mirror
 
 
 def desk_of() -> Desk:
@@ -19,6 +20,10 @@ def desk_of() -> Desk:
 
 def statuses(desk: Desk) -> list[tuple[str, str]]:
     return [(item.text, item.status) for item in desk.plan.items]
+
+
+def mirrored(desk: Desk, host: str, tool: str, args: Any, result: Any) -> list[str]:
+    return mirror(desk, HookEvent("after", "s", tool=tool, args=args, result=result), load(host).HOST)
 
 
 def todo(desk: Desk, op: str, **args: Any) -> list[str]:
@@ -33,17 +38,17 @@ def test_a_created_task_is_the_user_s_open_item_in_the_same_words() -> None:
     desk = desk_of()
     desk.change(lambda plan: ops.add(plan, "Ask Ann"))
     made = {"task": {"id": "7", "subject": "Ask Ann"}}
-    mirrored(desk, "claude-tasks", "TaskCreate", {"subject": "Ask Ann", "description": ""}, made)
-    mirrored(desk, "claude-tasks", "TaskUpdate", {"taskId": "7", "status": "completed"}, "")
+    mirrored(desk, "claude-code", "TaskCreate", {"subject": "Ask Ann", "description": ""}, made)
+    mirrored(desk, "claude-code", "TaskUpdate", {"taskId": "7", "status": "completed"}, "")
     assert statuses(desk) == [("Ask Ann", "completed")]
 
 
 def test_a_deletion_does_not_take_away_what_the_user_renamed_unheard() -> None:
     desk = desk_of()
     made = {"task": {"id": "1", "subject": "Deploy"}}
-    mirrored(desk, "claude-tasks", "TaskCreate", {"subject": "Deploy", "description": ""}, made)
+    mirrored(desk, "claude-code", "TaskCreate", {"subject": "Deploy", "description": ""}, made)
     desk.change(lambda plan: ops.rename(plan, "1", "Deploy to staging"))
-    told = mirrored(desk, "claude-tasks", "TaskUpdate", {"taskId": "1", "status": "deleted"}, "")
+    told = mirrored(desk, "claude-code", "TaskUpdate", {"taskId": "1", "status": "deleted"}, "")
     assert statuses(desk) == [("Deploy to staging", "pending")]
     assert told[-1] == (
         'deleted "Deploy to staging" was not applied: the user renamed it; say it again if you still mean it.'
@@ -88,8 +93,8 @@ def test_a_partly_failed_call_is_mirrored_with_what_it_did(tool: str, status: st
     init = {"op": "init", "list": [{"phase": "Build", "items": ["Read", "Write"]}]}
     done = [{"op": "done", "task": "Read"}, {"op": "done", "task": "Nope"}]
     event = {"moment": "after", "session": "s", "cwd": os.getcwd()}
-    answer({**event, "tool": "todo_write", "args": {"ops": [init]}}, {})
+    answer("oh-my-pi", {**event, "tool": "todo_write", "args": {"ops": [init]}}, {})
     args = {"ops": done} if tool == "todo_write" else done[0]
-    answer({**event, "tool": tool, "args": args, "failed": True}, {})
+    answer("oh-my-pi", {**event, "tool": tool, "args": args, "failed": True}, {})
     with punchlist.open(session="s") as desk:
         assert statuses(desk)[0] == ("Read", status)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import punchlist
-from punchlist.hosts.claude_code import answer
+from punchlist.hosts import answer
 from punchlist.hosts.claude_code.rewind import went_back
 
 TODOS = [{"content": text, "status": "pending", "activeForm": text} for text in ("Read", "Mend")]
@@ -60,7 +60,7 @@ def test_after_a_rewind_an_older_list_leaves_out_nothing_that_was_made_in_the_pa
     def event(name: str, entries: list[Any], **more: Any) -> str:
         log.write_text("".join(json.dumps(line) + "\n" for line in entries))
         about = {"hook_event_name": name, "session_id": "s1", "cwd": str(tmp_path), "transcript_path": str(log)}
-        return json.dumps(answer({**about, **more}, {}))
+        return json.dumps(answer("claude-code", {**about, **more}))
 
     def wrote(todos: Any, entries: list[Any]) -> str:
         use = {"tool_name": "TodoWrite", "tool_input": {"todos": todos}, "tool_response": "ok", "tool_use_id": "t"}

@@ -17,7 +17,9 @@ import punchlist
 from punchlist import Desk, MemoryStore, ops
 from punchlist.core.diff import Record, diff
 from punchlist.dialects import claude_tasks
-from punchlist.hosts.mirror import mirrored
+from punchlist.hosts import load
+from punchlist.hosts.host import HookEvent
+from punchlist.hosts.mirror import mirror
 from punchlist.local import session_links
 from punchlist.stores import Commit, PlanKey, Store, open_store
 from tests.commands import SCRIPT, do
@@ -296,7 +298,7 @@ def test_an_item_of_a_session_that_was_silent_for_an_hour_is_taken_by_naming_it(
 def test_sessions_that_each_number_their_own_tasks_mean_their_own_by_a_number(store: Store) -> None:
     def used(desk: Desk, tool: str, args: dict[str, Any], number: str = "") -> None:
         result = {"task": {"id": number}} if number else "ok"
-        mirrored(desk, "claude-tasks", tool, args, result)
+        mirror(desk, HookEvent("after", "s", tool=tool, args=args, result=result), load("claude-code").HOST)
 
     first = seat(store, "a")
     used(first, "TaskCreate", {"subject": "Read", "description": ""}, "1")

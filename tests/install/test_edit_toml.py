@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punchlist.core.errors import Refused
-from punchlist.install import host_of
+from punchlist.install import installer_for
 from punchlist.install.apply import added, stripped
 from punchlist.install.edit_toml import put, remove
 from punchlist.install.parts import Part, Where
@@ -60,7 +60,7 @@ def value(text: str) -> Any:
 @often(200)
 @given(files())
 def test_a_table_is_added_to_what_was_there_and_goes_without_a_trace(text: str) -> None:
-    part = next(one for one in host_of("codex").parts(Where("user", "/h", "/p", "/bin/punchlist", {})))
+    part = next(one for one in installer_for("codex").parts(Where("user", "/h", "/p", "/bin/punchlist", {})))
     new = added(text, [part], "codex", "")
     before, after = value(text), value(new)
     assert after["mcp_servers"].pop("punchlist") == part.value

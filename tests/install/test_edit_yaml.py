@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from punchlist.core.errors import Refused
-from punchlist.install import host_of
+from punchlist.install import installer_for
 from punchlist.install.apply import added, is_nothing, stripped
 from punchlist.install.edit_yaml import put, read, remove
 from punchlist.install.parts import Where
@@ -37,7 +37,7 @@ FILES = [
 @pytest.mark.parametrize("text", FILES, ids=ascii)
 def test_an_entry_is_added_and_goes_without_a_trace(text: str, line: str) -> None:
     text = text.replace("\n", line)
-    part = next(one for one in host_of("goose").parts(Where("user", "/h", "/p", "/bin/punchlist", {})))
+    part = next(one for one in installer_for("goose").parts(Where("user", "/h", "/p", "/bin/punchlist", {})))
     new = added(text, [part], "goose", "")
     assert read(new, PATH) == part.value
     assert added(new, [part], "goose", "") == new
@@ -111,7 +111,7 @@ def test_what_is_not_plain_is_refused_with_what_to_write(text: str, words: str) 
 
 
 def test_an_entry_of_somebody_else_with_our_name_is_refused() -> None:
-    part = next(one for one in host_of("goose").parts(Where("user", "/h", "/p", "/bin/punchlist", {})))
+    part = next(one for one in installer_for("goose").parts(Where("user", "/h", "/p", "/bin/punchlist", {})))
     text = "extensions:\n  punchlist:\n    cmd: npx\n    args: [other]\n"
     with pytest.raises(Refused, match="is there already and is not ours"):
         added(text, [part], "goose", "")

@@ -15,11 +15,10 @@ import pytest
 
 from punchlist import install as installing
 from punchlist.core.errors import Refused
-from punchlist.install import PATHS, Edit, receipts
+from punchlist.hosts import HOSTS
+from punchlist.install import Edit, receipts
 from tests import commands
 from tests.commands import SCRIPT
-
-HOSTS = list(PATHS)
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from punchlist.install import host_of, receipts
+from punchlist.install import installer_for, receipts
 from punchlist.install.apply import added, look, stripped
 from tests.commands import SCRIPT
 from tests.install.test_install import everything, run, settings, work, write
@@ -138,7 +138,7 @@ def test_a_plugin_that_the_user_edited_is_kept_and_said(host: str, name: str, ow
 @pytest.mark.parametrize("host", ["opencode", "oh-my-pi", "goose"])
 @pytest.mark.parametrize("script", ["/opt/punchlist/bin/punchlist", '/opt/it\'s "a" b/punchlist'])
 def test_a_file_that_we_wrote_for_another_script_is_known_again(host: str, script: str) -> None:
-    for part in host_of(host).parts(where()):
+    for part in installer_for(host).parts(where()):
         if part.kind == "file":
             text = part.value(script)
             assert added(text, [part], host, SCRIPT, text) == part.value(SCRIPT)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from punchlist.install import PATHS
+from punchlist.hosts import HOSTS
 from tests import commands
 from tests.commands import SCRIPT
 from tests.install.test_install import everything, run, settings, work, write
@@ -125,7 +125,7 @@ def test_projects_below_the_directory_that_are_still_attached_are_named(work: Pa
     assert f"still attached by {work}/inner/.mcp.json; run the same there.\n" in said
 
 
-@pytest.mark.parametrize("host", PATHS)
+@pytest.mark.parametrize("host", HOSTS)
 def test_the_home_is_no_project(host: str, own_home: Path) -> None:
     os.chdir(own_home)
     said = run("install", host, "--scope", "project", code=1)
@@ -183,7 +183,7 @@ def until(is_so: Callable[[], bool]) -> None:
 # --- for whose eyes --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("host", PATHS)
+@pytest.mark.parametrize("host", HOSTS)
 def test_what_is_made_for_a_user_is_for_nobody_else_whatever_the_umask_says(host: str, own_home: Path) -> None:
     before = set(own_home.rglob("*"))
     done = subprocess.run(["sh", "-c", f"umask 000; exec {SCRIPT} install {host}"], capture_output=True, check=False)

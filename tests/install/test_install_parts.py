@@ -14,7 +14,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from punchlist.core.errors import Refused
-from punchlist.install import PATHS, SCOPES, Part, Where, edit_json, host_of
+from punchlist.hosts import HOSTS
+from punchlist.install import SCOPES, Part, Where, edit_json, installer_for
 from punchlist.install.apply import added, groups_of, holds, is_nothing, look, stripped
 from punchlist.install.parts import hook_command, joined_line, line_command, script_of
 from tests.core.plans import often
@@ -30,8 +31,8 @@ def where(scope: str = "user", script: str = SCRIPT, **environ: str) -> Where:
 def json_files() -> list[Any]:
     """Every JSON file that some host's parts share: the host, and those parts."""
     found = []
-    for name in PATHS:
-        parts = [part for part in host_of(name).parts(where()) if part.kind != "file"]
+    for name in HOSTS:
+        parts = [part for part in installer_for(name).parts(where()) if part.kind != "file"]
         for file in dict.fromkeys(part.files[-1] for part in parts if part.files[-1].endswith("json")):
             mine = [part for part in parts if part.files[-1] == file]
             found.append(pytest.param((name, mine), id=f"{name}: {Path(file).name}"))
@@ -39,7 +40,7 @@ def json_files() -> list[Any]:
 
 
 def claude(script: str = SCRIPT) -> list[Part]:
-    return [part for part in host_of("claude-code").parts(where(script=script)) if part.name != "server"]
+    return [part for part in installer_for("claude-code").parts(where(script=script)) if part.name != "server"]
 
 
 def add(text: str, parts: list[Part] | None = None, script: str = SCRIPT) -> str:
@@ -168,7 +169,7 @@ def test_hooks_of_other_programs_that_speak_of_punchlist_are_not_ours() -> None:
 
 
 def server(host: str = "claude-code", script: str = SCRIPT) -> Part:
-    return next(part for part in host_of(host).parts(where(script=script)) if part.name == "server")
+    return next(part for part in installer_for(host).parts(where(script=script)) if part.name == "server")
 
 
 def test_what_the_user_added_to_our_server_survives_an_upgrade() -> None:
@@ -269,9 +270,9 @@ def test_a_script_cannot_be_read_from_a_command_that_makes_no_sense() -> None:
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("name", HOSTS)
 def test_a_host_declares_parts_in_files_of_its_own_scope(name: str, scope: str) -> None:
-    parts = host_of(name).parts(where(scope))
+    parts = installer_for(name).parts(where(scope))
     root = "/home/ann/project/" if scope == "project" else "/home/ann/"
     assert parts
     assert all(file.startswith(root) for part in parts for file in part.files)
@@ -295,13 +296,13 @@ def test_a_host_declares_parts_in_files_of_its_own_scope(name: str, scope: str) 
     ids=lambda value: value if isinstance(value, str) else next(iter(value)),
 )
 def test_an_agent_s_own_variables_move_its_files(name: str, variables: dict[str, str], folder: str) -> None:
-    parts = [part for part in host_of(name).parts(where(**variables)) if "/.agents/" not in part.files[0]]
+    parts = [part for part in installer_for(name).parts(where(**variables)) if "/.agents/" not in part.files[0]]
     assert all(file.startswith(folder) for part in parts for file in part.files)
 
 
 def test_an_unknown_host_is_refused_with_those_there_are() -> None:
     with pytest.raises(Refused, match="no host 'frob'; the hosts are claude-code, codex, gemini, opencode"):
-        host_of("frob")
+        installer_for("frob")
 
 
 def test_a_hook_command_holds_nothing_that_an_agent_would_replace() -> None:

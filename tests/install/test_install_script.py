@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from punchlist.install import PATHS
+from punchlist.hosts import HOSTS
 from punchlist.install.parts import commit_command, hook_command, line_command
 from punchlist.install.script import is_ours, is_passing
 
@@ -117,7 +117,7 @@ SHELLS = [shell for shell in ("sh", "bash", "dash", "zsh", "fish", "ksh") if shu
 
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("how", GONE)
-@pytest.mark.parametrize("host", PATHS)
+@pytest.mark.parametrize("host", HOSTS)
 def test_a_hook_is_silent_and_ends_well_once_its_environment_is_gone(
     host: str, how: str, shell: str, tmp_path: Path
 ) -> None:

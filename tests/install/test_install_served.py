@@ -86,7 +86,7 @@ def test_without_the_server_they_are_a_fault() -> None:
 
 
 def test_other_agents_have_no_such_hooks() -> None:
-    assert "only claude-code has" in run("install", "codex", "--hooks", "server", code=1)
+    assert "no hooks that a server answers" in run("install", "codex", "--hooks", "server", code=1)
 
 
 # --- answered --------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from punchlist.local.settings import load
 from punchlist.mcp import protocol
 from punchlist.mcp.callers import Callers, Given
 from punchlist.mcp.server import Server
-from punchlist.mcp.transport import Lines, TooLong
+from punchlist.mcp.transport import LineReader, TooLong
 from tests.core.plans import often
 from tests.mcp.raw import ENVELOPE, ON_LINUX, Raw, kilobytes
 
@@ -138,7 +138,7 @@ def test_any_bytes_are_a_line(tmp_path_factory: Any, line: bytes) -> None:
 def test_lines_are_the_same_however_they_arrive(lines: list[bytes], sizes: list[int]) -> None:
     data = b"\n".join(lines)
     reading, writing = os.pipe()
-    source = Lines(reading, longest=20)
+    source = LineReader(reading, longest=20)
     found: list[bytes | int] = []
 
     def take(wait: float | None) -> bool:

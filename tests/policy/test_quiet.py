@@ -14,7 +14,7 @@ from punchlist.agent.loop import prompt_of
 from punchlist.desk.attachments import TURN, attached
 from punchlist.desk.guidance import Stop, Work, end_quiet, enter_quiet, stopped, was_prompted, worked
 from punchlist.desk.plan_mode import entered, left, makes_commit
-from punchlist.hosts.claude_code import answer
+from punchlist.hosts import answer
 from tests.agent.contexts import agent, call, turn
 
 COMMIT = {"command": "git add -A && git -C repo commit -m 'It works'"}
@@ -100,14 +100,14 @@ def test_a_hook_that_sees_a_commit_enters_before_it_and_leaves_after_it(tmp_path
 
     with punchlist.open(session="s1") as desk:
         desk.call("plan", {"add": ["Read", "Write"]})
-        told = answer(event("PreToolUse", tool_input=COMMIT, tool_use_id="t1"), {})
+        told = answer("claude-code", event("PreToolUse", tool_input=COMMIT, tool_use_id="t1"), {})
         assert "commit or a pull request" in json.dumps(told)
         assert desk.plan.mode == "quiet"
-        assert answer(event("PreToolUse", tool_input={"command": "ls"}, tool_use_id="t2"), {}) is None
-        answer(event("PostToolUse", tool_input=COMMIT, tool_response="ok", tool_use_id="t1"), {})
+        assert answer("claude-code", event("PreToolUse", tool_input={"command": "ls"}, tool_use_id="t2"), {}) is None
+        answer("claude-code", event("PostToolUse", tool_input=COMMIT, tool_response="ok", tool_use_id="t1"), {})
         assert desk.plan.mode == "act"
-        answer(event("PreToolUse", tool_input=COMMIT, tool_use_id="t3"), {})
-        answer({"hook_event_name": "Stop", "session_id": "s1", "last_assistant_message": "Well?"}, {})
+        answer("claude-code", event("PreToolUse", tool_input=COMMIT, tool_use_id="t3"), {})
+        answer("claude-code", {"hook_event_name": "Stop", "session_id": "s1", "last_assistant_message": "Well?"}, {})
         assert desk.plan.mode == "act"
 
 
@@ -168,7 +168,7 @@ def test_a_list_that_claude_code_takes_in_its_own_plan_mode_comes_with_the_first
     event: dict[str, Any] = {"hook_event_name": "PostToolUse", "session_id": "s1", "cwd": str(tmp_path)}
     event |= {"tool_name": "TodoWrite", "tool_input": todos, "tool_response": "ok", "tool_use_id": "t1"}
     with punchlist.open(session="s1") as desk:
-        answer({**event, "permission_mode": "plan"}, {})
+        answer("claude-code", {**event, "permission_mode": "plan"}, {})
         assert desk.plan.progress.total == 0
-        answer({**event, "permission_mode": "default"}, {})
+        answer("claude-code", {**event, "permission_mode": "default"}, {})
         assert [item.text for item in desk.plan.items] == ["Read"]

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from ..core._typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ..desk import Desk
-
 _SERVED = ("--store", "--plan", "--session", "--agent", "--dialect")  # the options that the MCP server knows
 
 
@@ -21,26 +16,13 @@ def main() -> int:
 
         return run(argv)
     if words == ["mcp"] and all(flags.values()):
+        from .. import hosts
         from ..mcp import run as serve
 
-        return serve(flags, hooked, adopted)
+        return serve(flags, hosts)
     from .dispatch import run as run_command
 
     return run_command(argv)
-
-
-def hooked(fields: object, client: str) -> str | None:
-    """The answer to an event that the running server was told of by the client of this host."""
-    from ..hosts import heard
-
-    return heard(fields, client)
-
-
-def adopted(desk: Desk) -> None:
-    """Give the session of a client without hooks the plan that was prepared for it."""
-    from ..hosts.first_plan import adopt
-
-    adopt(desk, "", deaf=True)
 
 
 def _flags_of(argv: list[str]) -> tuple[dict[str, str], list[str]]:

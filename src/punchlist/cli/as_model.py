@@ -115,8 +115,8 @@ def remind(args: Args) -> int:
 
 def mcp(args: Args) -> int:
     """Serve MCP, for whoever typed an option that only the parser knows."""
+    from .. import hosts
     from ..mcp import run
-    from . import adopted, hooked
 
     flags = {name: getattr(args, name) or "" for name in ("store", "dialect", "plan", "session", "agent")}
-    return run(flags, hooked, adopted)
+    return run(flags, hosts)

@@ -16,30 +16,11 @@ from ..core.errors import Refused
 from ..core.model import MAIN, USER
 from ..core.text import cut, inline
 from ..desk import Desk
+from ..hosts import HOSTS
+from ..hosts import load as load_host
 from ..local import session_links
 
 OURS = "punchlist"  # the program of an agent of ours
-# What each agent sets in its shell: a sign that it is one, its session, and the agent in it where that is told.
-_SIGNS = {
-    "codex": ("CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_THREAD_ID"),
-    "gemini": ("GEMINI_CLI", "", ""),
-    "opencode": ("OPENCODE", "", ""),
-    "oh-my-pi": ("OMPCODE", "", ""),
-    "goose": ("AGENT_SESSION_ID", "AGENT_SESSION_ID", ""),
-    "claude-code": ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", ""),  # the last: oh-my-pi sets its sign, too
-}
-# How the processes of agents are called. A process that is not one of these may have run a hook, and is not an agent.
-_PROCESSES = {
-    "claude-code": ("claude", "node"),
-    "codex": ("codex",),
-    "gemini": ("gemini", "node"),
-    "opencode": ("opencode", ".opencode"),
-    "oh-my-pi": ("omp", "bun"),
-    "goose": ("goose",),
-}
-_OWN = ("PUNCHLIST_BY", "PUNCHLIST_SESSION", "PUNCHLIST_AGENT")
-_PLACES = ("HOME", "XDG_STATE_HOME")  # where ties are
-_NAMES = (*_OWN, *_PLACES, *dict.fromkeys(name for names in _SIGNS.values() for name in names if name))
 
 
 class Caller(NamedTuple):
@@ -57,7 +38,7 @@ class Caller(NamedTuple):
 
 def caller() -> Caller:
     """Return who types."""
-    return _caller(tuple((name, os.environ[name]) for name in _NAMES if name in os.environ))
+    return _caller(tuple(os.environ.items()))
 
 
 def require_own(desk: Desk, plan: str = "") -> None:
@@ -98,9 +79,7 @@ def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
         return _marked(marks)
     if above is not None:
         process, who = above
-        if session_links.is_idle(
-            session_links.key_of(process)
-        ):  # its turn is over: then it is the user, in the agent's own prompt
+        if session_links.is_idle(session_links.key_of(process)):  # then the user types, in the agent's own prompt
             return Caller(USER, who.session, who.host)
         return _known(who, signs, environ)
     if signs:
@@ -148,13 +127,19 @@ def _agents(processes: list[session_links.Process]) -> Iterator[tuple[session_li
     """Yield the agents above this process, the nearest first."""
     for process in processes:
         who = session_links.look_up(session_links.key_of(process))
-        if who and (who.host == OURS or process.name.startswith(_PROCESSES.get(who.host, ()))):
+        if who and (who.host == OURS or _is_program(process, who.host)):
             yield process, who
+
+
+def _is_program(process: session_links.Process, host: str) -> bool:
+    """Whether a process is called like the program of an agent: another one may have run a hook."""
+    return host in HOSTS and process.name.startswith(load_host(host).HOST.processes)
 
 
 def _signs(environ: Mapping[str, str]) -> Iterator[session_links.Who]:
     """Yield the agents that the environment tells of."""
-    for host, (sign, session, agent) in _SIGNS.items():
-        if environ.get(sign):
-            name, own = environ.get(agent, ""), environ.get(session, "")
-            yield session_links.Who(own, name if name and name != own else MAIN, host)
+    for name in reversed(HOSTS):  # Claude Code is the last: oh-my-pi sets its sign, too
+        if environ.get(HOSTS[name].sign):
+            host = load_host(name).HOST
+            session, agent = environ.get(host.shell_session, ""), environ.get(host.shell_agent, "")
+            yield session_links.Who(session, agent if agent and agent != session else MAIN, name)

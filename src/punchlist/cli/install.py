@@ -9,7 +9,7 @@ from ..core.errors import Refused, StoreError
 from ..core.render import Line, Span
 from ..core.text import inline
 from ..dialects import load as load_dialect
-from ..install import PROJECT, SCOPES, USER, Edit, attach, detach, here, host_of
+from ..install import PROJECT, SCOPES, USER, Edit, attach, detach, here, installer_for
 from ..install import receipts as files
 from ..install.script import is_passing, script
 from ..local.settings import attached_dialects, keep_dialect
@@ -21,7 +21,7 @@ _ABOUT = {USER: "for you", PROJECT: "in this directory"}
 
 def install(args: Args) -> int:
     """Attach to an agent."""
-    host = host_of(args.host)
+    host = installer_for(args.host)
     if args.dialect:
         load_dialect(args.dialect)  # refused before anything is changed
     where = here(args.scope or USER, script())._replace(served=_served(args))
@@ -60,8 +60,8 @@ def _keep_dialect(host: str, dialect: str) -> None:
 
 
 def _served(args: Args) -> bool | None:
-    if args.hooks == "server" and args.host != "claude-code":
-        raise Refused(f"{args.host} has no hooks that a server answers; only claude-code has.")
+    if args.hooks == "server" and not getattr(installer_for(args.host), "HOOKS_BY_SERVER", False):
+        raise Refused(f"{args.host} has no hooks that a server answers.")
     if args.hooks == "server" and args.scope == PROJECT:
         raise Refused("these hooks hold a secret, and a project's files are shared; leave --scope project out.")
     return None if args.hooks is None else args.hooks == "server"
@@ -111,7 +111,7 @@ def _tell_kept(args: Args, edits: Iterable[Edit], advice: str) -> None:
 
 def _tell_others(host: str, scopes: Sequence[str]) -> None:
     """Other projects that are still attached."""
-    parts = host_of(host).parts(here(PROJECT, "punchlist"))
+    parts = installer_for(host).parts(here(PROJECT, "punchlist"))
     here_too = {files.target(file) for part in parts for file in part.files}
     left = [one for one in files.receipts() if one.host == host and one.file not in here_too]
     for one in left if PROJECT in scopes else ():

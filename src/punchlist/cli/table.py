@@ -95,7 +95,7 @@ _DIALECT = Argument("--dialect", "D", "", choices="dialects:PATHS")
 _STYLE = Argument("--style", "S", "how it looks:", choices="local.settings:STYLES")
 _PLAIN = Argument("--plain", "", "one line for each change, for screen readers")
 _DRY_RUN = Argument("--dry-run", "", "show what would change, and change nothing")
-_HOST = Argument("host", "HOST", "", choices="install:PATHS")
+_HOST = Argument("host", "HOST", "", choices="hosts:HOSTS")
 _SCOPES = ("user", "project")
 _EVERYWHERE = Argument("--everywhere", "", "in every project; otherwise in this one, or in a --session")
 _COMPLETED = ("bash", "zsh", "fish", "items", "plans", "sessions")
@@ -569,7 +569,7 @@ _COMMANDS = (
         "more",
         "answer an agent's hook: the event is JSON on standard input",
         "install:hook",
-        (Argument("host", "HOST", "", choices="hosts:PATHS"),),
+        (Argument("host", "HOST", "", choices="hosts:HOSTS"),),
         ("echo '{}' | punchlist hook claude-code",),
     ),
     Command(

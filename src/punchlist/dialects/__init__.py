@@ -188,12 +188,23 @@ class Dialect(NamedTuple):
 
 
 def load(name: str) -> Dialect:
-    """The dialect of this name."""
+    """Return the dialect of this name. Raises Refused."""
+    dialect: Dialect = _module(name).DIALECT
+    return dialect
+
+
+def load_mirror(name: str) -> Dialect:
+    """Return a dialect for calls that the agent's own tool has carried out already. Raises Refused."""
+    module = _module(name)
+    dialect: Dialect = getattr(module, "MIRROR", module.DIALECT)
+    return dialect
+
+
+def _module(name: str) -> Any:
     path = PATHS.get(name)
     if path is None:
         raise Refused(f"no dialect {inline(cut(name, 40))!r}; the dialects are {', '.join(PATHS)}.")
-    dialect: Dialect = __import__(path, fromlist=["DIALECT"]).DIALECT
-    return dialect
+    return __import__(path, fromlist=["DIALECT"])
 
 
 def find_tool(dialect: Dialect, name: str, *, continuing: bool, agent: str = MAIN) -> Tool:

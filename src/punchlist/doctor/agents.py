@@ -9,7 +9,8 @@ from typing import Any
 
 from ..core.errors import Refused
 from ..core.text import inline
-from ..install import PATHS, PROJECT, SCOPES, USER, Host, Part, Where, here, host_of, is_own, located, outlook, seen
+from ..hosts import HOSTS
+from ..install import PROJECT, SCOPES, USER, Installer, Part, Where, here, installer_for, is_own, located, outlook, seen
 from ..install.apply import groups_of, is_answered, look
 from ..install.parts import command_of, handlers, script_of, within
 from ..install.script import is_ours
@@ -21,8 +22,8 @@ _ABOUT = {USER: "for you", PROJECT: "in this directory"}
 
 def checks(script: str) -> Iterator[Check]:
     absent = []
-    for name in PATHS:
-        host = host_of(name)
+    for name in HOSTS:
+        host = installer_for(name)
         found = [*_attached(name, host, script)]
         if found:
             yield from found
@@ -36,7 +37,7 @@ def checks(script: str) -> Iterator[Check]:
         yield Check("others", NOTE, f"not found on this machine: {', '.join(absent)}")
 
 
-def _attached(name: str, host: Host, script: str) -> Iterator[Check]:
+def _attached(name: str, host: Installer, script: str) -> Iterator[Check]:
     for scope in SCOPES:
         where = here(scope, script)
         if is_own(name, where):
@@ -50,7 +51,7 @@ def _attached(name: str, host: Host, script: str) -> Iterator[Check]:
             yield Check(name, PROBLEM, f"{error.filename}: {error.strerror}")
 
 
-def _scope(name: str, host: Host, where: Where, again: str) -> Iterator[Check]:
+def _scope(name: str, host: Installer, where: Where, again: str) -> Iterator[Check]:
     found = [(part, *seen(part, located(part, name), name)) for part in host.parts(where)]
     there = [(part, text) for part, text, is_there in found if is_there]
     if not there:

@@ -9,15 +9,16 @@ from collections.abc import Iterator
 
 from .. import __version__
 from ..core.text import cut, inline
+from ..install.receipts import nearest
 from ..local.faults import path as log_path
 from ..local.files import UNBLOCKED
 from ..local.on_off import is_off
 from ..local.origin import upgrade_command
 from ..local.settings import Settings, place
 from . import NOTE, OK, OWN, PROBLEM, Check
-from .places import hindrance
 from .probe import hook_time, server
 
+ELSEWHERE = "name a folder that you can write: XDG_STATE_HOME"
 _LINES = 3  # of the log
 _TAIL = 20_000  # bytes of it that are looked at
 _SLOW_HOOK, _SLOW_SERVER = 150, 250  # milliseconds
@@ -33,6 +34,18 @@ def checks(settings: Settings, script: str) -> Iterator[Check]:
     yield from (Check(OWN, PROBLEM, problem, "fix it there, or remove it") for problem in settings.faults)
     yield from _off(settings)
     yield from _log()
+
+
+def hindrance(path: str, elsewhere: str = ELSEWHERE) -> tuple[str, str]:
+    """What keeps a file from being written or made, and how to fix that; nothing if it can be."""
+    folder = nearest(os.path.dirname(path))
+    if not os.path.isdir(folder):
+        return f"{folder} is not a directory", elsewhere
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return f"{folder} is not writable", f"chmod u+rwx {shlex.quote(folder)}; or {elsewhere}"
+    if os.path.exists(path) and not os.access(path, os.R_OK | os.W_OK):
+        return "it is not writable", f"chmod u+rw {shlex.quote(path)}*; or {elsewhere}"
+    return "", ""
 
 
 def _off(settings: Settings) -> Iterator[Check]:

@@ -12,7 +12,7 @@ from ..core.text import inline
 from ..local.origin import upgrade_command
 from ..stores import masked, open_store
 from . import NOTE, OK, PROBLEM, STORE, Check
-from .places import ELSEWHERE, hindrance
+from .installation import ELSEWHERE, hindrance
 
 _LARGE = 200 * 1024 * 1024
 _SERVER = "see that the server runs, and takes this user at this address; or name another store: PUNCHLIST_STORE=..."

@@ -1,44 +1,82 @@
-"""Agents that exist: their hook events in, our answers out. A hook never gets in the way: any error is silence."""
+"""Agents that exist, one package each. A hook never gets in the way: where anything fails it says nothing, and the log
+has a line."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 
-from ..core._typing import Any
+from ..core._typing import TYPE_CHECKING, Any, NamedTuple
+from ..core.model import NOTHING
 from ..desk import delivery
 
+if TYPE_CHECKING:
+    from ..desk import Desk
+
 VALUED = ("store", "plan", "session", "agent")  # options that come before a value
-PATHS = {
-    "claude-code": "punchlist.hosts.claude_code",
-    "codex": "punchlist.hosts.codex",
-    "gemini": "punchlist.hosts.gemini",
-    "opencode": "punchlist.hosts.opencode",
-    "oh-my-pi": "punchlist.hosts.oh_my_pi",
-    "goose": "punchlist.hosts.goose",
+
+
+class Known(NamedTuple):
+    """How an agent is recognized before its package is loaded."""
+
+    client: str  # how the name begins under which its program connects to a server
+    sign: str  # a variable that it sets in its shell
+
+
+HOSTS = {
+    "claude-code": Known("claude", "CLAUDECODE"),
+    "codex": Known("codex", "CODEX_THREAD_ID"),
+    "gemini": Known("gemini", "GEMINI_CLI"),
+    "opencode": Known("opencode", "OPENCODE"),
+    "oh-my-pi": Known("omp", "OMPCODE"),
+    "goose": Known("goose", "AGENT_SESSION_ID"),
 }
+
+
+def load(name: Any, part: str = "") -> Any:
+    """Return the package of a host, or a module in it. Raises Refused."""
+    if not isinstance(name, str) or name not in HOSTS:
+        from ..core.errors import Refused
+
+        raise Refused(f"no host {name!r:.80}; the hosts are {', '.join(HOSTS)}.")
+    return __import__(f"punchlist.hosts.{name.replace('-', '_')}{part}", fromlist=["HOST"])
+
+
+def of_client(client: str) -> str:
+    """Return the host whose program connects under this name; empty for one that we do not know."""
+    return next((name for name, known in HOSTS.items() if client.startswith(known.client)), "")
 
 
 def run(argv: list[str]) -> int:
     """Answer one hook event on standard input. Fails open: nothing on standard output, exit code 0."""
-    host = ""
+    name = ""
     try:
-        host, flags = _read(argv)
+        name, flags = _parse(argv)
         delivery.hold()
-        said = _answer(host, flags, sys.stdin.buffer.read())
-        if said:
-            sys.stdout.write(said)
+        found = _written(answer(name, _parse_event(sys.stdin.buffer.read()), flags))
+        if found:
+            sys.stdout.write(found)
             sys.stdout.flush()
         delivery.written()
     except Exception as error:
-        _log(host, error)
+        _log(name, error)
         delivery.dropped()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what could not be written is not tried again at the end
     return 0
 
 
-def heard(fields: Any, client: str) -> str | None:
-    """Answer an event that the running server was told of, field by field, by a client of this host. Fails open like a
+def answer(name: Any, event: dict[str, Any], flags: Mapping[str, str] = NOTHING) -> dict[str, Any] | None:
+    """Answer an event of a host, in the form that it has there; with nothing, if there is nothing to say."""
+    from .dispatch import handle
+
+    host = load(name)
+    found: dict[str, Any] | None = host.write(event, handle(host.read(event), host.HOST, flags))
+    return found
+
+
+def answer_served(fields: Any, client: str) -> str | None:
+    """Answer an event that reached the running server, field by field, from a client of this host. Fails open like a
     hook: with nothing. None for an event that does not come from the hooks that `install` wrote."""
     from . import hook_secret
 
@@ -47,20 +85,23 @@ def heard(fields: Any, client: str) -> str | None:
     if not hook_secret.matches(word) and (word or not client or name != client):
         return None
     try:
-        import json
-
         if not word:
-            raise PermissionError("an event without the secret of this user; run `punchlist install claude-code` again")
-        host = _host(name)
-        said = host.answer(host.unpacked(given), {"served": "yes"})
-        return json.dumps(said) if said else ""
+            raise PermissionError(f"an event without the secret of this user; run `punchlist install {name}` again")
+        return _written(answer(name, load(name).unpack(given), {"served": "yes"}))
     except Exception as error:
         _log(name, error)
         return ""
 
 
-def _read(argv: list[str]) -> tuple[str, dict[str, str]]:
-    """The host, and the options before or after it."""
+def give_first_plan(desk: Desk) -> None:
+    """Give the session of a client without hooks the plan that was prepared for it."""
+    from .first_plan import adopt
+
+    adopt(desk, "", deaf=True)
+
+
+def _parse(argv: list[str]) -> tuple[str, dict[str, str]]:
+    """The host, and the options before or after it. Nobody can say by an option that the server asks."""
     words = iter(argv)
     named: list[str] = []
     flags: dict[str, str] = {}
@@ -70,18 +111,17 @@ def _read(argv: list[str]) -> tuple[str, dict[str, str]]:
             flags[name] = next(words, "") if not equals and name in VALUED else value
         else:
             named.append(word)
+    flags.pop("served", None)
     return named[1] if len(named) > 1 else "", flags
 
 
-def _answer(host: str, flags: dict[str, str], event: bytes) -> str:
+def _written(answer: dict[str, Any] | None) -> str:
     import json
 
-    flags.pop("served", None)  # nobody can say that by an option
-    said = _host(host).answer(_event(event), flags)
-    return json.dumps(said) if said else ""
+    return json.dumps(answer) if answer else ""
 
 
-def _event(given: bytes) -> dict[str, Any]:
+def _parse_event(given: bytes) -> dict[str, Any]:
     """What an agent has sent. Raises Refused."""
     import json
 
@@ -98,15 +138,7 @@ def _event(given: bytes) -> dict[str, Any]:
     return event
 
 
-def _host(name: Any) -> Any:
-    if name not in list(PATHS):
-        from ..core.errors import Refused
-
-        raise Refused(f"no host {name!r:.80}; the hosts are {', '.join(PATHS)}")
-    return __import__(PATHS[name], fromlist=["answer"])
-
-
 def _log(host: Any, error: Exception) -> None:
     from ..local.faults import log
 
-    log(f"hook {host}" if host in list(PATHS) else "hook", error)
+    log(f"hook {host}" if host in list(HOSTS) else "hook", error)

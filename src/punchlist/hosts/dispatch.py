@@ -3,71 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from ..core._typing import TYPE_CHECKING, Any, NamedTuple
-from ..core.errors import Refused
-from ..core.model import MAIN, NOTHING, SessionState
+from ..core._typing import Any
+from ..core.model import MAIN, SessionState
 from ..core.text import counted
 from ..desk import Desk, desk_for, guidance
 from ..local.settings import ATTACHED, for_host, load, place
 from ..policy.effects import changes_something
+from . import HOSTS
 from .breaker import Breaker
-
-if TYPE_CHECKING:
-    from .agent_log import Log
+from .host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, Host
 
 OURS = "punchlist"  # what our MCP server is registered as
-START, PROMPT, BEFORE, AFTER, STOP = "start", "prompt", "before", "after", "stop"
 
 
-class Event(NamedTuple):
-    """One event of an agent."""
-
-    moment: str  # start, prompt, before and after a tool use, stop; others are not answered
-    session: str
-    agent: str = MAIN
-    cwd: str = ""
-    source: str = ""  # of a start: startup, resume, compact, clear, fork
-    idle: float = -1.0  # of a start: seconds since the last answer, where that is told
-    prompt: str = ""
-    raw: str = ""  # the prompt with what the agent put before it
-    tool: str = ""  # as the agent calls it
-    args: Any = None
-    result: Any = None
-    use: str = ""  # the id of the tool use
-    failed: bool = False
-    interrupted: bool = False
-    approved: str = ""  # the text of a plan the user has approved
-    said: str = ""  # the agent's last words
-    background: bool = False
-    planning: bool = False
-    ends: bool = False  # of a stop: the program ends with it
-    log: str = ""  # the file in which the agent keeps the conversation
-
-
-class Answer(NamedTuple):
-    """What the agent is told, or nudged with."""
-
-    context: str = ""
-    nudge: str = ""
-    notice: str = ""  # for the user, not for the model
-
-
-class Host(NamedTuple):
-    """What differs from agent to agent, beside the form of its events."""
-
-    name: str
-    mirrors: Mapping[str, str] = NOTHING  # its own plan tools, and the dialect each speaks
-    deaf: bool = False  # whether nothing reaches its model but what it is nudged with
-    names_uses: bool = False  # whether a call to a server has the id of the tool use
-    hides_failure: bool = False  # whether a tool that failed looks like one that did not
-    log: Callable[[], Log] | None = None  # how its log is read, where its words are not in its event
-    lost: Callable[[Event, int], tuple[bool, int]] | None = None  # whether its log says that the plan was forgotten
-    forgets: str = "compact"  # by what
-
-
-def handle(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
+def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer:
     """Answer an event."""
     told = event.session
     event = event._replace(session=named("session") or told)
@@ -75,28 +26,28 @@ def handle(event: Event, host: Host, flags: Mapping[str, str]) -> Answer:
         raise PermissionError("an event that was typed in the shell of an agent, and does not come from its hooks")
     if not event.moment:
         _note_turn(event, host)
-        return Answer()
-    before = _tied(event, host)
+        return HookAnswer()
+    before = _link(event, host)
     _note_shell(event, host)
     _note_turn(event, host)
     if event.moment == BEFORE and not _makes_commit(event):
-        return Answer()
+        return HookAnswer()
     settings = for_host(load({"store": flags.get("store")}, cwd=event.cwd), host.name)
     who = {"session": event.session, "agent": event.agent, "place": place(event.cwd), "host": host.name}
     breaker = Breaker(settings.store, tool=event.moment == AFTER)
     if breaker.is_open and settings.store.startswith("postgres"):  # to ask a server that is away takes time
-        return Answer()
+        return HookAnswer()
     with breaker, desk_for(settings, **who, patience=str(breaker.patience)) as desk:
         if desk.is_off:
-            return Answer()
+            return HookAnswer()
         if event.moment == BEFORE:
-            return Answer(_hushed(desk))
+            return HookAnswer(_begin_quiet(desk))
         if event.moment == STOP:
             nudge = _stop(desk, event, host)
             _note_turn(event, host, is_over=not nudge)
-            return Answer(nudge=nudge)
-        told = "\n".join(_told(desk, event, host, before))
-        return Answer(told, notice=_cleared(desk) if event.moment == START and event.source == "clear" else "")
+            return HookAnswer(nudge=nudge)
+        told = "\n".join(_guide(desk, event, host, before))
+        return HookAnswer(told, notice=_say_cleared(desk) if event.moment == START and event.source == "clear" else "")
 
 
 def named(what: str) -> str:
@@ -111,53 +62,26 @@ def own_tool(name: str) -> str:
     return rest.strip("_-./:") if found else ""
 
 
-def text(event: Mapping[str, Any], key: str) -> str:
-    """A text of an event; empty if it is not there."""
-    value = event.get(key)
-    if value is not None and not isinstance(value, str):
-        from ..core.schema import shown
-
-        raise Refused(f"{key} must be a string, not {shown(value)}")
-    return value or ""
-
-
-def needed(event: Mapping[str, Any], key: str) -> str:
-    """A text that every event has. Raises Refused."""
-    found = text(event, key)
-    if not found:
-        raise Refused(f"the event has no {key}")
-    return found
-
-
-_PARTLY = ("todo_write",)  # oh-my-pi's: what was right in a call that failed is done all the same
-
-
-# What tells a hook from a command in the agent's own shell. The first is set in the shell, the second for hooks only.
-_IN_SHELL = {"claude-code": ("CLAUDECODE", "CLAUDE_PROJECT_DIR"), "gemini": ("GEMINI_CLI", "GEMINI_SESSION_ID")}
-# Set in the shell only: to the session, or to 1.
-_SET_IN_SHELL = {"codex": "CODEX_SESSION_ID", "goose": "AGENT_SESSION_ID", "oh-my-pi": "OMPCODE"}
-
-
 # --- inside ----------------------------------------------------------------------------------------------------------
 
 
-def _is_typed(event: Event, host: Host, told: str) -> bool:
+def _is_typed(event: HookEvent, host: Host, told: str) -> bool:
     """Whether this was typed in the shell of an agent: its environment is that of a shell, or a shell above runs a
     command that a hook has seen. `told` is the session as the event names it. It keeps an agent from posing as the
     user, and is not a wall: whoever runs programs as you can do what you can. In doubt, it is an event of a hook."""
-    sign, own = _IN_SHELL.get(host.name, ("", ""))
-    if sign and os.environ.get(sign) and not os.environ.get(own):
+    is_shell = bool(os.environ.get(HOSTS[host.name].sign))
+    if host.hooks_only and is_shell and not os.environ.get(host.hooks_only):
         return True
     from ..local import session_links
 
-    name = _SET_IN_SHELL.get(host.name, "")
+    name = host.shell_only
     value = os.environ.get(name, "")
     if value and value in (told, "1") and not session_links.is_inherited(f"{name}={value}", event.session):
         return True
     return session_links.is_typed()
 
 
-def _tied(event: Event, host: Host) -> str:
+def _link(event: HookEvent, host: Host) -> str:
     """Leave word of who this is, for calls to our server that do not say. The session it was before this start."""
     told_apart = event.agent == MAIN or (event.moment == BEFORE and not host.names_uses)
     if event.moment not in (START, PROMPT, BEFORE):
@@ -174,7 +98,7 @@ def _tied(event: Event, host: Host) -> str:
     return before.session if before else ""
 
 
-def _note_shell(event: Event, host: Host) -> None:
+def _note_shell(event: HookEvent, host: Host) -> None:
     """Leave word that a command of ours is typed by this agent in its shell, until it is over."""
     if event.moment in (START, PROMPT, STOP) and event.agent == MAIN:
         from ..local import session_links
@@ -200,7 +124,7 @@ def _note_shell(event: Event, host: Host) -> None:
         session_links.mark_typed(event.use, who, typed)
 
 
-def _note_turn(event: Event, host: Host, *, is_over: bool = False) -> None:
+def _note_turn(event: HookEvent, host: Host, *, is_over: bool = False) -> None:
     """Leave word whether the main agent is at work. At a start it waits for its first prompt."""
     begins = event.moment == START and event.source != "compact"
     if event.agent != MAIN or not (begins or is_over or event.moment in (PROMPT, "")):
@@ -213,20 +137,20 @@ def _note_turn(event: Event, host: Host, *, is_over: bool = False) -> None:
         session_links.unmark_idle()
 
 
-def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
+def _guide(desk: Desk, event: HookEvent, host: Host, before: str) -> list[str]:
     """What the model should hear now."""
     if event.moment == START:
         if event.source == "clear" and before not in ("", event.session):
-            _taken_over(desk, before)
+            _take_over(desk, before)
         elif event.source == "fork" and not desk.plan.id:
-            _forked(desk, event, before)
-        source = _adopted(desk, event, host)
+            _copy_plan(desk, event, host, before)
+        source = _give_plan(desk, event, host)
         if event.agent == MAIN and source != "compact":
             desk.take_name()
         if host.deaf:
             return []
         if desk.settings.origins.get("dialect") == ATTACHED:
-            return [*_again(desk, event, host), *_attached(desk, source)]
+            return [*_again(desk, event, host), *_start_attached(desk, source)]
         return [*_again(desk, event, host), *guidance.started(desk, source)]
     if event.moment == PROMPT:
         return [*_again(desk, event, host), *guidance.was_prompted(desk, event.prompt, deaf=host.deaf)]
@@ -234,11 +158,11 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
         return []
     is_quiet = _leave_quiet(desk)
     if event.approved:
-        _approved(desk, event.approved)
+        _approve(desk, event.approved)
     has_forgotten = _has_forgotten(desk, event, host)
     if has_forgotten:
         desk.lose_lists(())  # what the model does not know any more, its list does not leave out
-    news = _mirrored(desk, event, host)
+    news = _mirror(desk, event, host)
     again = guidance.started(desk, host.forgets) if has_forgotten else []
     tool = event.tool if event.tool in host.mirrors else own_tool(event.tool)
     changes = changes_something(event.tool, event.args)
@@ -247,7 +171,7 @@ def _told(desk: Desk, event: Event, host: Host, before: str) -> list[str]:
     return [*news, *again, *guidance.worked(desk, work, deaf=host.deaf or is_quiet, owes_list=bool(news))]
 
 
-def _attached(desk: Desk, source: str) -> list[str]:
+def _start_attached(desk: Desk, source: str) -> list[str]:
     """What the model of an agent that was attached with a dialect is told at a start: as that dialect's system does."""
     from ..desk.attachments import attached
 
@@ -256,7 +180,7 @@ def _attached(desk: Desk, source: str) -> list[str]:
     return [one.text for one in attached(desk, context)]
 
 
-def _makes_commit(event: Event) -> bool:
+def _makes_commit(event: HookEvent) -> bool:
     """Whether a tool is about to commit or to open a pull request."""
     if own_tool(event.tool) or not event.args:
         return False
@@ -265,7 +189,7 @@ def _makes_commit(event: Event) -> bool:
     return makes_commit(event.args)
 
 
-def _hushed(desk: Desk) -> str:
+def _begin_quiet(desk: Desk) -> str:
     """A commit begins: the plan is left alone until it is made. What the model is told; nothing without a plan."""
     if desk.plan.mode != "act" or guidance.enter_quiet(desk).mode != "quiet":
         return ""
@@ -278,12 +202,12 @@ def _leave_quiet(desk: Desk) -> bool:
     return desk.plan.mode == "quiet" and guidance.end_quiet(desk).mode != "quiet"
 
 
-def _again(desk: Desk, event: Event, host: Host) -> list[str]:
+def _again(desk: Desk, event: HookEvent, host: Host) -> list[str]:
     """The plan, if the agent has forgotten it without telling anybody."""
     return guidance.started(desk, host.forgets) if _has_forgotten(desk, event, host) else []
 
 
-def _has_forgotten(desk: Desk, event: Event, host: Host) -> bool:
+def _has_forgotten(desk: Desk, event: HookEvent, host: Host) -> bool:
     if host.lost is None or not event.log or event.agent != MAIN or not desk.plan.id:
         return False
     before = desk.pace.log
@@ -301,7 +225,7 @@ def _has_forgotten(desk: Desk, event: Event, host: Host) -> bool:
     return forgotten and is_first
 
 
-def _adopted(desk: Desk, event: Event, host: Host) -> str:
+def _give_plan(desk: Desk, event: HookEvent, host: Host) -> str:
     """Give a session that starts the plan that was prepared for it. How it starts then: with a plan, it is resumed."""
     if event.agent != MAIN or event.source == "compact":
         return event.source
@@ -312,7 +236,7 @@ def _adopted(desk: Desk, event: Event, host: Host) -> str:
     return "resume" if goes_on and event.source in ("", "startup") else event.source
 
 
-def _taken_over(desk: Desk, old: str) -> None:
+def _take_over(desk: Desk, old: str) -> None:
     """After a `/clear` the session has a new name; the plan stays."""
     before = desk.of(old)
     if not desk.plan.id and before.plan.id:
@@ -320,7 +244,7 @@ def _taken_over(desk: Desk, old: str) -> None:
         _keep_names(desk, before)
 
 
-def _cleared(desk: Desk) -> str:
+def _say_cleared(desk: Desk) -> str:
     """What the user should know after a `/clear`, once: the plan came along, and how to leave it behind."""
     items = desk.plan.open_items
     if not items or desk.pace.cleared:
@@ -332,11 +256,11 @@ def _cleared(desk: Desk) -> str:
     )
 
 
-def _forked(desk: Desk, event: Event, before: str) -> None:
+def _copy_plan(desk: Desk, event: HookEvent, host: Host, before: str) -> None:
     """A session that goes on from a copy of a conversation has a copy of its plan."""
-    from .claude_code.forks import forked_from
-
-    old = desk.of(before if before not in ("", event.session) else forked_from(event.log, event.idle))
+    if before in ("", event.session):
+        before = host.forked_from(event) if host.forked_from else ""
+    old = desk.of(before)
     if old.session and old.plan.items:
         desk.carry(old.session, desk.session)
         _keep_names(desk, old)
@@ -348,26 +272,26 @@ def _keep_names(desk: Desk, before: Desk) -> None:
     desk.update_state(lambda pace: pace._replace(tool=old.tool, cleared=old.cleared))
 
 
-def _approved(desk: Desk, plan: str) -> None:
+def _approve(desk: Desk, plan: str) -> None:
     from ..desk.plan_mode import approved, write_plan_file
 
     if approved(desk, plan).id:
         write_plan_file(desk, plan)
 
 
-def _mirrored(desk: Desk, event: Event, host: Host) -> list[str]:
+def _mirror(desk: Desk, event: HookEvent, host: Host) -> list[str]:
     """The agent's own plan tool, carried out on our plan."""
     dialect = host.mirrors.get(event.tool)
-    if dialect is None or (event.failed and event.tool not in _PARTLY):
+    if dialect is None or (event.failed and event.tool not in host.counts_failed):
         return []
     if event.planning and dialect != "claude-tasks":  # nothing goes on a list yet; the next list has it all
         return []
-    from .mirror import mirrored
+    from .mirror import mirror
 
-    return mirrored(desk, dialect, event.tool, event.args, event.result)
+    return mirror(desk, event, host)
 
 
-def _stop(desk: Desk, event: Event, host: Host) -> str:
+def _stop(desk: Desk, event: HookEvent, host: Host) -> str:
     """Nudged with a text, or allowed to stop. Only the main agent is nudged."""
     if event.agent != MAIN:
         return ""
@@ -386,14 +310,14 @@ def _stop(desk: Desk, event: Event, host: Host) -> str:
     return guidance.stopped(desk, stop).text
 
 
-def _digest(event: Event) -> str:
+def _digest(event: HookEvent) -> str:
     """What tells one tool call from another."""
     from zlib import crc32
 
     return f"{crc32(repr((event.tool, event.args)).encode('utf-8', 'replace')):x}"
 
 
-def _call(desk: Desk, event: Event, host: Host) -> tuple[Mapping[str, Any], ...]:
+def _call(desk: Desk, event: HookEvent, host: Host) -> tuple[Mapping[str, Any], ...]:
     """A tool call as it is kept with the item it was made for."""
     from json import dumps
 
@@ -407,7 +331,7 @@ def _call(desk: Desk, event: Event, host: Host) -> tuple[Mapping[str, Any], ...]
     return (recorded(event.use, event.tool, given, outcome, shown, redact=redact, exit=exit, **who),)
 
 
-def _exit_code(event: Event) -> int | None:
+def _exit_code(event: HookEvent) -> int | None:
     """The exit code of a command, where its agent says it; what a command printed does not count."""
     if isinstance(event.result, Mapping):
         found = [event.result.get(name) for name in ("exit", "exit_code", "exitCode")]

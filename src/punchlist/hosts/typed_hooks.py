@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from . import PATHS, VALUED
+from . import HOSTS, VALUED
 
 
 def typed_hook(command: object) -> str:
@@ -38,7 +38,7 @@ def _has_hook(words: Sequence[str]) -> bool:
         if word.rpartition("/")[2] != "punchlist":
             continue
         rest = _arguments(words, place + 1)
-        if next(rest, "") == "hook" and next(rest, "") in PATHS:
+        if next(rest, "") == "hook" and next(rest, "") in HOSTS:
             return True
     return False
 

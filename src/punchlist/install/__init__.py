@@ -10,26 +10,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
+from .. import hosts
 from ..core.errors import Refused
 from . import receipts
 from .apply import added, holds, is_nothing, is_sure, kept, missed, stripped
 from .parts import PROJECT, SCOPES, USER, Part, Where
 
-__all__ = ["PATHS", "PROJECT", "SCOPES", "USER", "Edit", "Host", "Part", "Where", "attach", "detach", "host_of"]
+__all__ = ["PROJECT", "SCOPES", "USER", "Edit", "Installer", "Part", "Where", "attach", "detach", "installer_for"]
 
-PATHS = {
-    "claude-code": "punchlist.hosts.claude_code.install",
-    "codex": "punchlist.hosts.codex.install",
-    "gemini": "punchlist.hosts.gemini.install",
-    "opencode": "punchlist.hosts.opencode.install",
-    "oh-my-pi": "punchlist.hosts.oh_my_pi.install",
-    "goose": "punchlist.hosts.goose.install",
-}
 _TRIES = 100  # times that somebody else may write while we do
 
 
-class Host(Protocol):
-    """What a host's module declares."""
+class Installer(Protocol):
+    """What `hosts/NAME/install.py` declares."""
 
     TITLE: str  # what people call it
     PROGRAM: str  # the command that starts it
@@ -62,11 +55,10 @@ class Edit(NamedTuple):
         return self.old != self.new
 
 
-def host_of(name: str) -> Host:
-    if name not in PATHS:
-        raise Refused(f"no host {name!r}; the hosts are {', '.join(PATHS)}.")
-    host: Host = __import__(PATHS[name], fromlist=["parts"])
-    return host
+def installer_for(name: str) -> Installer:
+    """Return the installer of a host. Raises Refused."""
+    installer: Installer = hosts.load(name, ".install")
+    return installer
 
 
 def here(scope: str, script: str) -> Where:
@@ -79,23 +71,23 @@ def here(scope: str, script: str) -> Where:
 
 def attach(name: str, where: Where, without: Sequence[str] = (), *, dry: bool = False) -> list[Edit]:
     """Put all parts where they belong, except those that are not wanted, which are taken out."""
-    parts = host_of(name).parts(where)
+    parts = installer_for(name).parts(where)
     _require_known(without, parts)
     if is_own(name, where):
         raise Refused(
             f"{where.project} is not a project: your own settings are there; "
             "leave --scope project out to attach for you, or change to the directory of a project."
         )
-    if not dry and (prepare := getattr(host_of(name), "prepare", None)):
+    if not dry and (prepare := getattr(installer_for(name), "prepare", None)):
         prepare(where)
-        parts = host_of(name).parts(where)
+        parts = installer_for(name).parts(where)
     return _done([located(part, name) for part in parts], _work(name, where, without), name, where.scope, dry=dry)
 
 
 def outlook(name: str, where: Where, without: Sequence[str]) -> list[Edit]:
     """What attaching would come to, whether or not it can be done."""
     work = _work(name, where, without)
-    return [work(file) for file in dict.fromkeys(located(part, name) for part in host_of(name).parts(where))]
+    return [work(file) for file in dict.fromkeys(located(part, name) for part in installer_for(name).parts(where))]
 
 
 def is_own(name: str, where: Where) -> bool:
@@ -107,14 +99,14 @@ def is_own(name: str, where: Where) -> bool:
 def detach(name: str, where: Where, *, dry: bool = False) -> list[Edit]:
     """Take all parts out again."""
     shared = _shared(name, where)
-    parts = [part for part in host_of(name).parts(where) if not shared.intersection(part.files)]
+    parts = [part for part in installer_for(name).parts(where) if not shared.intersection(part.files)]
     sure = _are_sure(parts, name)
 
     def work(file: str) -> Edit:
         return _detached(file, [part for part in parts if file in part.files], name, sure=sure)
 
     edits = _done([file for part in parts for file in part.files], work, name, where.scope, dry=dry)
-    if not dry and (clean_up := getattr(host_of(name), "clean_up", None)):
+    if not dry and (clean_up := getattr(installer_for(name), "clean_up", None)):
         clean_up(where)
     return [edit for edit in edits if edit.is_change or edit.kept]
 
@@ -150,7 +142,7 @@ def _require_known(without: Sequence[str], parts: Iterable[Part]) -> None:
 
 def _work(name: str, where: Where, without: Sequence[str]) -> Callable[[str], Edit]:
     """What becomes of a file, once all parts are in it that are wanted."""
-    parts = host_of(name).parts(where)
+    parts = installer_for(name).parts(where)
     sure = _are_sure(parts, name)
 
     def work(file: str) -> Edit:
@@ -165,8 +157,9 @@ def _shared(name: str, where: Where) -> set[str]:
     """The files of a project that are the user's own as well, as in their home."""
     if where.scope != PROJECT:
         return set()
-    own = {os.path.realpath(file) for part in host_of(name).parts(where._replace(scope=USER)) for file in part.files}
-    mine = {file for part in host_of(name).parts(where) for file in part.files}
+    parts = installer_for(name).parts
+    own = {os.path.realpath(file) for part in parts(where._replace(scope=USER)) for file in part.files}
+    mine = {file for part in parts(where) for file in part.files}
     return {file for file in mine if os.path.realpath(file) in own}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 NAME = "punchlist"  # what our server, hooks and plugins are called wherever they are registered
 USER, PROJECT = "user", "project"
 SCOPES = (USER, PROJECT)
+_BLANK = '"@PUNCHLIST@"'  # in a plugin, where the path of the script goes
 
 
 class Where(NamedTuple):
@@ -37,6 +39,12 @@ class Part(NamedTuple):
     path: tuple[str, ...] = ()
     value: Any = None  # of a file: its text, made from the path of our script
     trace: tuple[str, str] | None = None  # what the agent itself writes into that file about us, and leaves there
+
+
+def plugin(folder: str, name: str, script: str) -> str:
+    """Return the text of a plugin that comes with the package, with the path of our script in it as a string."""
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
+        return file.read().replace(_BLANK, json.dumps(script, ensure_ascii=False))
 
 
 # --- commands --------------------------------------------------------------------------------------------------------

@@ -4,35 +4,29 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 
-from ..core._typing import TYPE_CHECKING, Any, NoReturn
+from ..core._typing import TYPE_CHECKING, NoReturn
 from ..core.errors import PunchlistError, StoreError
 from ..core.text import visible
 from ..desk import delivery
 from ..local.settings import load
 from .callers import Callers, Given
-from .protocol import written
+from .protocol import without_cancelled, written
 from .server import Server
-from .transport import Line, Lines, write
+from .transport import LineReader, RawLine, write
 
 if TYPE_CHECKING:
-    from ..desk import Desk
+    from .callers import Hosts
 
 _AHEAD = 100  # lines that wait before no more are read; those that wait can still be cancelled
 
 
-def run(
-    flags: dict[str, str],
-    hook: Callable[[Any, str], str | None] | None = None,
-    adopt: Callable[[Desk], None] | None = None,
-) -> int:
-    """Serve the client that started us, until it is gone. `hook` answers the events of an agent; `adopt` gives the
-    session of a client without hooks the plan that was prepared for it."""
+def run(flags: dict[str, str], hosts: Hosts | None = None) -> int:
+    """Serve the client that started us, until it is gone. `hosts` is the package of that name."""
     try:
         settings = load({name: flags.get(name) or None for name in ("store", "dialect")})
         given = Given(*(flags.get(name) or _named(name) for name in Given._fields))
-        server = Server(settings, Callers(given, os.environ), plan=given.plan, hook=hook, adopt=adopt)
+        server = Server(settings, Callers(given, os.environ, hosts), plan=given.plan)
     except PunchlistError as error:
         sys.stderr.write(f"punchlist: {visible(str(error))}\n")
         return 3 if isinstance(error, StoreError) else 2
@@ -50,11 +44,11 @@ def _named(what: str) -> str:
 
 def serve(server: Server) -> int:
     """Answer every line of standard input. Nothing but answers reaches standard output."""
-    _heed_signals()
+    _set_signals()
     delivery.hold()
     try:
         out = _own_output()
-        _answer_all(server, Lines(0), out)
+        _answer_all(server, LineReader(0), out)
         said = server.end()
     except SystemExit:  # somebody asked us to end
         said = server.end()
@@ -70,8 +64,8 @@ def serve(server: Server) -> int:
     return 0
 
 
-def _answer_all(server: Server, lines: Lines, out: int) -> None:
-    queue: list[Line] = []
+def _answer_all(server: Server, lines: LineReader, out: int) -> None:
+    queue: list[RawLine] = []
     while True:
         arrived = lines.more(0 if queue else server.patience) if len(queue) < _AHEAD else []
         if arrived is None and not queue:
@@ -85,12 +79,10 @@ def _answer_all(server: Server, lines: Lines, out: int) -> None:
             write(out, written(notice))
 
 
-def _receive(line: Line, queue: list[Line]) -> None:
+def _receive(line: RawLine, queue: list[RawLine]) -> None:
     """Put a line in the queue; one that cancels a request takes that request out of it."""
     if queue and isinstance(line, bytes) and b"notifications/cancelled" in line:
-        from .cancel import without
-
-        queue[:] = without(queue, line)
+        queue[:] = without_cancelled(queue, line)
     queue.append(line)
 
 
@@ -104,8 +96,8 @@ def _own_output() -> int:
     return out
 
 
-def _heed_signals() -> None:
-    """Told to end, end quietly. A Ctrl-C in the agent's terminal is for the agent: it ends us by closing our input."""
+def _set_signals() -> None:
+    """End quietly when asked to. A Ctrl-C in the agent's terminal is for the agent: it ends us by closing our input."""
     import signal
 
     signal.signal(signal.SIGTERM, _leave)

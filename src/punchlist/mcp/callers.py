@@ -11,26 +11,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from ..core._typing import Any, NamedTuple
+from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.model import MAIN
 from ..local.session_links import Who, home, look_up, of_agent, of_ancestors, of_tool_use
 
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from ..desk import Desk
+
+    class Hosts(Protocol):
+        """What the package `hosts` knows about agents. The command line hands it over: faces do not import each
+        other."""
+
+        @property
+        def HOSTS(self) -> Iterable[str]: ...
+
+        def of_client(self, client: str) -> str: ...
+
+        def load(self, name: str) -> Any: ...
+
+        def answer_served(self, fields: Any, client: str) -> str | None: ...
+
+        def give_first_plan(self, desk: Desk) -> None: ...
+
+
 _LONGEST = 500  # characters of an id that is taken for one
-_TOOL_USES = ("claudecode/toolUseId", "callId")  # Claude Code, Codex
-_CODEX = "x-codex-turn-metadata"
-_GOOSE, _GOOSE_PLACE = "agent-session-id", "agent-working-dir"
-_CLAUDE = "CLAUDE_CODE_SESSION_ID"
-# How the programs begin the name that they give as a client.
-_CLIENTS = {
-    "claude": "claude-code",
-    "codex": "codex",
-    "gemini": "gemini",
-    "opencode": "opencode",
-    "omp": "oh-my-pi",
-    "goose": "goose",
-}
 
 
 class Given(NamedTuple):
@@ -44,7 +52,8 @@ class Given(NamedTuple):
 class Callers:
     """Who is behind the calls of one connection."""
 
-    def __init__(self, given: Given, environ: Mapping[str, str]) -> None:
+    def __init__(self, given: Given, environ: Mapping[str, str], hosts: Hosts | None = None) -> None:
+        self.hosts = hosts
         self._given = given
         self._environ = environ
         self._ties = home()
@@ -69,50 +78,58 @@ class Callers:
         return self._nameless
 
     def who(self, meta: Mapping[str, Any], client: str) -> Who:
-        """Who makes a call with this `_meta`, by a client of this name."""
-        given = self._given
+        """Return who makes a call with this `_meta`, by a client of this name."""
+        given, host = self._given, self.host_of(client)
         if given.session and given.agent:
-            return Who(given.session, given.agent, host_of(client))
-        found = next(self._found(meta, host_of(client)), None) or Who(self.nameless, host=host_of(client))
+            return Who(given.session, given.agent, host)
+        found = next(self._found(meta, host), None) or Who(self.nameless, host=host)
         return Who(given.session or found.session, given.agent or found.agent, found.host)
 
-    def _found(self, meta: Mapping[str, Any], host: str) -> Iterator[Who]:
+    def host_of(self, client: str) -> str:
+        """Return the host whose program connects under this name; empty for one that we do not know."""
+        return self.hosts.of_client(client) if self.hosts else ""
+
+    def place_of(self, meta: Mapping[str, Any], client: str) -> str:
+        """Return the directory that a call names; empty if it names none."""
+        for host in self._facts(self.host_of(client)):
+            place = meta.get(host.place_key)
+            if isinstance(place, str) and os.path.isabs(place) and "\0" not in place:
+                return place
+        return ""
+
+    def facts_of(self, client: str) -> Any:
+        """Return what is known about the host of a client, a `Host`; nothing for one that we do not know."""
+        host = self.host_of(client)
+        return next(iter(self._facts(host)), None) if host else None
+
+    def _facts(self, name: str) -> list[Any]:
+        """What is known about a host; about all of them, if it is not known which one it is."""
+        if not self.hosts:
+            return []
+        return [self.hosts.load(one).HOST for one in ([name] if name else self.hosts.HOSTS)]
+
+    def _found(self, meta: Mapping[str, Any], name: str) -> Iterator[Who]:
         """Everything that is known, the surest first."""
-        for name in _TOOL_USES:
-            id = _id(meta.get(name))
+        facts = self._facts(name)
+        for host in facts:
+            id = _id(meta.get(host.use_key))
             who = look_up(of_tool_use(id), self._ties) if id else None
             if who:
                 yield who
-        yield from _said(meta)
+        for host in facts:
+            session, agent = map(_id, host.caller(meta)) if host.caller else ("", "")
+            if session:
+                yield Who(session, agent or MAIN, host.name)
         if self._processes is None:
             self._processes = of_ancestors()
         for key in self._processes:
             who = look_up(key, self._ties)
-            if who and (not host or not who.host or who.host == host):  # an agent may have been started by another
+            if who and (not name or not who.host or who.host == name):  # an agent may have been started by another
                 yield who
-        if host in ("", "claude-code") and (session := _id(self._environ.get(_CLAUDE))):
-            yield Who(session, MAIN, "claude-code")
-
-
-def place_of(meta: Mapping[str, Any]) -> str:
-    """The directory that a call speaks of, if it names one."""
-    place = meta.get(_GOOSE_PLACE)
-    return place if isinstance(place, str) and os.path.isabs(place) and "\0" not in place else ""
-
-
-def host_of(client: str) -> str:
-    """The host whose client has this name; empty for one that we do not know."""
-    return next((host for name, host in _CLIENTS.items() if client.startswith(name)), "")
-
-
-def _said(meta: Mapping[str, Any]) -> Iterator[Who]:
-    """What the call itself says."""
-    turn = meta.get(_CODEX)
-    if isinstance(turn, dict) and (session := _id(turn.get("session_id"))):
-        thread = _id(turn.get("thread_id"))
-        yield Who(session, thread if thread and thread != session else MAIN, "codex")
-    if session := _id(meta.get(_GOOSE)):
-        yield Who(session, MAIN, "goose")
+        for host in facts:
+            session = _id(self._environ.get(host.server_session))
+            if session:
+                yield Who(session, MAIN, host.name)
 
 
 def _id(value: Any) -> str:

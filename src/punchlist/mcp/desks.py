@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from ..core._typing import Any
 from ..core.errors import StoreError
@@ -12,7 +12,7 @@ from ..dialects import Dialect
 from ..local.session_links import Who, state_of
 from ..local.settings import Settings
 from ..stores import PlanKey, Store
-from .callers import Callers, place_of
+from .callers import Callers
 
 _MOST = 64  # desks that are kept open
 
@@ -26,9 +26,7 @@ class Desks:
         callers: Callers,
         dialect: Dialect,
         plan: str = "",
-        adopt: Callable[[Desk], None] | None = None,
     ) -> None:
-        self._adopt = adopt
         self._settings = settings
         self._callers = callers
         self._dialect = dialect
@@ -43,7 +41,7 @@ class Desks:
         key = (who.session, who.agent)
         desk = self._open.get(key)
         if desk is None:
-            desk = self._open[key] = self._made(who, place_of(meta))
+            desk = self._open[key] = self._open_desk(who, self._callers.place_of(meta, client))
             if len(self._open) > _MOST:
                 self._open.pop(next(iter(self._open)))
         self._latest = desk
@@ -57,7 +55,7 @@ class Desks:
         if self._store is not None:
             self._store.close()
 
-    def _made(self, who: Who, place: str) -> Desk:
+    def _open_desk(self, who: Who, place: str) -> Desk:
         desk = self._desk(who, place)
         if who.agent == MAIN and who.session != self._callers.nameless and not self._plan:
             self._hand_over(desk)
@@ -72,8 +70,8 @@ class Desks:
         """Give a session the plan that it is to work from. Where hooks tell of the session, they do that."""
         if self._plan:
             self._bind(desk)
-        elif self._adopt and (desk.session == self._callers.nameless or not state_of(desk.session)):
-            self._adopt(desk)
+        elif self._callers.hosts and (desk.session == self._callers.nameless or not state_of(desk.session)):
+            self._callers.hosts.give_first_plan(desk)
 
     def _bind(self, desk: Desk) -> None:
         """Let others see that a session works from the plan that the server was started with."""

@@ -12,7 +12,7 @@ from .. import __version__
 from ..core._typing import Any, NamedTuple, NoReturn
 from ..core.model import NOTHING
 from ..core.text import cut, inline
-from .transport import TooLong
+from .transport import RawLine, TooLong
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS = ("2026-07-28",)
@@ -91,6 +91,27 @@ def id_of(message: Any) -> Id | None:
     """The id of a request, if it has one that can be answered."""
     id = message.get("id") if isinstance(message, dict) else None
     return id if type(id) in (str, int) else None
+
+
+def without_cancelled(queue: list[RawLine], line: RawLine) -> list[RawLine]:
+    """Return the queue without the request that a line cancels. A handshake cannot be cancelled."""
+    message = _read_or_none(line)
+    params = message.get("params") if isinstance(message, dict) else None
+    id = id_of({"id": params.get("requestId")}) if isinstance(params, dict) else None
+    if id is None or message.get("method") != "notifications/cancelled" or "id" in message:
+        return queue
+    return [one for one in queue if not _is_request(_read_or_none(one), id)]
+
+
+def _is_request(message: Any, id: Id) -> bool:
+    return id_of(message) == id and message.get("method") not in (None, "initialize")
+
+
+def _read_or_none(line: RawLine) -> Any:
+    try:
+        return read(line)
+    except ProtocolError:
+        return None
 
 
 def id_within(line: TooLong) -> Id | None:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from ..core._typing import Any
 from ..core.errors import Refused, StoreError
 from ..core.model import NOTHING
 from ..core.text import cut, inline
 from ..desk import Desk, hold_back
-from ..dialects import Reply, Tool, load, offered
+from ..dialects import Dialect, Reply, Tool, load, offered
 from ..dialects.wire import WRITERS, with_output
-from ..local.settings import Settings, for_host
+from ..local.on_off import is_off
+from ..local.settings import Settings, for_host, place
 from ..prompts import say
 from . import protocol
-from .callers import Callers, host_of
+from .callers import Callers
 from .desks import Desks
-from .offers import Offer, offered_now
 from .protocol import Id, Message, ProtocolError, Request
-from .transport import Line, TooLong
+from .transport import RawLine, TooLong
 
 _SUBSCRIPTIONS = 64  # of one client
 _BATCH = 1000  # messages on one line
@@ -29,12 +30,14 @@ _ADDITION = "wait_for_previous"
 _HOOK = "hook"  # a tool for agents, not for models: it is on no list
 _STRUCTURED = "punchlist/structured"  # asks for what an answer means as data, beside its text
 _NATIVE = "native"
-_SHELLS = {"claude-code": "Bash", "gemini": "run_shell_command", "opencode": "bash", "oh-my-pi": "bash"}  # else `shell`
 _NEVER_KEPT: Message = {"ttlMs": 0, "cacheScope": "private"}
 
 
+Offer = Callable[[Dialect, str, Callable[[], Desk]], tuple[Tool, ...]]
+
+
 class Server:
-    """What one client is told. `offer` decides which tools there are; `hook` answers an agent's hooks."""
+    """What one client is told. `offer` decides which tools there are."""
 
     def __init__(
         self,
@@ -42,16 +45,12 @@ class Server:
         callers: Callers,
         *,
         plan: str = "",
-        offer: Offer = offered_now,
-        hook: Callable[[Any, str], str | None] | None = None,
-        adopt: Callable[[Desk], None] | None = None,
+        offer: Offer | None = None,
     ) -> None:
         self._settings, self._callers, self._plan = settings, callers, plan
         self._dialect = load(settings.dialect)
-        self._adopt = adopt
-        self._desks = Desks(settings, callers, self._dialect, plan, adopt)
-        self._offer = offer
-        self._hook = hook
+        self._desks = Desks(settings, callers, self._dialect, plan)
+        self._offer = offer or offer_now
         self._is_off = settings.off
         self._session = callers.session
         self._client = ""
@@ -71,7 +70,7 @@ class Server:
 
     # --- messages ----------------------------------------------------------------------------------------------------
 
-    def answer(self, line: Line) -> list[Message | list[Message]]:
+    def answer(self, line: RawLine) -> list[Message | list[Message]]:
         """What to say to a line, whatever is in it."""
         try:
             return self._answers(line)
@@ -80,7 +79,7 @@ class Server:
         except Exception as error:
             return [protocol.failed(None, _of_ours(error))]
 
-    def _answers(self, line: Line) -> list[Message | list[Message]]:
+    def _answers(self, line: RawLine) -> list[Message | list[Message]]:
         message = protocol.read(line)
         if not isinstance(message, list):
             return [*self._replies(message)]
@@ -178,10 +177,10 @@ class Server:
         if client == self._taken:
             return
         self._taken = client
-        own = for_host(self._settings, host_of(client))
+        own = for_host(self._settings, self._callers.host_of(client))
         if own.dialect != self._dialect.name:
             self._dialect = load(own.dialect)
-            self._desks = Desks(own, self._callers, self._dialect, self._plan, self._adopt)
+            self._desks = Desks(own, self._callers, self._dialect, self._plan)
 
     def _instructions(self) -> Message:
         """What the model is told about the tools, in the words of the dialect; nothing, if there are none."""
@@ -190,7 +189,8 @@ class Server:
             return {}
         if self._dialect.name == _NATIVE or not self._dialect.system:
             return {"instructions": say("mcp")}
-        words = say(self._dialect.system, tool=tools[0].name, shell=_SHELLS.get(host_of(self._taken), "shell"))
+        host = self._callers.facts_of(self._taken)
+        words = say(self._dialect.system, tool=tools[0].name, shell=host.shell if host else "shell")
         rule = say("mcp.commit")
         return {"instructions": f"{words.rstrip()}\n\n{rule}"}
 
@@ -206,8 +206,9 @@ class Server:
         name = request.params.get("name")
         if not isinstance(name, str):
             raise ProtocolError(protocol.INVALID_PARAMS, "params.name must be a string: the name of a tool.")
-        if name == _HOOK and self._hook is not None:
-            said = self._hook(request.params.get("arguments"), host_of(self._client_of(request)))
+        if name == _HOOK and self._callers.hosts is not None:
+            host = self._callers.host_of(self._client_of(request))
+            said = self._callers.hosts.answer_served(request.params.get("arguments"), host)
             if said is not None:
                 return {"content": [{"type": "text", "text": said}], "isError": False}
         names = [tool.name for tool in self._dialect.tools]
@@ -304,6 +305,29 @@ class Server:
     def _is_watched(self) -> bool:
         """Whether somebody wants to hear that tools come and go."""
         return self._greeted or bool(self._subscriptions)
+
+
+def offer_now(dialect: Dialect, session: str, desk: Callable[[], Desk]) -> tuple[Tool, ...]:
+    """Return the tools of a dialect that can be called now: none while punchlist is off, here or for the session that
+    the server was started for. `desk` opens the plan of whoever called last: it is asked only where that matters,
+    because a list of tools should not wait for a store."""
+    if is_off(_place(), session):
+        return ()
+    may_pause = any(tool.only_continuing for tool in dialect.tools)
+    return tuple(offered(dialect, continuing=may_pause and _is_continuing(desk())))
+
+
+@cache
+def _place() -> str:
+    """Where the server works: an agent starts it in its project, and there it stays."""
+    return place()
+
+
+def _is_continuing(desk: Desk) -> bool:
+    """Whether the agent was nudged since the user last spoke."""
+    from ..desk.guidance import is_continuing
+
+    return is_continuing(desk)
 
 
 def _with_list(desk: Desk, reply: Reply) -> Reply:

@@ -1,4 +1,4 @@
-"""Lines in and out, by file descriptor. However long a line is, only so much of it is kept."""
+"""LineReader in and out, by file descriptor. However long a line is, only so much of it is kept."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class TooLong(NamedTuple):
     tail: bytes
 
 
-Line = bytes | TooLong
+RawLine = bytes | TooLong
 
 
-class Lines:
+class LineReader:
     """The lines that arrive on a file descriptor."""
 
     def __init__(self, fd: int, longest: int = LONGEST) -> None:
@@ -35,7 +35,7 @@ class Lines:
         self._size = 0
         self._ended = False
 
-    def more(self, wait: float | None) -> list[Line] | None:
+    def more(self, wait: float | None) -> list[RawLine] | None:
         """The lines that have come to an end; nothing, if none has in so many seconds; None at the end of all."""
         if self._ended:
             return None
@@ -58,9 +58,9 @@ class Lines:
         except OSError:  # a terminal or a pipe that is gone
             return b""
 
-    def _split(self, chunk: bytes) -> list[Line]:
+    def _split(self, chunk: bytes) -> list[RawLine]:
         *ends, rest = chunk.split(b"\n")
-        found: list[Line] = []
+        found: list[RawLine] = []
         for end in ends:
             self._add(end)
             found += self._finished()
@@ -79,7 +79,7 @@ class Lines:
             self._kept = self._kept[:_EDGE]
         self._tail = (self._tail + part)[-_EDGE:]
 
-    def _finished(self) -> list[Line]:
+    def _finished(self) -> list[RawLine]:
         """The line that has come to its end, if there is something in it."""
         kept, tail, size = bytes(self._kept), self._tail, self._size
         self._kept, self._tail, self._size = bytearray(), b"", 0

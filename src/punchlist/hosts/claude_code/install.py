@@ -14,6 +14,7 @@ TITLE = "Claude Code"
 PROGRAM = "claude"
 CANNOT = "nudges an agent at most 8 times in a row without a tool call between (CLAUDE_CODE_STOP_HOOK_BLOCK_CAP)."
 NEXT = ""
+HOOKS_BY_SERVER = True  # it has hooks that call a tool of a server
 PERMISSION = f"mcp__{NAME}"
 
 _SECONDS = 10

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...core._typing import TYPE_CHECKING, Any
-from ..claude_code import read, written
-from ..dispatch import Host, handle
+from .. import hooks_format
+from ..hooks_format import read
+from ..host import HookAnswer, Host
 
 if TYPE_CHECKING:
     from ..agent_log import Log
 
-_HOST = Host("codex", {"update_plan": "codex"}, names_uses=True, hides_failure=True, log=lambda: _log())
+__all__ = ["HOST", "read", "write"]
+
 _CUT = "(turn aborted)"
+_TURN = "x-codex-turn-metadata"
 
 
-def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | None:
-    """What to say to an event, or nothing."""
-    said = handle(read(event), _HOST, flags)
-    return {"decision": "block", "reason": said.nudge} if said.nudge else written(event, said)
+def write(event: dict[str, Any], answer: HookAnswer) -> dict[str, Any] | None:
+    """Return an answer as Codex reads it."""
+    return hooks_format.block(answer) or hooks_format.write(event, answer)
+
+
+def _caller(meta: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The session and the thread in it that make a call."""
+    turn = meta.get(_TURN)
+    if not isinstance(turn, dict):
+        return "", ""
+    session, thread = turn.get("session_id"), turn.get("thread_id")
+    return session, thread if thread != session else ""
 
 
 def _log() -> Log:
@@ -26,7 +39,7 @@ def _log() -> Log:
 
 
 def _message(entry: dict[str, Any]) -> dict[str, Any]:
-    """An entry of its log: messages, calls and results are in a payload, and that a turn was interrupted."""
+    """An entry of its log as a message: it has messages, calls, results and interruptions in a payload."""
     payload = entry.get("payload")
     if not isinstance(payload, dict):
         return {}
@@ -38,3 +51,18 @@ def _message(entry: dict[str, Any]) -> dict[str, Any]:
     if kind == "function_call_output":
         return {"type": "user", "content": [{"type": "tool_result", "tool_use_id": id}]}
     return payload if kind == "message" else {}
+
+
+HOST = Host(
+    "codex",
+    mirrors={"update_plan": "codex"},
+    names_uses=True,
+    hides_failure=True,
+    log=_log,
+    processes=("codex",),
+    shell_session="CODEX_SESSION_ID",
+    shell_agent="CODEX_THREAD_ID",
+    shell_only="CODEX_SESSION_ID",
+    use_key="callId",
+    caller=_caller,
+)

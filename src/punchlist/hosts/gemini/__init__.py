@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ...core._typing import Any
 from ...core.model import MAIN
-from ...policy.wording import is_restored
-from ..agent_log import tail
-from ..dispatch import AFTER, BEFORE, PROMPT, START, STOP, Event, Host, handle, needed, text
+from .. import hooks_format
+from ..host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, Host, needed, text
 
 _MOMENTS = {
     "SessionStart": START,
@@ -24,19 +23,17 @@ _OPEN, _CLOSE = "<hook_context>", "</hook_context>"
 _WRAP = ("<untrusted_context>", "</untrusted_context>")
 
 
-def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | None:
-    """What to say to an event, or nothing."""
-    said = handle(_read(event), Host("gemini", {"write_todos": "gemini"}, lost=lost), flags)
-    if said.nudge:
-        return {"decision": "block", "reason": said.nudge}
-    if not said.context:
-        return None
-    return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "additionalContext": said.context}}
+def write(event: dict[str, Any], answer: HookAnswer) -> dict[str, Any] | None:
+    """Return an answer as Gemini CLI reads it."""
+    return hooks_format.block(answer) or hooks_format.write(event, answer._replace(notice=""))
 
 
-def lost(event: Event, since: int) -> tuple[bool, int]:
+def _lost(event: HookEvent, since: int) -> tuple[bool, int]:
     """Whether the model has lost its plan to a compression, of which no event tells, and how far the log was read. A
     log that says its memory was replaced, and does not tell the plan after that, is all there is to see."""
+    from ...policy.wording import is_restored
+    from ..agent_log import tail
+
     try:
         found, end = tail(event.log, _MOST, since)
     except (OSError, ValueError):
@@ -49,13 +46,14 @@ def lost(event: Event, since: int) -> tuple[bool, int]:
     return is_lost, end if is_lost else since
 
 
-def _read(event: dict[str, Any]) -> Event:
+def read(event: dict[str, Any]) -> HookEvent:
+    """Return an event of Gemini CLI. Raises Refused."""
     name, prompt, tool = needed(event, "hook_event_name"), text(event, "prompt"), text(event, "tool_name")
     response = event.get("tool_response")
-    shown = _shown(response)
+    shown = _output(response)
     failed = bool(response.get("error")) if isinstance(response, dict) else False
     failed = failed or (tool == _SHELL and isinstance(shown, str) and f"\n{_EXIT}" in f"\n{shown}")
-    return Event(
+    return HookEvent(
         moment=_MOMENTS.get(name, ""),
         session=needed(event, "session_id"),
         agent=_agent(event, name) if tool else MAIN,
@@ -94,9 +92,19 @@ def _typed(prompt: str) -> str:
     return prompt.partition(_CLOSE)[2].lstrip() if prompt.startswith(_OPEN) else prompt
 
 
-def _shown(response: Any) -> Any:
+def _output(response: Any) -> Any:
     """What a tool answered, without the wrapper."""
     shown = response.get("llmContent") if isinstance(response, dict) else response
     if not isinstance(shown, str):
         return shown
     return shown.strip().removeprefix(_WRAP[0]).removesuffix(_WRAP[1]).strip()
+
+
+HOST = Host(
+    "gemini",
+    mirrors={"write_todos": "gemini"},
+    lost=_lost,
+    shell=_SHELL,
+    processes=("gemini", "node"),
+    hooks_only="GEMINI_SESSION_ID",
+)

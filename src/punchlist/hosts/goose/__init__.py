@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...core._typing import Any
-from ..dispatch import AFTER, BEFORE, PROMPT, START, STOP, Event, Host, handle, needed, text
+from .. import hooks_format
+from ..host import HookAnswer, HookEvent, Host, needed, text
 
-_MOMENTS = {
-    "SessionStart": START,
-    "UserPromptSubmit": PROMPT,
-    "PreToolUse": BEFORE,
-    "PostToolUse": AFTER,
-    "PostToolUseFailure": AFTER,
-    "Stop": STOP,
-}
-_HOST = Host("goose", deaf=True)
+_SESSION = "agent-session-id"
 
 
-def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | None:
-    """What to say to an event, or nothing."""
-    said = handle(_read(event), _HOST, flags)
-    return {"decision": "block", "reason": said.nudge} if said.nudge else None
-
-
-def _read(event: dict[str, Any]) -> Event:
+def read(event: dict[str, Any]) -> HookEvent:
+    """Return an event of Goose. Raises Refused."""
     name = needed(event, "event")
-    return Event(
-        moment=_MOMENTS.get(name, ""),
+    return HookEvent(
+        moment=hooks_format.MOMENTS.get(name, ""),
         session=needed(event, "session_id"),
         cwd=text(event, "working_dir"),
         source=text(event, "source") or text(event, "matcher_context"),
@@ -36,3 +26,23 @@ def _read(event: dict[str, Any]) -> Event:
         failed=name == "PostToolUseFailure",
         said=text(event, "last_assistant_message"),
     )
+
+
+def write(event: dict[str, Any], answer: HookAnswer) -> dict[str, Any] | None:
+    """Return an answer as Goose reads it: it has no place for context."""
+    return hooks_format.block(answer)
+
+
+def _caller(meta: Mapping[str, Any]) -> tuple[Any, Any]:
+    return meta.get(_SESSION), ""
+
+
+HOST = Host(
+    "goose",
+    deaf=True,
+    processes=("goose",),
+    shell_session="AGENT_SESSION_ID",
+    shell_only="AGENT_SESSION_ID",
+    place_key="agent-working-dir",
+    caller=_caller,
+)

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from ...install.assets import asset
-from ...install.parts import NAME, PROJECT, Part, Where
+from ...install.parts import NAME, PROJECT, Part, Where, plugin
 
 TITLE = "oh-my-pi"
 PROGRAM = "omp"
@@ -27,10 +26,10 @@ def home(where: Where) -> str:
 def parts(where: Where) -> tuple[Part, ...]:
     folder = os.path.join(where.project, ".omp") if where.scope == PROJECT else home(where)
     server = {"type": "stdio", "command": where.script, "args": ["mcp"]}
-    plugin = os.path.join(folder, "extensions", f"{NAME}.ts")
+    file = os.path.join(folder, "extensions", f"{NAME}.ts")
     return (
         Part("server", "entry", (os.path.join(folder, "mcp.json"),), ("mcpServers", NAME), server),
-        Part("plugin", "file", (plugin,), value=partial(asset, os.path.dirname(__file__), "omp.ts")),
+        Part("plugin", "file", (file,), value=partial(plugin, os.path.dirname(__file__), "plugin.ts")),
     )
 
 

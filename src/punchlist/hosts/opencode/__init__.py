@@ -1,14 +1,15 @@
-"""opencode, by way of its plugin (`opencode.js`)."""
+"""opencode, by way of the plugin that is installed for it (`plugin.js`)."""
 
 from __future__ import annotations
 
-from ...core._typing import Any
-from ..dispatch import Host
-from ..plugin import answered
+from ..host import Host
+from ..plugin_format import read, write
 
-_HOST = Host("opencode", {"todowrite": "opencode"})
+__all__ = ["HOST", "read", "write"]
 
-
-def answer(event: dict[str, Any], flags: dict[str, str]) -> dict[str, Any] | None:
-    """What to say to an event, or nothing."""
-    return answered(event, flags, _HOST)
+HOST = Host(
+    "opencode",
+    mirrors={"todowrite": "opencode"},
+    shell="bash",
+    processes=("opencode", ".opencode"),
+)

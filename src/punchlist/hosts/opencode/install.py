@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from ...install.assets import asset
-from ...install.parts import NAME, PROJECT, Part, Where
+from ...install.parts import NAME, PROJECT, Part, Where, plugin
 
 TITLE = "opencode"
 PROGRAM = "opencode"
@@ -25,10 +24,10 @@ def parts(where: Where) -> tuple[Part, ...]:
     plugins = os.path.join(where.project, ".opencode") if where.scope == PROJECT else home(where)
     files = tuple(os.path.join(settings, name) for name in ("opencode.jsonc", "opencode.json"))
     server = {"type": "local", "command": [where.script, "mcp"], "enabled": True}
-    plugin = os.path.join(plugins, "plugins", f"{NAME}.js")
+    file = os.path.join(plugins, "plugins", f"{NAME}.js")
     return (
         Part("server", "entry", files, ("mcp", NAME), server),
-        Part("plugin", "file", (plugin,), value=partial(asset, os.path.dirname(__file__), "opencode.js")),
+        Part("plugin", "file", (file,), value=partial(plugin, os.path.dirname(__file__), "plugin.js")),
     )
 
 

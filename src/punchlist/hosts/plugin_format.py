@@ -1,21 +1,16 @@
-"""opencode and oh-my-pi have no hooks that run commands: a small plugin of ours sends their events in our own form,
-with the names of `Event`, and gets the answer back as `context` and `nudge`."""
+"""Our own form of events, for agents without hooks that run commands: a small plugin of ours sends their events with
+the names of `HookEvent`, and gets the answer back as `context` and `nudge`."""
 
 from __future__ import annotations
 
 from ..core._typing import Any
 from ..core.model import MAIN
-from .dispatch import Event, Host, handle, needed, text
+from .host import HookAnswer, HookEvent, needed, text
 
 
-def answered(event: dict[str, Any], flags: dict[str, str], host: Host) -> dict[str, Any] | None:
-    """What to say to an event of a plugin, or nothing."""
-    said = handle(_read(event), host, flags)
-    return {name: value for name, value in said._asdict().items() if value} or None
-
-
-def _read(event: dict[str, Any]) -> Event:
-    return Event(
+def read(event: dict[str, Any]) -> HookEvent:
+    """Return an event of a plugin. Raises Refused."""
+    return HookEvent(
         moment=needed(event, "moment"),
         session=needed(event, "session"),
         agent=text(event, "agent") or MAIN,
@@ -31,3 +26,8 @@ def _read(event: dict[str, Any]) -> Event:
         said=text(event, "said"),
         ends=event.get("ends") is True,
     )
+
+
+def write(event: dict[str, Any], answer: HookAnswer) -> dict[str, Any] | None:
+    """Return an answer as our plugins read it."""
+    return {name: value for name, value in answer._asdict().items() if value} or None

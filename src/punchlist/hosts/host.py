@@ -1,0 +1,98 @@
+"""What a room in `hosts/` is made of: the events of an agent, the answers to them, and what differs between agents.
+
+A room is a package with a value `HOST` and two functions: `read` turns what the agent sends into a `HookEvent`, `write`
+turns a `HookAnswer` into what the agent reads. Everything between the two is in `dispatch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ..core._typing import TYPE_CHECKING, Any, NamedTuple
+from ..core.errors import Refused
+from ..core.model import MAIN, NOTHING
+
+if TYPE_CHECKING:
+    from .agent_log import Log
+
+START, PROMPT, BEFORE, AFTER, STOP = "start", "prompt", "before", "after", "stop"
+
+
+class HookEvent(NamedTuple):
+    """One event of an agent."""
+
+    moment: str  # start, prompt, before and after a tool use, stop; others are not answered
+    session: str
+    agent: str = MAIN
+    cwd: str = ""
+    source: str = ""  # of a start: startup, resume, compact, clear, fork
+    idle: float = -1.0  # of a start: seconds since the last answer, where the agent says so
+    prompt: str = ""
+    raw: str = ""  # the prompt with what the agent put before it
+    tool: str = ""  # as the agent calls it
+    args: Any = None
+    result: Any = None
+    use: str = ""  # the id of the tool use
+    failed: bool = False
+    interrupted: bool = False
+    approved: str = ""  # the text of a plan the user has approved
+    said: str = ""  # the agent's last words
+    background: bool = False
+    planning: bool = False
+    ends: bool = False  # of a stop: the program ends with it
+    log: str = ""  # the file in which the agent keeps the conversation
+
+
+class HookAnswer(NamedTuple):
+    """What the model is told, or nudged with, and what the user is told."""
+
+    context: str = ""
+    nudge: str = ""
+    notice: str = ""  # for the user, not for the model
+
+
+class Host(NamedTuple):
+    """What differs from agent to agent, beside the form of its events."""
+
+    name: str
+    # its hooks
+    mirrors: Mapping[str, str] = NOTHING  # its own plan tools, and the dialect each speaks
+    mirror_call: Callable[[HookEvent], tuple[str, Any]] | None = None  # a call of those as the dialect has it
+    counts_failed: tuple[str, ...] = ()  # of those: the ones that do what was right in a call that failed
+    deaf: bool = False  # whether nothing reaches its model but what it is nudged with
+    names_uses: bool = False  # whether a call to a server has the id of the tool use
+    hides_failure: bool = False  # whether a tool that failed looks like one that did not
+    log: Callable[[], Log] | None = None  # how its log is read, where its words are not in its event
+    lost: Callable[[HookEvent, int], tuple[bool, int]] | None = None  # whether its log says that the plan was forgotten
+    forgets: str = "compact"  # by what
+    forked_from: Callable[[HookEvent], str] | None = None  # the session that a fork was made of
+    # its shell
+    shell: str = "shell"  # the tool that runs commands
+    processes: tuple[str, ...] = ()  # how the names of its processes begin
+    shell_session: str = ""  # a variable of its shell: the session
+    shell_agent: str = ""  # a variable of its shell: the agent in the session
+    hooks_only: str = ""  # a variable that its hooks have and its shell has not
+    shell_only: str = ""  # a variable that its shell has and its hooks have not: the session, or 1
+    # its calls to a server
+    use_key: str = ""  # in the `_meta` of a call: the id of the tool use
+    place_key: str = ""  # in the `_meta` of a call: the directory
+    caller: Callable[[Mapping[str, Any]], tuple[Any, Any]] | None = None  # session and agent, by the `_meta` of a call
+    server_session: str = ""  # a variable that its servers have: the session when they were started
+
+
+def text(event: Mapping[str, Any], key: str) -> str:
+    """Return a text of an event; empty if it is not there. Raises Refused."""
+    value = event.get(key)
+    if value is not None and not isinstance(value, str):
+        from ..core.schema import shown
+
+        raise Refused(f"{key} must be a string, not {shown(value)}")
+    return value or ""
+
+
+def needed(event: Mapping[str, Any], key: str) -> str:
+    """Return a text that every event has. Raises Refused."""
+    found = text(event, key)
+    if not found:
+        raise Refused(f"the event has no {key}")
+    return found
