@@ -50,3 +50,19 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in (*FOLDERS.split(), *SHELLS.split(), "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
     return home
+
+
+@pytest.fixture
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, which belongs to no project."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def own_project(own_folder: Path) -> Path:
+    """A folder to work in, which is the root of a project."""
+    (own_folder / ".git").mkdir()
+    return own_folder

@@ -28,10 +28,7 @@ WRITERS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def answer(tool: str, args: object, *words: str) -> dict[str, Any]:

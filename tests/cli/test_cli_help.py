@@ -18,10 +18,7 @@ from tests.commands import SCRIPT, run
 WIDE = {"COLUMNS": "100"}
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def page(*words: str, **env: str) -> str:
@@ -155,7 +152,7 @@ EXAMPLES = [(name, example) for name, command in COMMANDS.items() for example in
 
 
 @pytest.fixture
-def project() -> None:
+def project(own_folder: Path) -> None:
     """A plan with three items and a history, a session, and the files that examples name."""
     with punchlist.open(session="s1") as desk:
         desk.change(lambda plan: ops.extend(plan, [{"text": f"{verb} the code"} for verb in ("Read", "Test")]))

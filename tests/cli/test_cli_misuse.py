@@ -23,10 +23,7 @@ _NAMES = (
 PROMISED = _NAMES.split()  # commands that stay, whatever else comes
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def misused(*words: str) -> str:

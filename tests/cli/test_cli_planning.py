@@ -9,11 +9,7 @@ import pytest
 
 from tests.commands import do, run
 
-
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def seeded(text: str) -> list[tuple[str, str, str]]:

@@ -10,11 +10,7 @@ import pytest
 
 from tests.commands import do
 
-
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def texts(*words: str, cwd: str = ".", **env: str) -> list[str]:

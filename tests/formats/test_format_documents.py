@@ -24,10 +24,7 @@ FILES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def take_in(format: str, path: Path | str, *words: str) -> Any:

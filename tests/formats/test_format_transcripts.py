@@ -18,10 +18,7 @@ from tests.commands import run
 DOCUMENTS = Path(__file__).parent / "documents"
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def take_in(log: bytes | str) -> subprocess.CompletedProcess[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -95,10 +94,7 @@ FORMS = {
 every_host = pytest.mark.parametrize("host", FORMS)
 
 
-@pytest.fixture(autouse=True)
-def own_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "project" / ".git").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "project")
+pytestmark = pytest.mark.usefixtures("own_project")
 
 
 def hook(host: str, event: dict[str, Any]) -> str:

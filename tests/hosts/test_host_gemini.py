@@ -16,10 +16,7 @@ from tests.commands import do
 NUDGED = {"hook_event_name": "AfterAgent", "prompt_response": "So far."}
 
 
-@pytest.fixture(autouse=True)
-def own_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "project" / ".git").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "project")
+pytestmark = pytest.mark.usefixtures("own_project")
 
 
 def hook(event: dict[str, Any]) -> str:

@@ -27,10 +27,7 @@ from tests.commands import SCRIPT, do
 OLD = "2020-01-01T00:00:00.000Z"
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "work" / ".git").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "work")
+pytestmark = pytest.mark.usefixtures("own_project")
 
 
 @pytest.fixture(params=["memory", "sqlite", "json"])

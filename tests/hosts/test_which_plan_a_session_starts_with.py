@@ -18,10 +18,7 @@ from tests.commands import SCRIPT, do
 HOSTS = ["claude-code", "codex", "gemini", "opencode", "oh-my-pi", "goose"]
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "work" / ".git").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "work")
+pytestmark = pytest.mark.usefixtures("own_project")
 
 
 def start(session: str, source: str = "startup", host: str = "claude-code", **env: str) -> str:

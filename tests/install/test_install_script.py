@@ -18,10 +18,7 @@ from punchlist.install.script import is_ours, is_passing
 SCRIPT = Path(sys.executable).parent / "punchlist"
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def installed(*command: str, **env: str) -> str:

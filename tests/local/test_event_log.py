@@ -19,11 +19,7 @@ from punchlist.desk.guidance import Stop, stopped
 from punchlist.local import event_log
 from tests.commands import run
 
-
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 @pytest.fixture
@@ -95,7 +91,7 @@ def test_they_are_printed_for_the_eye_too() -> None:
     call({"frob": 1})
     lines = run("log", "--events").stdout.splitlines()
     assert len(lines) == 2
-    assert "refusal: " in lines[0]
+    assert "  refusal  " in lines[0]
     assert 'added 1 "Read", active.' in lines[1]
     assert len(run("log", "--events", "--most", "1").stdout.splitlines()) == 1
 

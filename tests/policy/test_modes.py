@@ -23,11 +23,7 @@ from tests.policy.desks import desk, planned
 TEXT = "# Storage\n- [ ] Write the schema\n- [x] Read the old one\n\n# Rollout\n- [ ] Switch the flag\n"
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
-    return tmp_path / "work"
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def hook(name: str, session: str = "s1", **more: Any) -> str:

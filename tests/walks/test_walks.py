@@ -13,11 +13,7 @@ import pytest
 import punchlist
 from tests.commands import SCRIPT, do, run
 
-
-@pytest.fixture(autouse=True)
-def own_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "project" / ".git").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "project")
+pytestmark = pytest.mark.usefixtures("own_project")
 
 
 def call(tool: str, args: object, *words: str) -> Any:
