@@ -15,6 +15,8 @@ def pip_command(*what: str, python: str = "") -> str:
     from importlib.util import find_spec
 
     words = shlex.join(what)
+    if _is_pipx() and not python:
+        return f"pipx inject {_NAME} {words}"
     python = shlex.quote(python or sys.executable)
     if find_spec("pip"):
         return f"{python} -m pip install {words}"
@@ -26,6 +28,8 @@ def upgrade_command() -> str:
     source, is_editable = _source()
     if is_editable:
         return f"git -C {shlex.quote(source)} pull"
+    if _is_pipx():
+        return f"pipx install --force {shlex.quote(source)}"
     if source == _NAME:
         return pip_command("--upgrade", source)
     return pip_command("--force-reinstall", "--no-deps", source)
@@ -41,7 +45,7 @@ def tool_command() -> str:
     """Return the command that installs punchlist for good, in an environment of its own."""
     from importlib.util import find_spec
 
-    tool = "pipx install" if find_spec("pip") else "uv tool install"
+    tool = "pipx install" if _is_pipx() or find_spec("pip") else "uv tool install"
     return f"{tool} {shlex.quote(_source()[0])}"
 
 
@@ -74,6 +78,11 @@ def _source() -> tuple[str, bool]:
 
         url = unquote(urlsplit(url).path)
     return url, bool(said.get("dir_info", {}).get("editable"))
+
+
+def _is_pipx() -> bool:
+    """Whether pipx made the environment that we run in; it may have no pip of its own."""
+    return os.path.exists(os.path.join(sys.prefix, "pipx_metadata.json"))
 
 
 def _checkout() -> str:
