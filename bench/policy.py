@@ -86,7 +86,7 @@ def _desk(dialect: str, **settings: Any) -> punchlist.Desk:
     desk = punchlist.Desk(punchlist.MemoryStore(), session="s", dialect=dialect, settings=own, place="/bench")
     items = [{"content": text.todo, "status": "pending", "activeForm": text.doing} for text in texts(ITEMS)]
     desk.import_plan(items, "claude-code")
-    desk.news()
+    desk.take_updates()
     return desk
 
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:  # and `typing` is not loaded for it
     from .core.errors import BadShape, NoSuchItem, PunchlistError, Refused, SettingsError, StaleRevision, StoreError
     from .core.model import Item, Pause, Plan, Reader
     from .core.rules import Rules
-    from .desk import Desk
-    from .desk import open_desk as open
+    from .desk import Desk, open
+    from .desk.commit import Changed
     from .dialects import Reply
     from .stores.memory import MemoryStore
     from .testing import PauseRecorder
@@ -37,6 +37,7 @@ _HOMES = {
     "Plan": "core.model",
     "Reader": "core.model",
     "Rules": "core.rules",
+    "Changed": "desk.commit",
     "Desk": "desk",
     "open": "desk",
     "PauseRecorder": "testing",
@@ -46,6 +47,7 @@ _HOMES = {
 __all__ = [
     "BadShape",
     "Change",
+    "Changed",
     "Desk",
     "Item",
     "MemoryStore",
@@ -79,4 +81,4 @@ def __getattr__(name: str) -> Any:
     module = __import__(f"punchlist.{home}", fromlist=[name])
     if name in ("codec", "ops", "render"):
         return module
-    return getattr(module, "open_desk" if name == "open" else name)
+    return getattr(module, name)

@@ -288,7 +288,7 @@ def test_a_pause_that_is_not_offered_is_neither_kept_as_a_call_nor_progress(tmp_
     made.work()
     assert made.results[1].is_error
     assert [item.calls for item in made.site.desk.load(calls=True).items] == [()]
-    assert made.site.desk.pace.work == 0
+    assert made.site.desk.state.work == 0
     made.close()
 
 
@@ -488,7 +488,7 @@ def test_a_sub_agent_has_its_own_plan_and_conversation_and_its_last_words_are_th
     made = agent(tmp_path, script)
     assert made.work().why == "done"
     assert [item.text for item in made.site.desk.plan.items] == ["Lead"]
-    own = made.site.desk.of("s1", "docs").plan
+    own = made.site.desk.for_session("s1", "docs").plan
     assert [(item.text, item.status) for item in own.items] == [("Look", DONE), ("Write", DONE)]
     told = made.told(Worker)
     assert [(event.status, event.plan.progress.completed) for event in told] == [
@@ -519,7 +519,7 @@ def test_what_is_for_the_user_is_not_for_an_agent(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with package.open() as desk:
-        before = desk.change(lambda plan: ops.add(plan, "Read"))
+        before = desk.change(lambda plan: ops.add(plan, "Read")).plan
     monkeypatch.setenv("PUNCHLIST_BY", "main")
     Path("none.json").write_text("[]")
     assert run(words.split()) == 1
@@ -550,7 +550,7 @@ def test_a_sub_agent_cannot_take_the_name_of_its_parent_or_of_the_user(tmp_path:
     made = agent(tmp_path, script)
     made.work()
     assert made.site.desk.plan.items == ()
-    own = made.site.desk.of("s1", f"{name}-2")
+    own = made.site.desk.for_session("s1", f"{name}-2")
     assert [(record.by, len(record.changes)) for record in own.history()] == [(f"{name}-2", 1)] * 2
     made.close()
 
@@ -628,7 +628,7 @@ def test_waiting_for_a_sub_agent_is_neither_a_rest_nor_paid_with_a_push(tmp_path
     made = agent(tmp_path, script, hear=let_go)
     assert made.work().why == "done"
     assert made.told(Nudged) == []
-    assert made.site.desk.pace.nudges == 0
+    assert made.site.desk.state.nudges == 0
     assert [event["kind"] for event in made.site.desk.events() if event["kind"] in ("nudge", "stop")] == ["stop"]
     made.close()
 
@@ -668,7 +668,7 @@ def test_where_the_dialect_withholds_its_tool_a_sub_agent_has_no_plan(tmp_path: 
     }
     made = agent(tmp_path, script, dialect="oh-my-pi")
     made.work()
-    assert not made.site.desk.of("s1", "docs").plan.id
+    assert not made.site.desk.for_session("s1", "docs").plan.id
     assert (
         "no tool 'todo_write'; the tools are shell" in (tmp_path / "state" / "sessions" / "s1.docs.jsonl").read_text()
     )

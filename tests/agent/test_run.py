@@ -286,7 +286,7 @@ def test_a_command_from_outside_is_for_the_session_or_plan_that_the_environment_
 ) -> None:
     for session in ("one", "two"):
         with package.open(session=session) as desk:
-            plan = desk.change(lambda plan, name=session: ops.add(plan, f"Of {name}"))  # type: ignore[misc]
+            plan = desk.change(lambda plan, name=session: ops.add(plan, f"Of {name}")).plan  # type: ignore[misc]
     with package.open() as desk:
         assert desk.plan.id == plan.id
     monkeypatch.setenv("PUNCHLIST_SESSION", "one")

@@ -261,5 +261,5 @@ def test_plan_mode_begins_only_when_the_user_confirms(tmp_path: Path, answer: st
     assert made.site.desk.plan.mode == mode
     assert result.is_error is (mode == "act")
     assert (made.asked[0].kind, made.asked[0].details) == ("enter", "it is big")
-    assert made.site.desk.news() == []
+    assert made.site.desk.take_updates() == []
     made.close()

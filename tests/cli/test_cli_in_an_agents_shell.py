@@ -120,14 +120,14 @@ def test_an_edit_that_the_agent_has_not_heard_of_is_told_and_not_undone(
     words: tuple[str, ...], edit: Callable[[Plan], Plan], asked: str, kind: str
 ) -> None:
     with punchlist.open(session="s1") as desk:
-        mine = desk.change(edit)
+        mine = desk.change(edit).plan
         said = run(*words, env=CLAUDE, code=1)
         assert f"the user {kind} 2" in said
         assert f"{asked} was not applied: the user {kind} it; say it again if you still mean it." in said
         assert desk.plan.items == mine.items
         run(*words, env=CLAUDE)
         assert desk.plan.items != mine.items, "it has heard of it now"
-        assert desk.news() == [], "and hears of it once"
+        assert desk.take_updates() == [], "and hears of it once"
 
 
 @pytest.mark.parametrize("host", NAMED)

@@ -149,7 +149,7 @@ def test_every_revision_can_be_looked_at_again(several: list[Wish]) -> None:
     desk = Desk(MemoryStore(), session="s", settings=SETTINGS)
     stored = {0: Plan()}
     for wish in several:
-        plan = desk.change(lambda now, wish=wish: granted(now, wish))  # type: ignore[misc]
+        plan = desk.change(lambda now, wish=wish: granted(now, wish)).plan  # type: ignore[misc]
         stored[plan.revision] = plan
     for revision, plan in stored.items():
         assert body(desk.at(revision))._replace(id="") == body(plan)._replace(id="")

@@ -169,7 +169,7 @@ def test_a_refusal_of_hostile_words_is_harmless() -> None:
 
 def test_a_checklist_that_cannot_be_read_changes_nothing() -> None:
     desk = Desk(MemoryStore(), session="s", settings=load({}, environ={}))
-    before = desk.import_plan("- [ ] a", "markdown")
+    before = desk.import_plan("- [ ] a", "markdown").plan
     with pytest.raises(BadShape, match="line 2"):
         desk.import_plan("- [ ] b\nnonsense", "markdown")
     assert desk.plan == before

@@ -52,9 +52,9 @@ def test_a_restore_of_what_is_there_already_leaves_redo_as_it_was() -> None:
     desk.change(lambda plan: ops.remove(plan, "2"))
     desk.undo()
     desk.undo()
-    assert desk.restore(1) == desk.plan  # what was removed once is remembered, and not seen
+    assert desk.restore(1).plan == desk.plan  # what was removed once is remembered, and not seen
     assert desk.plan.revision == 5
-    assert [item.text for item in desk.redo().items] == ["a", "b"]
+    assert [item.text for item in desk.redo().plan.items] == ["a", "b"]
     desk.restore(1)
     with pytest.raises(Refused, match="there is nothing to redo"):
         desk.redo()
@@ -76,7 +76,7 @@ def test_two_undos_keep_the_protection_of_the_first() -> None:
     desk.change(lambda plan: ops.remove(plan, "2"))
     desk.call("plan", {"add": ["C"]})
     desk.undo()
-    assert "c" in desk.undo().removed
+    assert "c" in desk.undo().plan.removed
     assert "was removed by the user" in desk.call("plan", {"add": ["C"]}).text
 
 

@@ -139,7 +139,7 @@ def test_what_was_wrong_in_a_plan_before_does_not_lock_it() -> None:
     plan = desk.plan
     odd = plan._replace(items=(plan.items[0], plan.items[1]._replace(needs=("9",), status="done")))
     store._plans[plan.id] = odd  # as an older version, or somebody else, has left it
-    desk.refind()
+    desk.seat.forget()
     other = Desk(store, session="s")
     other.change(lambda plan: ops.rename(plan, "2", "renamed"))
     other.change(lambda plan: ops.add(plan, "c"))

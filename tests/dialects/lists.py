@@ -11,6 +11,7 @@ from punchlist import Desk, Plan, ops
 from punchlist.core.model import MAIN
 from punchlist.core.rules import faults
 from punchlist.desk import guidance
+from punchlist.desk.transfer import hand_over
 from punchlist.local.settings import load
 from punchlist.stores import PlanKey, Store
 
@@ -64,7 +65,7 @@ def run(store: Store, dialect: str, case: dict[str, Any]) -> None:
         elif "session" in step:
             session = step["session"]
         elif "take over" in step:
-            desk.hand_over(step["take over"])
+            hand_over(desk, step["take over"])
             session = step["take over"]
             guidance.started(Desk(store, session=session, dialect=dialect, settings=settings), "clear")
         elif "start" in step:

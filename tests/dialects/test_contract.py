@@ -178,7 +178,7 @@ def twice(dialect: Dialect, tool: Tool, args: object) -> tuple[Plan, Plan]:
     """The plan after a call, and after the same call again."""
     desk = desk_of(dialect)
     desk.change(lambda plan: ops.add(ops.add(plan, "Read"), "Write"))
-    desk.news()
+    desk.take_updates()
     called(desk, tool, args)
     once = desk.plan
     called(desk, tool, args)

@@ -25,9 +25,9 @@ def test_a_sub_agent_that_may_not_call_the_tool_is_not_asked_to_repeat_the_call(
     main.call("todo_write", {"ops": [{"op": "init", "list": [{"phase": "A", "items": ["a"]}]}]})
     sub = Desk(store, session="s", agent="sub", plan=store.find(PlanKey(session="s", agent="main")), dialect="oh-my-pi")
     assert sub.call("todo_write", {"ops": [{"op": "done"}]}).is_error
-    assert not sub.pace.failed
+    assert not sub.state.failed
     assert main.call("todo_write", {"ops": [{"op": "done", "task": "b"}]}).is_error
-    assert main.pace.failed
+    assert main.state.failed
 
 
 def test_a_listener_that_raises_makes_the_pause_fail_in_the_words_of_the_dialect() -> None:
@@ -64,9 +64,9 @@ def test_clear_takes_everything_off_and_is_told_in_one_sentence() -> None:
     desk = Desk(MemoryStore(), session="s", dialect="gencode")
     todos = [{"content": text, "status": "pending", "activeForm": text} for text in ("a", "b", "c")]
     desk.call("TodoWrite", {"todos": todos})
-    assert desk.clear().items == ()
-    assert desk.news() == ["the user cleared the list."]
-    assert desk.undo().open_items != ()
+    assert desk.clear().plan.items == ()
+    assert desk.take_updates() == ["the user cleared the list."]
+    assert desk.undo().plan.open_items != ()
     assert [item.text for item in desk.plan.items] == ["a", "b", "c"]
 
 

@@ -223,7 +223,7 @@ def _judge(name: str, store: MemoryStore, call: Made) -> None:
 )
 def test_a_read_only_tool_changes_nothing(name: str, tool: Tool) -> None:
     desk = desk_of(name, MemoryStore())
-    before = desk.change(lambda plan: ops.add(ops.add(plan, "a"), "b", parent="1"))
+    before = desk.change(lambda plan: ops.add(ops.add(plan, "a"), "b", parent="1")).plan
     assert not desk.call(tool.name, tool.examples[0]).is_error
     assert desk.plan == before
 
@@ -410,7 +410,7 @@ def test_naming_a_task_does_not_override_what_the_user_did_with_it(
 ) -> None:
     desk = desk_of("oh-my-pi", MemoryStore())
     desk.call("todo_write", {"ops": [{"op": "init", "list": [{"phase": "P", "items": ["A", "B", "C"]}]}]})
-    edited = desk.change(edit)
+    edited = desk.change(edit).plan
     kept = {item.id: item for item in edited.items if item not in desk.at(1).items}
     desk.call("todo_write", {"ops": [op]})
     now = {item.id: item for item in desk.plan.items}

@@ -353,7 +353,7 @@ def test_ids_that_are_no_numbers_come_back_as_they_were() -> None:
 )
 def test_a_document_of_the_wrong_form_is_refused_where_it_is_wrong(format: str, document: str, part: str) -> None:
     desk = Desk(MemoryStore(), session="s")
-    before = desk.change(lambda plan: ops.add(plan, "Mine"))
+    before = desk.change(lambda plan: ops.add(plan, "Mine")).plan
     with pytest.raises(Refused) as refusal:
         desk.import_plan(json.loads(document), format)
     assert part in str(refusal.value)
@@ -427,7 +427,7 @@ def test_phases_of_one_name_are_told_apart_and_one_task_is_active() -> None:
         {"name": "Build", "tasks": [{"content": "a", "status": "in_progress"}]},
         {"name": "Build", "tasks": [{"content": "b", "status": "in_progress"}, {"content": "c", "status": "pending"}]},
     ]
-    plan = desk.import_plan(phases, "oh-my-pi")
+    plan = desk.import_plan(phases, "oh-my-pi").plan
     assert plan.phases == ("Build", "Build (2)")
     assert [(item.text, item.status) for item in plan.items] == [
         ("a", "in_progress"),

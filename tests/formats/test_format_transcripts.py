@@ -36,7 +36,7 @@ def read(log: bytes | str) -> list[tuple[str, str]]:
 def told(log: str) -> list[tuple[str, str]]:
     """The same in this process, for the many forms an entry can have."""
     desk = Desk(MemoryStore(), session="s")
-    return [(item.text, item.status) for item in desk.import_plan(log, "transcript").items]
+    return [(item.text, item.status) for item in desk.import_plan(log, "transcript").plan.items]
 
 
 def plan() -> Plan:
@@ -203,7 +203,7 @@ def test_the_messages_of_an_object_are_a_log(first: str, indent: int | None) -> 
     talk = {"messages": [written(todo("old")), _function(json.dumps({"todos": [todo("a")]}))], "model": "m"}
     text = json.dumps({first: talk[first], **talk}, indent=indent)
     assert read(text) == told(text) == [("a", "pending")]
-    assert Desk(MemoryStore()).import_plan(json.loads(text), "transcript").items[0].text == "a"
+    assert Desk(MemoryStore()).import_plan(json.loads(text), "transcript").plan.items[0].text == "a"
 
 
 @pytest.mark.parametrize("end", ["", "]", "], 3}", '], "x": }', "]} 3", "}"])

@@ -161,7 +161,7 @@ def test_a_tool_call_is_kept_with_the_active_item_and_is_not_a_change_of_the_pla
         (call,) = first.calls
         assert call["parameters"] == {"command": "make"}
         assert (call["outcome"], second.calls) == ("unknown" if host == "codex" else "ok", ())
-        assert desk.undo().items == ()
+        assert desk.undo().plan.items == ()
 
 
 @every_host

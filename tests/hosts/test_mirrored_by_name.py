@@ -64,7 +64,7 @@ def test_a_renamed_todo_is_found_by_its_old_words(op: str, status: str, is_heard
     opened(desk)
     desk.change(lambda plan: ops.rename(plan, "2", "Write it well"))
     if is_heard or op == "drop":  # an unheard rename conflicts with a drop
-        desk.news()
+        desk.take_updates()
     todo(desk, op, task="Write", reason="no key")
     assert dict(statuses(desk))["Write it well"] == status
 

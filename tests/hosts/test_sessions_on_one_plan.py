@@ -16,6 +16,7 @@ import pytest
 import punchlist
 from punchlist import Desk, MemoryStore, ops
 from punchlist.core.diff import Record, diff
+from punchlist.desk.transfer import hand_over
 from punchlist.dialects import claude_tasks
 from punchlist.hosts import load
 from punchlist.hosts.host import HookEvent
@@ -97,9 +98,9 @@ def test_a_session_that_was_cleared_goes_on_under_its_name(store: Store) -> None
     first = begun(store)
     second = bound(store, "b", "codex", first.plan.id)
     second.call("plan", {"start": [2]})
-    second.hand_over("b2")
+    hand_over(second, "b2")
     assert seat(store, "b2", "codex").name == "codex"
-    seat(store, "b2", "codex").take_name()
+    seat(store, "b2", "codex").seat.take_name()
     assert seat(store, "b2", "codex").name == "codex"
     assert first.name == "main"
 
@@ -152,19 +153,19 @@ def test_what_the_other_session_closed_stays_closed_and_the_updates_name_it(stor
 def test_a_session_that_is_new_to_a_plan_is_told_the_list_once(store: Store) -> None:
     first = begun(store)
     second = bound(store, "b", "codex", first.plan.id)
-    said = second.news()
+    said = second.take_updates()
     assert len(said) == 1
     assert "what is open:\n- 1 Read (agent main works on it)\n- 2 Write\n- 3 Ship" in said[0]
-    assert second.news() == []
+    assert second.take_updates() == []
     first.change(lambda plan: ops.add(plan, "Celebrate"))
-    assert second.news() == ['the user added 4 "Celebrate".']
+    assert second.take_updates() == ['the user added 4 "Celebrate".']
 
 
 def test_the_mirrored_list_of_a_second_session_is_its_own(store: Store) -> None:
     first = begun(store)
     store.bind(PlanKey(session="b", agent="main", host="codex"), first.plan.id)
     second = Desk(store, session="b", host="codex", dialect="claude-code")
-    second.news()
+    second.take_updates()
     todos = [
         {"content": text, "status": status, "activeForm": text}
         for text, status in (("Read", "in_progress"), ("Write", "in_progress"), ("Ship", "pending"))
@@ -181,7 +182,7 @@ def test_finishing_the_other_sessions_item_begins_nothing_for_that_session(store
     second.call("plan", {"start": [2]})
     assert first.call("plan", {"done": [2]}).text.startswith("now 1 Read")
     assert [(item.id, item.owner) for item in first.plan.busy] == [("1", "")]
-    second.news()
+    second.take_updates()
     assert second.call("plan", {"done": [1]}).text == "now 3 Ship (2/3)"
     assert [(item.id, item.owner) for item in first.plan.busy] == [("3", "codex")]
 
@@ -192,10 +193,10 @@ def test_an_item_that_waits_for_the_other_session_is_not_begun_for_it(store: Sto
     second.call("plan", {"start": [2]})
     second.call("plan", {"start": [3]})
     second.call("plan", {"block": [3], "why": "No key yet"})
-    first.news()
+    first.take_updates()
     assert [(item.id, item.status, item.owner) for item in first.plan.items][1] == ("2", "in_progress", "codex")
     second.call("plan", {"block": [2], "why": "No key yet"})
-    first.news()
+    first.take_updates()
     first.call("plan", {"done": [1]})
     assert first.plan.busy == ()
     first.call("plan", {"unblock": [2]})
@@ -210,7 +211,7 @@ def test_a_list_that_marks_the_other_sessions_item_is_applied_and_told_who_works
     first = begun(store)
     store.bind(PlanKey(session="b", agent="main", host="codex"), first.plan.id)
     second = Desk(store, session="b", host="codex", dialect="codex")
-    second.news()
+    second.take_updates()
 
     def sent(**statuses: str) -> str:
         return second.call(

@@ -16,6 +16,7 @@ import punchlist
 from punchlist.agent.transcript import Transcript
 from punchlist.core.errors import Refused
 from punchlist.desk import plan_mode
+from punchlist.desk.holding import hold_back
 from punchlist.hosts import hook_secret
 from punchlist.local import event_log, faults, on_off, session_links
 from punchlist.local.files import make_folder
@@ -38,7 +39,7 @@ def modes(path: Path) -> set[int]:
 
 def planned() -> None:
     with punchlist.open("memory:", session="s1") as desk:
-        plan_mode.prepared(desk.change(lambda plan: punchlist.ops.add(plan, "one")))
+        plan_mode.prepared(desk.change(lambda plan: punchlist.ops.add(plan, "one")).plan)
 
 
 MAKERS: dict[str, Callable[[Path], object]] = {
@@ -101,7 +102,7 @@ def test_a_hook_waits_for_no_file_of_ours_that_has_become_a_pipe(state: Path) ->
     with punchlist.open(session="s", dialect="claude-code") as desk:
         desk.change(lambda plan: punchlist.ops.add(plan, "Read"))
         answered(state, "UserPromptSubmit", prompt="go on")
-        desk.hold_back("why")
+        hold_back(desk, "why")
     for name in ("dialects.json", "panel.json", "telling.lock", "hook-secret"):
         (folder / name).touch()
     for path in [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("punchlist.db")]:

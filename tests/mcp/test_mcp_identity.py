@@ -92,7 +92,7 @@ def test_what_the_server_was_started_with_wins_over_everything(agent: Agent) -> 
 
 def test_a_plan_that_was_named_is_the_plan(agent: Agent) -> None:
     with punchlist.open(session="first") as desk:
-        plan: Plan = desk.change(lambda plan: punchlist.ops.add(plan, "Read"))
+        plan: Plan = desk.change(lambda plan: punchlist.ops.add(plan, "Read")).plan
     agent.start(env={"PUNCHLIST_PLAN": plan.id})
     agent.call(add=["Write"], meta={"agent-session-id": "goose"})
     assert texts("first") == ["Read", "Write"]

@@ -28,5 +28,5 @@ def planned(
     """A desk whose model has written a plan and knows it."""
     made = desk(dialect, store, **settings)
     made.import_plan(entries(*(items or ITEMS)), "claude-code")
-    made.news()
+    made.take_updates()
     return made

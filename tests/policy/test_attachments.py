@@ -244,7 +244,7 @@ def test_an_edit_that_was_told_with_an_attachment_is_not_told_with_the_next_answ
     at = planned()
     at.change(lambda plan: ops.note(plan, "2", "use -x"))
     assert "use -x" in " ".join(told(at, TURN))
-    assert at.call("plan", {"show": True}).news == ()
+    assert at.call("plan", {"show": True}).updates == ()
     at.change(lambda plan: ops.note(plan, "2", "use -v"))
     assert 'the user noted on 2 "Write": "use -v".' in at.call("plan", {"start": [2]}).text
     assert told(at, TURN) == []
@@ -310,7 +310,7 @@ def test_a_store_that_is_gone_costs_every_attachment_and_no_turn(tmp_path: Path)
 def test_behind_a_user_s_edit_the_whole_list_follows_once_in_the_dialect_s_own_form(dialect: str, shown: str) -> None:
     at = desk(dialect)
     at.change(lambda plan: ops.add(plan, "Fix the bug"))
-    at.news()
+    at.take_updates()
     attached(at, TURN)
     at.change(lambda plan: ops.add(plan, "Ask Ann"))
     first = attached(at, TURN)

@@ -42,7 +42,7 @@ def aged(delay: int | None, *ages: float, store: MemoryStore | None = None) -> D
         for number, age in enumerate(ages, 1)
     ]
     at.import_plan({"items": [*closed, {"id": "9", "text": "open", "status": "in_progress"}]})
-    at.news()
+    at.take_updates()
     return at
 
 
@@ -51,12 +51,12 @@ def test_a_phase_whose_items_were_all_cleared_leaves_the_screen_and_can_still_be
     phases = [{"phase": "Find", "items": ["Read"]}, {"phase": "Build", "items": ["Write"]}]
     at.call("todo_write", {"ops": [{"op": "init", "list": phases}]})
     at.call("todo_write", {"ops": [{"op": "done", "phase": "Find"}]})
-    assert [*at.working.phases] == ["Build"]
+    assert [*at.visible().phases] == ["Build"]
     assert [*at.plan.phases] == ["Find", "Build"]
     assert not at.call("todo_write", {"ops": [{"op": "append", "phase": "Find", "items": ["Look again"]}]}).is_error
-    assert [*at.working.phases] == ["Find", "Build"]
+    assert [*at.visible().phases] == ["Find", "Build"]
     assert not at.call("todo_write", {"ops": [{"op": "rm", "phase": "Build"}]}).is_error
-    assert [*at.working.phases] == ["Find", "Build"]
+    assert [*at.visible().phases] == ["Find", "Build"]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_phase_whose_items_were_all_cleared_leaves_the_screen_and_can_still_be
 )
 def test_closed_items_leave_the_working_list_by_the_times_they_were_closed(delay: int | None, left: list[str]) -> None:
     at = aged(delay, 0, 30, 90, 4000)
-    assert texts(at.working.items) == left
+    assert texts(at.visible().items) == left
     assert len(at.plan.items) == 5  # looking takes nothing away
 
 
@@ -81,7 +81,7 @@ def test_other_dialects_let_nothing_go() -> None:
     store = MemoryStore()
     aged(0, 4000, store=store)
     for dialect in ("native", "claude-code", "gencode", "llxprt", "codex"):
-        assert texts(desk(dialect, store, clear_delay=0).working.items) == ["closed 4000 ago", "open"]
+        assert texts(desk(dialect, store, clear_delay=0).visible().items) == ["closed 4000 ago", "open"]
 
 
 def test_the_next_call_puts_away_what_was_closed_long_ago_and_history_has_it() -> None:
@@ -111,7 +111,7 @@ def test_the_answer_to_the_call_that_closes_an_item_still_has_it() -> None:
     at.call("todo_write", {"ops": [{"op": "init", "list": [{"phase": "A", "items": ["one", "two"]}]}]})
     reply = at.call("todo_write", {"ops": [{"op": "done", "task": "one"}]})
     assert reply.details["completedTasks"] == [{"phase": "A", "content": "one"}]
-    assert texts(at.working.items) == ["two"]
+    assert texts(at.visible().items) == ["two"]
     assert everything(at) == [("one", "completed"), ("two", "in_progress")]
 
 
@@ -138,7 +138,7 @@ def test_a_whole_with_open_parts_stays() -> None:
     at = desk("oh-my-pi", clear_delay=0)
     whole = {"id": "1", "text": "whole", "status": "completed", "closed": {"by": "main", "at": at.now(-90)}}
     at.import_plan({"items": [whole, {"id": "2", "text": "part", "parent": "1"}]})
-    assert texts(at.working.items) == ["whole", "part"]
+    assert texts(at.visible().items) == ["whole", "part"]
 
 
 # --- claude-code: when all is completed ------------------------------------------------------------------------------
@@ -179,9 +179,12 @@ def test_a_finished_list_that_is_sent_again_with_more_is_taken_as_it_was_sent() 
 
 def test_undo_and_restore_bring_a_finished_list_back() -> None:
     at = finished()
-    assert [(item.text, item.status) for item in at.undo().items] == [("Read", "in_progress"), ("Write", "pending")]
-    assert at.redo().items == ()
-    assert texts(at.restore(1).items) == ["Read", "Write"]
+    assert [(item.text, item.status) for item in at.undo().plan.items] == [
+        ("Read", "in_progress"),
+        ("Write", "pending"),
+    ]
+    assert at.redo().plan.items == ()
+    assert texts(at.restore(1).plan.items) == ["Read", "Write"]
     assert everything(at) == [("Read", "in_progress"), ("Write", "pending")]
 
 
@@ -229,9 +232,9 @@ def test_what_a_rewrite_leaves_out_is_gone_from_the_list_and_kept_in_history(dia
     assert texts(at.plan.items) == ["Read", "Test"]
     assert ("Write", "abandoned") in everything(at)
     assert any('removed 2 "Write"' in line for line in describe(at.history()[-1].changes, at.plan))
-    assert "Write" in texts(at.undo().items)
+    assert "Write" in texts(at.undo().plan.items)
     at.redo()
-    assert texts(at.restore(1).items) == ["Read", "Write", "Test"]
+    assert texts(at.restore(1).plan.items) == ["Read", "Write", "Test"]
 
 
 @pytest.mark.parametrize("dialect", MIRRORS)
@@ -242,7 +245,7 @@ def test_what_a_mirrored_rewrite_leaves_out_is_abandoned_with_the_reason_and_not
     reply = at.call(tool, write("Read", "Test"))
     left = next(item for item in at.plan.items if item.text == "Write")
     assert (left.status, left.reason) == ("abandoned", "omitted by the agent")
-    assert reply.news == ()
+    assert reply.updates == ()
 
 
 def test_native_cannot_leave_anything_out() -> None:

@@ -122,7 +122,7 @@ def test_it_rests_and_says_why(case: str) -> None:
     at = desk(**settings)
     at.change(edit)
     assert reason(at, **stop) == why
-    assert at.pace.nudges == 0
+    assert at.state.nudges == 0
 
 
 def test_without_any_of_these_reasons_it_goes_on() -> None:
@@ -171,7 +171,7 @@ def test_a_stop_by_the_user_holds_for_the_session_whatever_is_said() -> None:
 def test_of_two_sessions_at_one_plan_only_the_one_that_came_last_is_nudged() -> None:
     old = desk()
     old.bind("s2")
-    new = old.of("s2")
+    new = old.for_session("s2")
     new.call("plan", {"add": ["Test"]})
     assert reason(old) == "another session works from this plan"
     assert reason(new) == ""
@@ -313,7 +313,7 @@ def test_until_done_nudges_without_planned_work_within_the_bounds() -> None:
 def test_where_the_program_ends_with_the_turn_nothing_is_counted() -> None:
     at = desk()
     assert reason(at, ending=True) == "its program ends with this turn"
-    assert at.pace.nudges == 0
+    assert at.state.nudges == 0
 
 
 STOP_WORDS = {
@@ -476,10 +476,10 @@ def test_half_an_hour_is_enough_until_the_user_speaks() -> None:
 def test_the_minutes_are_counted_from_the_first_push_not_from_the_last() -> None:
     at = desk()
     reason(at)
-    begun = at.pace.since
+    begun = at.state.since
     worked(at, Work("a"))
     reason(at)
-    assert at.pace.since == begun > 0
+    assert at.state.since == begun > 0
 
 
 def test_a_clock_that_went_back_lets_nobody_run_for_ever() -> None:
@@ -592,7 +592,7 @@ def test_however_often_it_stops_nudges_stay_within_bounds(stops: int, name: str,
     agent, alone, with_prompts = AGENTS[name]
     at = desk()
     nudges = _stops(lambda number: at, agent, stops, prompting=prompting)
-    assert nudges == at.pace.nudges
+    assert nudges == at.state.nudges
     assert nudges == (with_prompts if prompting else alone)
 
 
@@ -659,7 +659,7 @@ def test_two_processes_at_once_share_their_bounds(does: str, bound: int, scheme:
     told = [process.communicate()[0] for process in racing]
     assert [process.returncode for process in racing] == [0, 0]
     with desk(url) as at:
-        assert sum(map(int, told)) == at.pace.nudges == bound
+        assert sum(map(int, told)) == at.state.nudges == bound
 
 
 def test_every_push_and_every_rest_is_written_down() -> None:

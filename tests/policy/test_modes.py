@@ -40,7 +40,7 @@ def todos(*names: str) -> dict[str, Any]:
 def in_mode(mode: str, dialect: str = "native", **settings: Any) -> Desk:
     at = planned(dialect, **settings)
     at.change(lambda plan: ops.set_mode(plan, mode))
-    at.news()
+    at.take_updates()
     return at
 
 
@@ -88,14 +88,14 @@ def test_the_user_may_edit_in_any_mode_and_the_refusal_brings_the_news(mode: str
     reply = at.call("plan", {"done": [2]})
     assert reply.is_error
     assert 'the user added 4 "Ship".' in reply.text
-    assert at.call("plan", {"done": [2]}).news == ()
+    assert at.call("plan", {"done": [2]}).updates == ()
 
 
 def test_a_quiet_context_and_plan_mode_end_no_work_that_is_recorded() -> None:
     at = in_mode("quiet")
     assert [line.partition(".")[0] for line in worked(at, Work("make"))] == ["A commit or a pull request is being made"]
     assert worked(at, Work("make again")) == []
-    assert at.pace.work == 2
+    assert at.state.work == 2
 
 
 # --- the text of plan mode -------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def test_the_text_names_the_file_and_acting_ends_it() -> None:
     (text,) = worked(at, Work("a"))
     assert plan_file(at.plan) in text
     at.change(lambda plan: ops.set_mode(plan, "act"))
-    at.news()
+    at.take_updates()
     assert not [line for number in range(12) for line in worked(at, Work(str(number))) if "Plan mode" in line]
 
 
@@ -174,7 +174,7 @@ def test_a_plan_file_of_any_bytes_is_read(own_home: Path) -> None:
 def test_approval_switches_to_acting_and_seeds_an_empty_plan() -> None:
     at = desk()
     at.change(lambda plan: ops.set_mode(plan, "plan"))
-    plan = approved(at, TEXT)
+    plan = approved(at, TEXT).plan
     assert (plan.mode, plan.phases) == ("act", ("Storage", "Rollout"))
     assert [(item.text, item.phase, item.status) for item in plan.items] == [
         ("Write the schema", "Storage", "pending"),
@@ -189,19 +189,19 @@ def test_approval_switches_to_acting_and_seeds_an_empty_plan() -> None:
 def test_a_text_without_anything_to_do_seeds_nothing(text: str) -> None:
     at = desk()
     at.change(lambda plan: ops.set_mode(plan, "plan"))
-    assert (approved(at, text).mode, at.plan.items) == ("act", ())
+    assert (approved(at, text).plan.mode, at.plan.items) == ("act", ())
 
 
 def test_a_plan_that_is_there_is_not_touched_by_approval() -> None:
     at = in_mode("plan")
     before = at.plan.items
-    assert approved(at, TEXT).items == before
+    assert approved(at, TEXT).plan.items == before
 
 
 def test_seeding_can_be_turned_off() -> None:
     at = desk(seed_plan=False)
     at.change(lambda plan: ops.set_mode(plan, "plan"))
-    assert approved(at, TEXT).items == ()
+    assert approved(at, TEXT).plan.items == ()
 
 
 def test_the_commands_plan_approve_and_seed(own_folder: Path) -> None:
@@ -275,7 +275,7 @@ def test_a_pause_is_stored_and_told_with_what_was_being_done_and_how_often_it_wa
     assert pause is not None
     assert recorder.pauses == (pause,)
     assert (pause.reason, pause.item, pause.attempts) == ("The deploy key has expired.", "2", 2)
-    assert pause.last_prompt_at == at.pace.nudged_at != ""
+    assert pause.last_prompt_at == at.state.nudged_at != ""
     assert pause.at >= pause.last_prompt_at
 
 

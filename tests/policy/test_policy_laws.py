@@ -71,7 +71,7 @@ def test_whatever_happens_pushes_and_reminders_stay_within_bounds_and_off_the_us
     at = planned()
     nudges = idle = spent = 0
     is_waiting = False
-    before: tuple[int, SessionState] = (at.plan.revision, at.pace)
+    before: tuple[int, SessionState] = (at.plan.revision, at.state)
     for step in steps:
         plan = at.plan
         if isinstance(step, str):
@@ -81,15 +81,15 @@ def test_whatever_happens_pushes_and_reminders_stay_within_bounds_and_off_the_us
             is_waiting = step in ("wait", "interrupt") or (is_waiting and step != "go on")
             idle = 0 if step == "go on" else idle
         elif stopped(at, Stop(said=step[1])).text:
-            moved = (plan.revision, at.pace.lately) != (before[0], before[1].lately)
+            moved = (plan.revision, at.state.lately) != (before[0], before[1].lately)
             nudges, idle = nudges + 1, 1 if moved else idle + 1
             assert next_item(plan) is not None
             assert (plan.mode, plan.paused, is_waiting) == ("act", None, False)
             assert step[1] in ("So far.", "")
-            before = (at.plan.revision, at.pace)
-        assert nudges == at.pace.nudges <= 20
+            before = (at.plan.revision, at.state)
+        assert nudges == at.state.nudges <= 20
         assert idle <= 3
-        assert spent == at.pace.spent <= 400
+        assert spent == at.state.spent <= 400
 
 
 @often(60)

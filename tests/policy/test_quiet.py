@@ -80,7 +80,7 @@ def test_a_quiet_context_is_nothing_that_an_undo_takes_back() -> None:
     desk.change(lambda plan: ops.add(plan, "Mine"))
     entered(desk)
     left(desk)
-    assert "Mine" not in [item.text for item in desk.undo().items]
+    assert "Mine" not in [item.text for item in desk.undo().plan.items]
     assert desk.plan.mode == "act"
 
 
@@ -115,11 +115,11 @@ def test_a_commit_is_neither_planned_work_nor_a_change_that_reminders_count_from
     desk = planned()
     worked(desk, Work("one"))
     was_prompted(desk, "Commit it.")
-    before = desk.pace
+    before = desk.state
     enter_quiet(desk)
     end_quiet(desk)
     assert stopped(desk, Stop(said="It is committed.")).reason == "no planned work since the user's last message"
-    assert (desk.pace.turns, desk.pace.reminders) == (before.turns, before.reminders)
+    assert (desk.state.turns, desk.state.reminders) == (before.turns, before.reminders)
 
 
 def test_an_attached_agent_that_calls_its_tool_after_a_commit_was_refused_is_heard() -> None:

@@ -14,6 +14,7 @@ from punchlist import Desk, Plan, ops
 from punchlist.core.model import SessionState
 from punchlist.desk.attachments import FAILED, TURN, Attachment, attached, is_due, reminders
 from punchlist.desk.guidance import Work, limits_of, worked
+from punchlist.desk.tool_call import decline
 from punchlist.local import settings as settings_of
 from punchlist.policy.conversation import REMINDER, Tally, tally
 from punchlist.policy.limits import OF_DIALECT, OURS, tokens
@@ -124,10 +125,10 @@ def test_gencode_s_count_begins_anew_with_a_write() -> None:
 def test_a_system_s_reminders_do_not_eat_our_budget() -> None:
     at = planned("claude-code")
     over(at, 100)
-    assert at.pace.spent == 0
+    assert at.state.spent == 0
     ours = Desk(at.store, session="s1", dialect="native", settings=at.settings, place="/here")
     assert texts(ours, "say*10") != []
-    assert 0 < ours.pace.spent < 100
+    assert 0 < ours.state.spent < 100
     assert [event["tokens"] > 0 for event in at.events() if event["kind"] == "reminder"][:2] == [True, True]
 
 
@@ -166,7 +167,7 @@ def test_a_call_that_could_not_be_read_leaves_one_too_and_one_that_succeeds_take
         assert at.call("todo_write", args).is_error
         at.call("todo_write", {"ops": [{"op": "note", "task": "Write", "text": "so far"}]})
         assert texts(at) == []
-    at.decline("todo_write", "not valid JSON")
+    decline(at, "todo_write", "not valid JSON")
     assert texts(at) != []
 
 
@@ -267,7 +268,7 @@ def test_ours_is_silent_when(case: str) -> None:
     at = planned(**settings)
     at.change(edit)
     assert texts(at, "say*30", *more) == []
-    assert at.pace.spent == 0
+    assert at.state.spent == 0
 
 
 def test_without_these_reasons_it_is_not_silent() -> None:
@@ -279,7 +280,7 @@ def test_the_silences_of_a_hook_are_the_same() -> None:
     for edit, settings, more in SILENT.values():
         at = planned(**settings)
         at.change(edit)
-        at.news()
+        at.take_updates()
         if not more and not settings.get("off"):  # a hook asks about off before, and sees no last message
             said = [worked(at, Work(f"c{number}")) for number in range(40)]
             assert not [text for lines in said for text in lines if "unchanged" in text]
@@ -291,11 +292,11 @@ def test_the_silences_of_a_hook_are_the_same() -> None:
 def test_every_reminder_is_paid_for_and_then_there_is_silence() -> None:
     at = planned(remind_again=1)
     found = over(at, 200)
-    assert sum(map(tokens, found.values())) == at.pace.spent <= 400
-    assert at.pace.spent + tokens(list(found.values())[-1]) > 400
+    assert sum(map(tokens, found.values())) == at.state.spent <= 400
+    assert at.state.spent + tokens(list(found.values())[-1]) > 400
     assert max(found) < 60
     events = [one for one in at.events() if one["kind"] == "reminder"]
-    assert [one["spent"] for one in events][-1] == at.pace.spent
+    assert [one["spent"] for one in events][-1] == at.state.spent
     assert {one["budget"] for one in events} == {400}
 
 
@@ -308,7 +309,7 @@ def test_a_session_that_updates_its_list_every_five_turns_is_never_reminded() ->
         said.append("work" if number % 5 else "write")
         assert texts(at, *said) == []
         assert worked(at, Work(f"c{number}")) == []
-    assert at.pace.spent == 0
+    assert at.state.spent == 0
 
 
 def test_a_session_that_never_does_is_reminded_within_the_budget() -> None:
@@ -339,10 +340,10 @@ def test_without_a_session_the_budget_is_the_plan_s() -> None:
     for place in ("/one", "/two"):
         at = Desk(store, place=place, settings=settings_of.load({}, environ={}))
         at.change(lambda plan: ops.add(plan, "Read"))
-        at.news()
-        assert at.pace == SessionState()
+        at.take_updates()
+        assert at.state == SessionState()
         assert texts(at, "say*10") != []
-        assert at.pace.spent > 0
+        assert at.state.spent > 0
 
 
 def test_what_a_text_costs_is_rather_counted_too_high_than_too_low() -> None:
@@ -419,7 +420,7 @@ def test_asking_for_the_decision_does_not_use_up_the_text_of_plan_mode(folder: P
     run("mode", "plan")
     remind("native", "say")
     with punchlist.open() as at:
-        assert at.pace.planning == 0
+        assert at.state.planning == 0
 
 
 def test_a_file_without_messages_is_never_due(folder: Path) -> None:

@@ -20,19 +20,19 @@ def test_what_the_user_adds_renames_notes_and_blocks_is_told_whole(ids: bool) ->
     at.change(lambda plan: ops.add(plan, LONG))
     at.change(lambda plan: ops.note(plan, "1", LONG[::-1]))
     at.change(lambda plan: ops.block(plan, "2", why=LONG.upper()))
-    told = "\n".join(at.news(ids=ids))
+    told = "\n".join(at.take_updates(ids=ids))
     assert f'"{LONG}"' in told
     assert f'"{LONG[::-1]}"' in told
     assert f'"{LONG.upper()}"' in told
     at.change(lambda plan: ops.rename(plan, "1", LONG.lower()))
-    assert f'to "{LONG.lower()}".' in at.news(ids=ids)[0]
+    assert f'to "{LONG.lower()}".' in at.take_updates(ids=ids)[0]
 
 
 def test_beyond_five_hundred_characters_a_mark_says_that_something_is_left_out() -> None:
     at = desk()
     at.call("plan", {"add": ["Read"]})
     at.change(lambda plan: ops.add(plan, LONGER))
-    (told,) = at.news()
+    (told,) = at.take_updates()
     assert told.endswith('…".')
     assert LONG[:490] in told
 
@@ -58,7 +58,7 @@ def test_a_plan_that_is_told_again_has_its_items_whole_and_the_notes_of_the_acti
 def test_the_notes_of_the_active_item_come_back_after_a_compaction(dialect: str) -> None:
     at = planned(dialect)
     at.change(lambda plan: ops.note(ops.note(plan, "2", "Ask Ann first."), "3", "Later."))
-    at.news()
+    at.take_updates()
     told = "\n".join(one.text for one in attached(at, "compact"))
     assert "Ask Ann first." in told
     assert "Later." not in told

@@ -69,7 +69,7 @@ def desk_in(folder: Path, session: str = "s1", agent: str = "main", **options: A
 
 
 def add(desk: Desk, *texts: str) -> Plan:
-    return desk.change(lambda plan: ops.extend(plan, [{"text": text} for text in texts]))
+    return desk.change(lambda plan: ops.extend(plan, [{"text": text} for text in texts])).plan
 
 
 def saved(store: Store, plan: Plan, home: PlanKey, at: str = "2026-01-01T00:00:00.000Z") -> Plan:
@@ -238,7 +238,7 @@ def test_a_list_that_claude_code_wrote_is_an_edit_of_the_user(folder: Path) -> N
     assert (record.revision, record.by, record.dialect, record.kind) == (3, "user", "file", "edit")
     assert [entry["punchlist"]["id"] for entry in listed(folder)] == ["1", "2", "4"]
     assert desk_in(folder).plan == plan
-    assert texts(desk.undo()) == ["first", "second", "third"]
+    assert texts(desk.undo().plan) == ["first", "second", "third"]
 
 
 def test_a_list_edited_by_hand_keeps_what_is_ours(folder: Path) -> None:
@@ -324,8 +324,8 @@ def test_the_model_hears_of_an_edit_in_the_file_once(folder: Path) -> None:
     desk = desk_in(folder)
     desk.call("plan", {"add": ["first", "second"]})
     write(folder / LIST, [todo("first", "in_progress"), todo("second", "completed")])
-    assert desk.news() == ['the user completed 2 "second".']
-    assert desk.news() == []
+    assert desk.take_updates() == ['the user completed 2 "second".']
+    assert desk.take_updates() == []
 
 
 # --- directories of claude code ------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ import pytest
 from punchlist import Desk, Plan, StoreError, ops
 from punchlist.cli.dispatch import run
 from punchlist.core.rules import faults
+from punchlist.desk.edits import rewound
 from punchlist.local.settings import load
 from punchlist.stores import open_store
 
@@ -38,7 +39,7 @@ def desk_in(folder: Path, session: str = "s1") -> Desk:
 
 
 def add(desk: Desk, *texts: str) -> Plan:
-    return desk.change(lambda plan: ops.extend(plan, [{"text": text} for text in texts]))
+    return desk.change(lambda plan: ops.extend(plan, [{"text": text} for text in texts])).plan
 
 
 def grown(folder: Path, count: int = 4) -> Plan:
@@ -61,7 +62,7 @@ def is_sound(folder: Path) -> Plan:
     assert faults(plan) == []
     records = desk.history()
     assert [record.revision for record in records] == list(range(plan.revision - len(records) + 1, plan.revision + 1))
-    desk.rewound(plan, records)
+    rewound(plan, records)
     return plan
 
 

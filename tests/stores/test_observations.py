@@ -105,7 +105,7 @@ def test_undo_and_redo_leave_observed_calls_as_they_are(store: Store) -> None:
     desk.change(lambda plan: ops.rename(plan, "1", "Alpha"))
     desk.observe("1", [CALL])
     for step, text in ((desk.undo, "A"), (desk.redo, "Alpha")):
-        assert [item.text for item in step().items] == [text, "B"]
+        assert [item.text for item in step().plan.items] == [text, "B"]
         assert names(desk) == [["Bash"], []]
 
 
@@ -253,9 +253,9 @@ def check_moved(store: Store) -> None:
     assert [(at, desk.at(at).items[0].text) for at in (1, 30, 51, 52, 80, 102, 103, 104)] == [
         *((1, "A"), (30, "A"), (51, "A"), (52, "Alpha"), (80, "Alpha"), (102, "Alpha"), (103, "Aleph"), (104, "Aleph"))
     ]
-    assert [desk.undo().items[0].text for _ in range(2)] == ["Alpha", "A"]
-    assert [desk.redo().items[0].text for _ in range(2)] == ["Alpha", "Aleph"]
-    assert [item.text for item in desk.restore(52).items] == ["Alpha", "B"]
+    assert [desk.undo().plan.items[0].text for _ in range(2)] == ["Alpha", "A"]
+    assert [desk.redo().plan.items[0].text for _ in range(2)] == ["Alpha", "Aleph"]
+    assert [item.text for item in desk.restore(52).plan.items] == ["Alpha", "B"]
     assert names(desk) == [["Bash"] * 20, []]
 
 
@@ -317,7 +317,7 @@ def test_an_older_program_that_still_runs_can_note_calls_in_its_way(tmp_path: Pa
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("INSERT INTO history VALUES ('p1', 105, ?, 'main', 's', '', 'calls', ?)", (AT, changes))
         db.execute("UPDATE plans SET revision = 105")
-    assert [desk.undo().items[0].text for _ in range(2)] == ["Alpha", "A"]
+    assert [desk.undo().plan.items[0].text for _ in range(2)] == ["Alpha", "A"]
     store.close()
 
 
@@ -330,7 +330,7 @@ def test_history_trimmed_up_to_dropped_records_is_not_taken_for_complete(tmp_pat
     desk = Desk(store, session="s")
     with pytest.raises(punchlist.Refused, match="revision 30 was trimmed; the oldest that is kept is 102"):
         desk.at(30)
-    assert desk.undo().items[0].text == "Alpha"
+    assert desk.undo().plan.items[0].text == "Alpha"
     with pytest.raises(punchlist.Refused, match="nothing to undo"):
         desk.undo()
     store.close()

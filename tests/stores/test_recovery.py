@@ -107,7 +107,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(file: Path) -> None:
     assert plan_of_session(file, "s2") == kept
     assert plan_of_session(file, "s1") == Plan()
     with punchlist.open(f"sqlite:{file}", session="s2") as desk:
-        assert ops.find(desk.change(lambda plan: ops.complete(plan, "1")), "1").status == "completed"
+        assert ops.find(desk.change(lambda plan: ops.complete(plan, "1")).plan, "1").status == "completed"
         assert len(desk.history()) == 8
 
 
@@ -118,7 +118,7 @@ def test_a_history_is_kept_up_to_what_makes_no_sense(file: Path) -> None:
     assert (found.cut, found.lost) == ((plan.id,), ())
     with punchlist.open(f"sqlite:{file}", session="s1") as desk:
         assert [record.revision for record in desk.history()] == [5, 6, 7]
-        assert desk.undo().items[0].status == "pending"
+        assert desk.undo().plan.items[0].status == "pending"
 
 
 @pytest.mark.parametrize("content", [b"no database at all " * 300, b"\0" * 9000, b"SQLite format 3\0" + b"\xff" * 9000])

@@ -25,6 +25,8 @@ from punchlist.core.diff import Record, diff
 from punchlist.core.errors import Refused, StaleRevision, StoreError
 from punchlist.core.model import DONE, USER, Plan, Reader, SessionState
 from punchlist.core.rules import faults
+from punchlist.desk.commit import trim
+from punchlist.desk.updates import forget_lists
 from punchlist.local.origin import upgrade_command
 from punchlist.local.settings import load
 from punchlist.stores import Commit, PlanKey, Store, open_store
@@ -62,11 +64,11 @@ def test_a_plan_that_was_never_saved_is_not_there(store: Store) -> None:
 
 def test_an_empty_list_that_is_imported_is_a_plan(store: Store) -> None:
     desk = Desk(store, session="s", settings=SETTINGS)
-    plan = desk.import_plan([], "claude-code")
+    plan = desk.import_plan([], "claude-code").plan
     assert plan.id
     assert store.load(plan.id) == plan
     assert [record.kind for record in store.history(plan.id)] == ["import"]
-    assert desk.import_plan([], "claude-code") == plan
+    assert desk.import_plan([], "claude-code").plan == plan
 
 
 def test_a_session_with_two_agents_on_one_plan_is_listed_once(store: Store) -> None:
@@ -198,7 +200,7 @@ def test_a_save_for_a_session_that_works_from_another_plan_by_now_is_refused(sto
 def test_an_agent_that_works_on_hears_of_whoever_came_between(store: Store) -> None:
     desk, user = (Desk(store, session="s", settings=SETTINGS) for _ in range(2))
     desk.call("plan", {"add": ["a", "b", "c"]})
-    assert desk.call("plan", {"done": [1]}).news == ()
+    assert desk.call("plan", {"done": [1]}).updates == ()
     user.change(lambda plan: ops.complete(plan, "2"))
     reply = desk.call("plan", {"start": [2]})
     assert "it stays completed" in reply.text  # it is told of the plan as it is, not as it was
@@ -211,10 +213,10 @@ def test_an_agent_that_works_on_hears_of_whoever_came_between(store: Store) -> N
 
 def test_every_revision_can_be_looked_at_again(store: Store) -> None:
     desk = Desk(store, session="s", settings=SETTINGS)
-    stored = [desk.change(lambda plan: ops.add(plan, "a"))]
-    stored.append(desk.change(lambda plan: ops.add(plan, "b", after="1")))
-    stored.append(desk.change(lambda plan: ops.move(plan, "2", before="1")))
-    stored.append(desk.change(lambda plan: ops.remove(plan, "1")))
+    stored = [desk.change(lambda plan: ops.add(plan, "a")).plan]
+    stored.append(desk.change(lambda plan: ops.add(plan, "b", after="1")).plan)
+    stored.append(desk.change(lambda plan: ops.move(plan, "2", before="1")).plan)
+    stored.append(desk.change(lambda plan: ops.remove(plan, "1")).plan)
     for plan in stored:
         assert desk.at(plan.revision)._replace(last_id=0) == plan._replace(last_id=0)
 
@@ -375,9 +377,9 @@ def test_a_call_and_hooks_of_one_instant_tell_an_edit_once(store: Store) -> None
     for number in range(10):
         user.change(lambda plan, number=number: ops.add(plan, f"more {number}"))  # type: ignore[misc]
         with ThreadPoolExecutor(4) as pool:
-            heard = [pool.submit(desk.news) for desk in hooks]
+            heard = [pool.submit(desk.take_updates) for desk in hooks]
             answer = pool.submit(agent.call, "plan", {"note": {"1": f"found {number}"}}).result()
-        told = [*answer.news, *(line for hook in heard for line in hook.result())]
+        told = [*answer.updates, *(line for hook in heard for line in hook.result())]
         assert told == [f'the user added {number + 2} "more {number}".']
 
 
@@ -388,7 +390,7 @@ def test_of_many_who_would_tell_the_same_at_once_one_does(store: Store) -> None:
         user.change(lambda plan, number=number: ops.add(plan, f"more {number}"))  # type: ignore[misc]
         desks = [Desk(store, session="s", settings=SETTINGS) for _ in range(4)]
         with ThreadPoolExecutor(4) as pool:
-            told = [line for lines in pool.map(lambda desk: desk.news(), desks) for line in lines]
+            told = [line for lines in pool.map(lambda desk: desk.take_updates(), desks) for line in lines]
         assert told == [f'the user added {number + 2} "more {number}".']
 
 
@@ -440,7 +442,7 @@ def parents(store: Store) -> dict[str, str]:
 
 def test_a_session_without_a_plan_is_given_a_copy_that_knows_its_parent(store: Store) -> None:
     old = begun(store, "monday", "a", "b").plan
-    copy = begun(store, "any").carry("monday", "tuesday")
+    copy = begun(store, "any").carry("monday", "tuesday").plan
     assert texts(copy) == ["a", "b"]
     assert parents(store) == {old.id: "", copy.id: old.id}
     assert begun(store, "tuesday").plan == copy
@@ -450,7 +452,7 @@ def test_a_plan_that_has_become_a_copy_knows_its_parent(store: Store) -> None:
     old = begun(store, "monday", "a", "b").plan
     target = begun(store, "tuesday", "c")
     mine = target.plan
-    copy = target.carry("monday", "tuesday")
+    copy = target.carry("monday", "tuesday").plan
     assert (copy.id, copy.revision, texts(copy)) == (mine.id, 2, ["a", "b"])
     assert target.plan == store.load(mine.id) == copy
     assert parents(store) == {old.id: "", mine.id: old.id}
@@ -628,11 +630,11 @@ def test_a_plan_of_any_name_can_be_asked_for(store: Store) -> None:
 
 
 def test_readers_whose_session_and_agent_join_alike_are_kept_apart(store: Store) -> None:
-    plan = Desk(store, session="s", settings=SETTINGS).change(lambda plan: ops.add(plan, "a"))
+    plan = Desk(store, session="s", settings=SETTINGS).change(lambda plan: ops.add(plan, "a")).plan
     one = Desk(store, session="a/b", agent="c", plan=plan.id, settings=SETTINGS)
     two = Desk(store, session="a", agent="b/c", plan=plan.id, settings=SETTINGS)
-    assert one.news() != []
-    assert two.news() != []
+    assert one.take_updates() != []
+    assert two.take_updates() != []
 
 
 # --- opening -------------------------------------------------------------------------------------------------------
@@ -685,9 +687,9 @@ def test_trimming_leaves_what_a_reader_at_work_has_not_heard_of(store: Store) ->
     agent.call("TodoWrite", todos(Alpha="pending"))
     agent.change(lambda plan: ops.add(plan, "Ask Ann"))
     agent.change(lambda plan: ops.complete(plan, "1"))
-    agent.trim("9999")
-    assert desk_of(store).news(ids=False) == ['the user completed "Alpha".', 'the user added "Ask Ann".']
-    assert desk_of(store).news() == []
+    trim(agent, "9999")
+    assert desk_of(store).take_updates(ids=False) == ['the user completed "Alpha".', 'the user added "Ask Ann".']
+    assert desk_of(store).take_updates() == []
 
 
 def test_trimming_leaves_the_list_of_a_reader_at_work(store: Store) -> None:
@@ -695,12 +697,12 @@ def test_trimming_leaves_the_list_of_a_reader_at_work(store: Store) -> None:
     sent = todos(Alpha="pending", Beta="pending")
     agent.call("TodoWrite", sent)
     agent.change(lambda plan: ops.rename(plan, "1", "Alpha, but better"))
-    assert agent.news()
-    agent.trim("9999")
+    assert agent.take_updates()
+    trim(agent, "9999")
     desk_of(store).call("TodoWrite", sent)
     assert [item.text for item in agent.plan.items] == ["Alpha, but better", "Beta"]
     agent.clear()
-    agent.trim("9999")
+    trim(agent, "9999")
     desk_of(store).call("TodoWrite", sent)
     assert agent.plan.items == ()
 
@@ -709,9 +711,9 @@ def test_trimming_keeps_what_was_renamed_before_a_conversation_was_lost(store: S
     agent = desk_of(store)
     agent.call("TodoWrite", todos(Alpha="pending"))
     agent.change(lambda plan: ops.rename(plan, "1", "Alpha, but better"))
-    assert agent.news()
-    agent.lose_lists(["1"])
-    agent.trim("9999")
+    assert agent.take_updates()
+    forget_lists(agent, ["1"])
+    trim(agent, "9999")
     desk_of(store).call("TodoWrite", todos(Alpha="pending"))
     assert [item.text for item in agent.plan.items] == ["Alpha, but better"]
 
@@ -721,7 +723,7 @@ def test_a_reader_that_was_told_of_everything_holds_no_history(store: Store) -> 
     agent.call("plan", {"add": ["Alpha"]})
     agent.change(lambda plan: ops.complete(plan, "1"))
     agent.call("plan", {"add": ["Beta"]})
-    assert sum(agent.trim("9999").values()) == 3
+    assert sum(trim(agent, "9999").values()) == 3
     assert agent.history() == []
 
 
@@ -781,11 +783,11 @@ def test_what_a_hook_told_after_the_call_was_made_is_not_taken_for_known_to_the_
     user.call("TodoWrite", todos(Alpha="pending"))
     user.change(lambda plan: ops.add(plan, "Beta"))
     heard: list[str] = []
-    racing = Racing(store, lambda: heard.extend(desk_of(store).news(ids=False)))
+    racing = Racing(store, lambda: heard.extend(desk_of(store).take_updates(ids=False)))
     reply = desk_of(racing).call("TodoWrite", todos(Alpha="in_progress"))
     assert [(item.text, item.status) for item in user.plan.items] == [("Alpha", "in_progress"), ("Beta", "pending")]
     assert heard == ['the user added "Beta".']
-    assert reply.news == ()
+    assert reply.updates == ()
 
 
 def test_a_call_is_applied_again_to_the_newest_plan(store: Store) -> None:

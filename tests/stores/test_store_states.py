@@ -49,7 +49,7 @@ def desk(store: Store, session: str = "s1", agent: str = "main") -> Desk:
 
 
 def planned(store: Store, session: str = "s1") -> Plan:
-    return desk(store, session).change(lambda plan: ops.add(plan, "Read"))
+    return desk(store, session).change(lambda plan: ops.add(plan, "Read")).plan
 
 
 # --- paces -----------------------------------------------------------------------------------------------------------
@@ -90,8 +90,8 @@ def test_the_paces_of_readers_do_not_touch_each_other_whatever_their_names(store
     names = [*HOSTILE, "x" * 5_000, "x" * 5_001, "a/b", "../a", "A", "a", "a ", "a\n"]
     for number, name in enumerate(names, 1):
         desk(store, "s" + name).update_state(lambda pace, number=number: pace._replace(nudges=number))  # type: ignore[misc]
-    assert [desk(store, "s" + name).pace.nudges for name in names] == list(range(1, len(names) + 1))
-    assert desk(store, "other").pace == SessionState()
+    assert [desk(store, "s" + name).state.nudges for name in names] == list(range(1, len(names) + 1))
+    assert desk(store, "other").state == SessionState()
 
 
 def test_threads_that_count_at_once_lose_nothing(store: Store) -> None:
@@ -208,7 +208,7 @@ def test_a_session_that_went_to_another_plan_does_not_work_from_the_first_any_mo
 
 
 def test_of_many_who_would_have_a_plan_alone_one_gets_it(store: Store) -> None:
-    plan = desk(store, "").change(lambda plan: ops.add(plan, "Read"))
+    plan = desk(store, "").change(lambda plan: ops.add(plan, "Read")).plan
     barrier, refused = Barrier(6), []
 
     def take(session: str) -> None:

@@ -13,6 +13,7 @@ from functools import partial
 
 import punchlist
 from punchlist.core.rules import faults
+from punchlist.desk.edits import rewound
 
 
 def run_all(works: Sequence[Callable[[], None]], seconds: float = 300) -> None:
@@ -65,7 +66,7 @@ def check(desk: punchlist.Desk) -> punchlist.Plan:
     assert faults(plan) == []
     records = desk.history()
     assert [record.revision for record in records] == list(range(1, plan.revision + 1))
-    assert desk.rewound(plan, records).items == ()
+    assert rewound(plan, records).items == ()
     return plan
 
 
@@ -81,7 +82,7 @@ def mixed_change(desk: punchlist.Desk, name: str, rng: random.Random) -> str:
             return punchlist.ops.complete(plan, item.id)
         return punchlist.ops.note(plan, item.id, name) if roll < 0.95 else punchlist.ops.move(plan, item.id, phase="")
 
-    added = any(item.text == name for item in desk.change(edit, by="user").items)
+    added = any(item.text == name for item in desk.change(edit, by="user").plan.items)
     return name if added else ""
 
 

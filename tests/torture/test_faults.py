@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.torture, pytest.mark.filterwarnings("ignore:.*fork.*:D
 
 
 def add(desk: punchlist.Desk, text: str) -> punchlist.Plan:
-    return desk.change(lambda plan: punchlist.ops.add(plan, text))
+    return desk.change(lambda plan: punchlist.ops.add(plan, text)).plan
 
 
 def test_a_database_locked_for_a_while_is_waited_for(tmp_path: Path) -> None:

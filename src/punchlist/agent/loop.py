@@ -13,6 +13,7 @@ from ..core.text import counted, inline
 from ..desk import Desk
 from ..desk.guidance import Sent, end_quiet, is_continuing, mode_text, stopped, was_prompted
 from ..desk.guidance import Stop as Standing
+from ..desk.holding import held_back
 from ..dialects import offered
 from ..policy.wording import wrapped
 from ..prompts import say
@@ -59,7 +60,7 @@ def _until_rest(site: Context, said: Transcript, prompt: str) -> Rested:
         _hear(site, said, prompt)
     for _ in range(site.bounds.turns):
         site.stop.check()
-        held = site.desk.held_back  # asked first: the store may be what failed
+        held = held_back(site.desk)  # asked first: the store may be what failed
         if held:
             return Rested(site.agent, "paused", held)
         paused = site.desk.plan.paused
@@ -144,7 +145,7 @@ def _rested(site: Context, said: Transcript, turn: Turn) -> Rested | None:
     sent = Sent("", left) if site.depth else stopped(site.desk, standing)
     if not sent.text:
         return Rested(site.agent, "waiting" if open_items else "done", sent.reason)
-    site.tell(Nudged(site.agent, site.desk.pace.nudges, sent.text))
+    site.tell(Nudged(site.agent, site.desk.state.nudges, sent.text))
     said.add(Attachment("nudge", sent.text, len(site.desk.plan.items)))
     return None
 

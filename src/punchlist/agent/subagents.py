@@ -77,10 +77,10 @@ class Subagents:
 def hired(site: Context, name: str, taken: set[str]) -> Context:
     """The site of a new sub-agent: a free name, a desk of its own, one level deeper."""
     wanted = name if not site.depth else f"{site.agent}/{name}"
-    desk = site.desk.of(site.desk.session, wanted)
+    desk = site.desk.for_session(site.desk.session, wanted)
     number = count(2)
     while desk.agent in (MAIN, USER, *taken) or desk.plan.id or os.path.exists(_path(site, desk.agent)):
-        desk = site.desk.of(site.desk.session, f"{wanted}-{next(number)}")
+        desk = site.desk.for_session(site.desk.session, f"{wanted}-{next(number)}")
     return site._replace(
         desk=desk,
         lead=site.lead or site.desk,

@@ -9,6 +9,7 @@ from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, NOTHING, Item, Plan
 from ..core.text import quoted
 from ..desk import Desk
 from ..desk.tool_call import edits_of_others
+from ..desk.updates import pending_updates
 from .caller import Caller
 
 _VERBS = {ACTIVE: ("start", "start"), DONE: ("done", "done"), BLOCKED: ("block", "block"), DROPPED: ("delete", "drop")}
@@ -18,15 +19,15 @@ def guarded(desk: Desk, who: Caller, plan: Plan, after: Plan) -> Plan:
     """Return the plan that an agent's edit leads to. Raise Refused if it removes something, or conflicts with what
     others did; what the agent was not told is told with the refusal, so that it can say it again."""
     _refuse_removal(plan, after)
-    own = desk if desk.session or not who.session else desk.of(who.session, who.by)
+    own = desk if desk.session or not who.session else desk.for_session(who.session, who.by)
     asked = _asked(plan, after)
-    unheard = own.unheard(plan, desk.store.peek(plan.id, own.reader_key)[1]) if plan.id else []
+    unheard = pending_updates(own, plan, desk.store.peek(plan.id, own.reader_key)[1]) if plan.id else []
     edits = edits_of_others(own, plan, unheard) if unheard else NOTHING
     final = desk.settings.user_closed_is_final
     said = spared(asked, plan, edits, agent=own.name, final=final, ids=True).said
     if said:
-        news = own.news() if any(line.endswith(AGAIN) for line in said) else []
-        raise Refused("\n".join([*news, *said]))
+        updates = own.take_updates() if any(line.endswith(AGAIN) for line in said) else []
+        raise Refused("\n".join([*updates, *said]))
     return protect(plan, after, closed_is_final=final).plan
 
 

@@ -7,7 +7,7 @@ from ..core.codec import to_json
 from ..core.errors import Refused, StoreError
 from ..core.model import MAIN, Plan
 from ..desk import Desk, attachments
-from ..desk.tool_call import faulted
+from ..desk.tool_call import decline, faulted
 from ..dialects import Reply, Tool, offered
 from ..dialects import load as load_dialect
 from ..local.on_off import is_off
@@ -39,7 +39,7 @@ def _called(args: Args, desk: Desk) -> tuple[Reply, int, Plan]:
     try:
         reply = desk.call(args.tool, stdin_json(), interactive=args.interactive or None, continuing=args.continuing)
     except Refused as refusal:
-        reply = desk.decline(args.tool, str(refusal))
+        reply = decline(desk, args.tool, str(refusal))
     return reply, 1 if reply.is_error else 0, desk.plan
 
 

@@ -50,7 +50,7 @@ def require_own(desk: Desk, plan: str = "") -> None:
         raise Refused("several agents of this session use a shell just now, and it is not known which one you are.")
     if (desk.session, desk.agent) == (who.session, who.by) and not plan:
         return
-    own = desk.of(who.session, who.by).plan.id
+    own = desk.for_session(who.session, who.by).plan.id
     if not own or own != desk.plan.id:
         raise Refused("this is not the plan of the agent in this shell: only the user changes another's, or binds it.")
 

@@ -9,6 +9,7 @@ from ..core.model import USER, Plan
 from ..core.sentences import difference
 from ..core.text import cut, inline
 from ..desk import Desk, plan_mode
+from ..desk.holding import release
 from ..local import event_log, on_off
 from ..local.settings import load, place
 from . import output
@@ -25,13 +26,12 @@ def mode(args: Args) -> int:
 
 
 def _switch(desk: Desk, args: Args) -> int:
-    before = desk.plan
     if args.seed and args.mode != "act":
         raise Refused("--seed goes with `mode act`: it names the text that you approve.")
     if args.seed:
-        after = plan_mode.approved(desk, read_text(args.seed), seed=True)
+        after, before, _ = plan_mode.approved(desk, read_text(args.seed), seed=True)
     else:
-        after = plan_mode.switched(desk, args.mode)
+        after, before, _ = plan_mode.switched(desk, args.mode)
     file = plan_mode.prepared(after) if after.mode == "plan" else ""
     data = {**to_json(after), **({"session": {"plan_file": file}} if file else {})}
     return output.answer(args, data, *difference(before, after), *_about_mode(file, args, before, after))
@@ -63,7 +63,7 @@ def stop(args: Args) -> int:
 
 def _stop(desk: Desk, args: Args) -> int:
     plan = desk.plan
-    sessions = [desk] if desk.session else [desk.of(*who) for who in desk.store.sessions(plan.id)] or [desk]
+    sessions = [desk] if desk.session else [desk.for_session(*who) for who in desk.store.sessions(plan.id)] or [desk]
     if not plan.id and not desk.session:
         raise Refused("there is no plan here, and so nothing to stop.")
     for one in sessions:
@@ -80,13 +80,15 @@ def resume(args: Args) -> int:
 
 
 def _resume(desk: Desk, args: Args) -> int:
-    was_held = desk.release()
+    was_held = release(desk)
     before = desk.plan
     for who in desk.store.sessions(before.id) if before.id else ():
-        was_held = desk.of(*who).release() or was_held
+        was_held = release(desk.for_session(*who)) or was_held
     if was_held:
         desk.note("resume", by=USER)
-    after = desk.change(ops.resume) if before.paused else before
+    after = before
+    if before.paused:
+        after, before, _ = desk.change(ops.resume)
     if was_held and after == before:
         said = ["resumed: the agent had asked for a pause that could not be saved."]
     else:

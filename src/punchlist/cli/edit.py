@@ -11,6 +11,7 @@ from ..core.model import Plan
 from ..core.sentences import difference
 from ..core.text import quoted
 from ..desk import Desk
+from ..desk.commit import Changed
 from . import output
 from .caller import caller, require_user
 from .desk import open_desk, open_own_desk
@@ -67,7 +68,7 @@ def start(args: Args) -> int:
 def move(args: Args) -> int:
     """Move an item. A move changes no item, so the one that was moved is named."""
     with open_own_desk(args) as desk:
-        before, after = change(desk, lambda plan: _moved(plan, args))
+        after, before, _ = change(desk, lambda plan: _moved(plan, args))
     lines = difference(before, after)
     if before != after:
         item = ops.find(after, ops.resolve(before, args.id))
@@ -87,23 +88,20 @@ def clear(args: Args) -> int:
     """Remove everything from the plan."""
     require_user("clear")
     with open_desk(args) as desk:
-        before = desk.plan
-        after = desk.clear()
-    return output.answer(args, to_json(after), *difference(before, after))
+        changed = desk.clear()
+    return output.answer(args, to_json(changed.plan), *difference(changed.before, changed.plan))
 
 
 def apply(desk: Desk, args: Args, edit: Edit) -> int:
     """Make a change and say what it was."""
-    before, after = change(desk, edit)
-    return output.answer(args, to_json(after), *difference(before, after))
+    changed = change(desk, edit)
+    return output.answer(args, to_json(changed.plan), *difference(changed.before, changed.plan))
 
 
-def change(desk: Desk, edit: Edit) -> tuple[Plan, Plan]:
-    """Make a change as whoever types; return the plan before and after it."""
-    seen: list[Plan] = []
+def change(desk: Desk, edit: Edit) -> Changed:
+    """Make a change as whoever types."""
 
-    def noting(plan: Plan) -> Plan:
-        seen.append(plan)
+    def guard(plan: Plan) -> Plan:
         after = edit(plan)
         if not caller().is_agent:
             return after
@@ -111,8 +109,7 @@ def change(desk: Desk, edit: Edit) -> tuple[Plan, Plan]:
 
         return guarded(desk, caller(), plan, after)
 
-    after = desk.change(noting, by=caller().by)
-    return seen[-1], after
+    return desk.change(guard, by=caller().by)
 
 
 def _edit(args: Args, edit: Edit) -> int:

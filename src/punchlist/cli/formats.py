@@ -14,7 +14,7 @@ def import_plan(args: Args) -> int:
 
     data = read(args.file, args.format)
     with open_own_desk(args) as desk:
-        plan = desk.import_plan(data, args.format)
+        plan = desk.import_plan(data, args.format).plan
     words = f"plan {plan.id} now holds {counted(len(plan.items), 'item')}."
     return output.answer(args, {"plan": plan.id, "items": len(plan.items)}, words)
 

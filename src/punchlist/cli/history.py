@@ -13,6 +13,8 @@ from ..core.render import Line, Span
 from ..core.sentences import describe, difference
 from ..core.text import counted, cut, inline, quoted
 from ..desk import Desk
+from ..desk.commit import Changed
+from ..desk.commit import trim as delete_history
 from ..local.settings import ago
 from . import output
 from .desk import named, open_desk, open_own_desk, plan_named
@@ -39,11 +41,10 @@ def restore(args: Args) -> int:
     return _step(args, lambda desk: desk.restore(args.revision))
 
 
-def _step(args: Args, step: Callable[[Desk], Plan]) -> int:
+def _step(args: Args, step: Callable[[Desk], Changed]) -> int:
     with open_own_desk(args) as desk:
-        before = desk.plan
-        after = step(desk)
-    return output.answer(args, to_json(after), *difference(before, after))
+        changed = step(desk)
+    return output.answer(args, to_json(changed.plan), *difference(changed.before, changed.plan))
 
 
 def log(args: Args) -> int:
@@ -174,7 +175,7 @@ def _trim(desk: Desk, args: Args) -> int:
     whose = f"plan {_called(plan.id, plan.title)}" if is_named else "every plan in the store"
     if not args.yes and not output.agrees(f"Delete the history of {whose} from before {inline(before)}?"):
         return output.answer(args, {"trimmed": 0, "plans": {}}, "nothing was deleted.")
-    gone = desk.trim(before, plan=plan.id)
+    gone = delete_history(desk, before, plan=plan.id)
     stays = _untold(desk, before, [plan.id] if plan.id else [one.id for one in desk.store.plans(_NAMED)])
     return output.answer(args, {"trimmed": sum(gone.values()), "plans": gone}, *_trimmed(desk, gone), *stays)
 

@@ -88,7 +88,7 @@ def _bind_next(desk: Desk, args: Args) -> int:
 def carry(args: Args) -> int:
     """Give a session a copy of another session's plan."""
     with open_desk(args) as desk:
-        plan = desk.carry(args.source, args.target)
+        plan = desk.carry(args.source, args.target).plan
     words = f"session {inline(args.target)} has a copy of {inline(args.source)}'s plan: {plan.id}."
     return output.answer(args, {"plan": plan.id, "items": len(plan.items)}, words)
 

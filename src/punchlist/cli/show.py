@@ -14,7 +14,7 @@ from .parser import Args
 def show(args: Args) -> int:
     """Show the plan as it is now, or one item of it."""
     with open_desk(args) as desk:
-        plan = _everything(desk) if args.all else desk.working
+        plan = _everything(desk) if args.all else desk.visible()
         if plan.id and (args.json or args.markdown or args.item is not None):
             plan = desk.with_calls(plan)
         if args.item is not None:
@@ -69,7 +69,7 @@ def _everything(desk: Desk) -> Plan:
 def _spent(desk: Desk) -> dict[str, int]:
     """Return what reminders and nudges have cost the session that works from the plan; nothing if no hook ever ran."""
     bound = [] if desk.session else desk.store.sessions(desk.plan.id)
-    state = desk.of(*bound[-1]).pace if bound else desk.pace
+    state = desk.for_session(*bound[-1]).state if bound else desk.state
     if state == SessionState():
         return {}
     from ..desk.guidance import limits_of

@@ -37,7 +37,7 @@ def line(args: Args) -> int:
 def _in_one_line(args: Args, *, unless_off: bool = False) -> tuple[Plan, str]:
     """Return the plan, and its line; in an agent's status line nothing is shown where the user has turned us off."""
     with open_desk(args, find=_shown_plan) as desk:
-        plan = Plan() if unless_off and desk.is_off else desk.working
+        plan = Plan() if unless_off and desk.is_off else desk.visible()
         whose = terminal_plan.whose(desk, plan.id) if plan.items and not is_named(args) else ""
     behind = f" ({whose})" if whose else ""
     room = max(min(output.width(), 60) - len(behind), 20)

@@ -178,6 +178,8 @@ _JSON = "JSON: strings, finite numbers, booleans, null, lists, and objects with 
 def refuse_unsound(before: Plan, after: Plan, changes: Sequence[Change]) -> None:
     """Refuse a plan that could not be read again. Only what changed is checked, so that a save stays cheap."""
     found = [line for change in changes for line in _change_problems(change)]
+    if type(after.last_id) is not int:
+        found.append(f"last_id must be a number, not {_named(after.last_id)}")
     if not found and any(map(_changes_structure, changes)):
         found = _new_faults(before, after, changes)
     if found:
@@ -297,8 +299,6 @@ def _new_faults(before: Plan, after: Plan, changes: Sequence[Change]) -> list[st
     """What is wrong with how the plan is built, beside what was wrong already."""
     from .rules import faults, is_sound
 
-    if not isinstance(after.last_id, int):
-        return [f"last_id must be a number, not {_named(after.last_id)}"]
     added = [int(change.id) for change in changes if change.kind == "added"]
     if is_sound(after) and all(0 < number <= after.last_id for number in added):
         return []

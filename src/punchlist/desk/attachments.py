@@ -23,6 +23,7 @@ from ..policy.wording import CONTEXTS, POST_COMPACT, wrapped
 from ..prompts import say
 from . import Desk
 from .guidance import limits_of, paid, planning, whole_list
+from .updates import forget_lists
 
 TURN = "turn"  # before any request to the model
 _LOST = ("compact", "resume")
@@ -81,7 +82,7 @@ def _complain(desk: Desk, where: str, error: Exception) -> None:
 def reminder(desk: Desk, heard: Tally, limits: Limits | None = None) -> Attachment | None:
     """The reminder that is due now, as this dialect's system gives it, within its bounds if no others are named."""
     limits = limits or limits_of(desk.settings, desk.dialect.name)
-    plan = desk.working
+    plan = desk.visible()
     if not remind.is_due(heard, limits) or remind.silence(plan, limits, asking=_asks(desk, heard)):
         return None
     text, content = _REMINDERS.get(desk.dialect.name, _our_reminder)(desk, plan, heard)
@@ -126,13 +127,13 @@ def _listed(desk: Desk, context: str, heard: Tally) -> Attachment | None:
         return None
     if context == "resume" and desk.dialect.rules.clears:
         _clear_closed(desk)
-    plan = desk.working
+    plan = desk.visible()
     made = _LISTS.get(desk.dialect.name, _our_list)(desk, plan, context)
     if made is not None and context in _AGAIN:
         _forget_turns(desk, plan)
     if context in _LOST:
         shows_all = desk.dialect.name in _LISTS
-        desk.lose_lists([item.id for item in plan.items] if shows_all else wording.listed_ids(plan))
+        forget_lists(desk, [item.id for item in plan.items] if shows_all else wording.listed_ids(plan))
     return made
 
 
@@ -207,7 +208,7 @@ _LISTS: dict[str, Callable[[Desk, Plan, str], Attachment | None]] = {
 
 def _edited(desk: Desk, context: str, heard: Tally) -> Attachment | None:
     """What the user and others changed, once: a list alone tells neither of notes nor of what must not come back."""
-    news = desk.news(ids=desk.dialect.rules.shows_ids)
+    news = desk.take_updates(ids=desk.dialect.rules.shows_ids)
     if not news:
         return None
     text = wrapped(wording.edited(news), desk.dialect.name)
@@ -219,7 +220,7 @@ def _shown_again(desk: Desk, context: str, heard: Tally) -> Attachment | None:
     owed, desk.owes_list = desk.owes_list, False
     if not owed or context != TURN or desk.dialect.name not in _WHOLE:
         return None
-    plan = desk.working
+    plan = desk.visible()
     content = desk.dialect.content(plan) if desk.dialect.content and desk.dialect.name == "claude-code" else None
     return _todo(desk, plan, whole_list(desk.dialect, plan), "changed", content)
 
@@ -234,7 +235,7 @@ def _reminded(desk: Desk, context: str, heard: Tally) -> Attachment | None:
 def _failed(desk: Desk, context: str, heard: Tally) -> Attachment | None:
     """After a call that failed, where the dialect has a word for it: the user does not see how far the work is. The
     conversation tells, or what was kept of the call itself; that is forgotten once it was said."""
-    if not _can_repeat(desk) or not (heard.failed or desk.pace.failed):
+    if not _can_repeat(desk) or not (heard.failed or desk.state.failed):
         return None
     if remind.silence(desk.plan, limits_of(desk.settings)._replace(on_empty=True)):
         return None

@@ -19,6 +19,8 @@ from ..policy.continuation import Stop as Stop
 from ..policy.limits import OF_DIALECT, OURS, Limits, tokens
 from ..prompts import say
 from . import Desk
+from .holding import held_back, release
+from .updates import forget_lists
 
 if TYPE_CHECKING:
     from ..dialects import Dialect
@@ -78,28 +80,28 @@ def started(desk: Desk, source: str) -> list[str]:
     try:
         pace = desk.update_state(step)
         if source in _LOST:
-            desk.lose_lists(wording.listed_ids(plan))
+            forget_lists(desk, wording.listed_ids(plan))
     except StoreError as error:
         if not error.is_readable:
             raise
-        pace = desk.pace  # that nothing can be written down is no reason to keep the plan from the model
+        pace = desk.state  # that nothing can be written down is no reason to keep the plan from the model
     agent = desk.name if desk.is_shared else ""
     text = wording.restored(plan, ids=_knows_ids(desk, pace), going_on=source == "compact", agent=agent)
-    if text and desk.is_new:
-        desk.news()  # all of it is in the list
+    if text and not desk.seat.peek()[2].seen:
+        desk.take_updates()  # all of it is in the list
     return [*([text] if text else []), *_updates(desk, pace)]
 
 
 def was_prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[str]:
     """The user has spoken: a pause ends, what was counted in a row begins anew. `deaf`: nothing can be told now."""
-    if _is_nudge(prompt) and desk.pace.since:  # our own words come back: nobody has spoken
+    if _is_nudge(prompt) and desk.state.since:  # our own words come back: nobody has spoken
         return []
     from ..policy.stop_words import says_go_on, says_limit, says_wait
 
-    desk.release()
+    release(desk)
     plan = end_quiet(desk)
     if plan.paused:
-        plan = desk.change(resume)
+        plan = desk.change(resume).plan
     waiting = WAIT if says_wait(prompt) else LIMITED if says_limit(prompt) else ""
     going = says_go_on(prompt)
     pace = desk.update_state(lambda pace: prompted(pace, plan.revision, waiting=waiting, going=going))
@@ -149,7 +151,7 @@ def whole_list(dialect: Dialect, plan: Plan) -> str:
 def _updates(desk: Desk, pace: SessionState) -> list[str]:
     """What others changed; behind an edit of the user's, the list in the form of the tool that sends it whole, so that
     the next one holds it."""
-    told = desk.news(ids=_knows_ids(desk, pace))
+    told = desk.take_updates(ids=_knows_ids(desk, pace))
     if not desk.owes_list:
         return told
     desk.owes_list = False
@@ -183,7 +185,7 @@ def stopped(desk: Desk, stop: Stop) -> Sent:
     plan = end_quiet(desk)
     if not plan.id:
         return Sent("", "there is no plan")
-    held = desk.held_back
+    held = held_back(desk)
     if held:
         desk.note("stop", reason=held, open=len(plan.open_items))
         return Sent("", held)
@@ -191,7 +193,7 @@ def stopped(desk: Desk, stop: Stop) -> Sent:
         stop = stop._replace(agent=desk.name)
     limits = limits_of(desk.settings)
     at = int(time.time())
-    verdict = [go_on(plan, desk.pace, stop, limits)]
+    verdict = [go_on(plan, desk.state, stop, limits)]
 
     def step(pace: SessionState) -> SessionState:
         known = stop._replace(
@@ -208,7 +210,7 @@ def stopped(desk: Desk, stop: Stop) -> Sent:
         desk.note("stop", reason=reason, open=len(plan.open_items))
         return Sent("", reason)
     desk.note("nudge", item=item.id, number=pace.nudges, idle=pace.idle)
-    return Sent("\n".join([_nudge(desk, plan, item, pace), *desk.news(ids=_knows_ids(desk, pace))]), reason)
+    return Sent("\n".join([_nudge(desk, plan, item, pace), *desk.take_updates(ids=_knows_ids(desk, pace))]), reason)
 
 
 def was_refused(desk: Desk) -> None:
@@ -220,7 +222,7 @@ def was_refused(desk: Desk) -> None:
 def is_continuing(desk: Desk) -> bool:
     """Whether the agent was nudged since the user last spoke, and may pause."""
     plan = desk.plan
-    return bool(plan.id and not plan.paused and plan.open_items and desk.pace.since)
+    return bool(plan.id and not plan.paused and plan.open_items and desk.state.since)
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------

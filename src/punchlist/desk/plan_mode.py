@@ -14,6 +14,7 @@ from ..core.text import cut, inline
 from ..local.files import make_folder, open_file
 from ..local.settings import state_folder
 from . import Desk
+from .commit import Changed
 
 _LARGEST = 1_000_000  # characters of a plan file
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")  # that ids of plans are made of, in all versions
@@ -75,7 +76,7 @@ def write_plan_file(desk: Desk, text: str) -> str:
     return path
 
 
-def switched(desk: Desk, mode: str) -> Plan:
+def switched(desk: Desk, mode: str) -> Changed:
     """The user wants act, plan or quiet. Who goes from plan mode to work approves what was planned."""
     if mode == "act" and desk.plan.mode == "plan":
         return approved(desk, read_plan_file(desk))
@@ -84,7 +85,7 @@ def switched(desk: Desk, mode: str) -> Plan:
     return desk.change(lambda plan: set_mode(plan, mode))
 
 
-def approved(desk: Desk, text: str = "", *, by: str = USER, seed: bool | None = None) -> Plan:
+def approved(desk: Desk, text: str = "", *, by: str = USER, seed: bool | None = None) -> Changed:
     """The user has approved: work may begin. An empty plan takes the headings and checkboxes of the approved text, if
     that is asked for, or else if the settings say so."""
     found = entries(text) if text and (desk.settings.seed_plan if seed is None else seed) else []
@@ -106,7 +107,7 @@ def entered(desk: Desk) -> Plan:
     plan = desk.plan
     if not plan.id or plan.mode != "act":
         return plan
-    return desk.change(lambda plan: set_mode(plan, "quiet"), by=desk.agent, kind=QUIET)
+    return desk.change(lambda plan: set_mode(plan, "quiet"), by=desk.agent, kind=QUIET).plan
 
 
 def left(desk: Desk) -> Plan:
@@ -114,7 +115,7 @@ def left(desk: Desk) -> Plan:
     plan = desk.plan
     if plan.mode != "quiet" or not _was_entered(desk, plan):
         return plan
-    return desk.change(lambda plan: set_mode(plan, "act"), by=desk.agent, kind=QUIET)
+    return desk.change(lambda plan: set_mode(plan, "act"), by=desk.agent, kind=QUIET).plan
 
 
 def _was_entered(desk: Desk, plan: Plan) -> bool:

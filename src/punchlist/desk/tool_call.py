@@ -18,8 +18,8 @@ from ..core.conflicts import (
     taken,
     unheard_edits,
 )
-from ..core.diff import Change, Record, noted, parted, without_calls
-from ..core.errors import Disagreement, Partial, Refused, StaleRevision, StoreError
+from ..core.diff import Calls, Change, Record, noted, parted, without_calls
+from ..core.errors import Disagreement, Partial, Refused, StoreError
 from ..core.last_sent import Kept, from_text, informed, to_text, unheard_of
 from ..core.merge import mended, merge, protect
 from ..core.model import ACTIVE, CLOSED, MAIN, NOTHING, USER, Item, Plan, Reader
@@ -27,8 +27,14 @@ from ..core.ops import grouped, owned
 from ..core.resend import resent
 from ..core.rules import obeyed
 from ..core.schema import Lenience, mend
-from ..core.updates import SHOWN, became_active, turns
+from ..core.updates import SHOWN, became_active, turns, words_given
 from ..dialects import STATUS_WORDS, Call, Dialect, Reply, Tool, Turn, find_tool, offered
+from .commit import Draft, Snapshot, commit
+from .edits import rewound
+from .holding import hold_back
+from .observations import keep_calls
+from .updates import may_tell, pending_updates, update_lines
+from .visible import visible
 
 if TYPE_CHECKING:
     from . import Desk
@@ -53,7 +59,7 @@ def answer(desk: Desk, tool: str, args: object, interactive: bool | None, contin
     except Exception as error:
         if not asks_for_pause(tool, args):
             raise
-        desk.hold_back(f"its pause failed: {error}")
+        hold_back(desk, f"its pause failed: {error}")
         if isinstance(error, StoreError):
             raise
         return faulted(desk, tool, StoreError(str(error)))
@@ -69,7 +75,7 @@ def asks_for_pause(tool: str, args: object) -> bool:
 def _outcome(desk: Desk, *, failed: bool) -> None:
     """Keep whether a call failed, where the dialect has a word for that, and this agent could send it again."""
     if desk.dialect.failed and not desk.is_off and offered(desk.dialect, continuing=True, agent=desk.agent):
-        desk.update_state(lambda pace: pace._replace(failed=failed))
+        desk.update_state(lambda state: state._replace(failed=failed))
 
 
 def _answered(desk: Desk, tool: str, args: object, interactive: bool | None, continuing: bool) -> Reply:
@@ -80,43 +86,7 @@ def _answered(desk: Desk, tool: str, args: object, interactive: bool | None, con
         call, notes = _understood(dialect, _called(desk, found, args, interactive), desk.settings.tolerant)
     except Refused as refusal:
         return decline(desk, tool, str(refusal))
-    reply = _at_first_try(desk, call, notes)
-    if reply is not None:
-        return reply
-    known: tuple[str, Reader] | None = None  # what the author had heard, of which plan, when it made the call
-    has_disagreed = False
-    for now, reader in desk.tries():
-        known = known if known and known[0] == now.id else (now.id, reader)
-        if now.mode == "quiet" and _leaves_quiet(desk):
-            continue
-        try:
-            _refuse_mode(call, now)
-            return _carry_out(desk, call, notes, now, reader, known[1])
-        except Refused as refusal:
-            desk.note("refusal", tool=tool, dialect=dialect.name, message=str(refusal))
-            news = desk.heard(now, reader, ids=dialect.rules.shows_ids)
-            return _with(dialect.refuse(call, now, str(refusal)), news, [])
-        except StaleRevision:
-            continue
-        except Disagreement:
-            if has_disagreed:
-                raise
-            has_disagreed = True  # the plan that the desk remembers may be from before its history was lost
-    raise desk.conflict_error()
-
-
-def _at_first_try(desk: Desk, call: Call, notes: list[str]) -> Reply | None:
-    """Most calls follow another by the same agent, and nobody was there between: it is not looked whether somebody was,
-    the store says so when it saves. What saves nothing is done properly."""
-    if desk.left is None:
-        return None
-    now, reader = desk.left
-    try:
-        _refuse_mode(call, now)
-        return _carry_out(desk, call, notes, now, reader, reader, must_save=True)
-    except (Refused, StaleRevision, Disagreement):
-        desk.left = None
-        return None
+    return _carry_out(desk, call, notes)
 
 
 def decline(desk: Desk, tool: str, message: str) -> Reply:
@@ -165,16 +135,6 @@ def _refuse_mode(call: Call, plan: Plan) -> None:
     raise Refused(when[plan.mode])
 
 
-def _leaves_quiet(desk: Desk) -> bool:
-    """Whether this call has just ended a quiet context that a hook entered for the agent: the agent calls the tool all
-    the same, so the commit is over or was refused. In a loop of our own only the agent's own tool ends it."""
-    if not desk.host:
-        return False
-    from .guidance import end_quiet
-
-    return end_quiet(desk).mode != "quiet"
-
-
 def _called(desk: Desk, tool: Tool, args: Any, interactive: bool | None) -> Call:
     own = desk.settings
     quiet = own.interactive if interactive is None else interactive
@@ -215,61 +175,118 @@ def _understood(dialect: Dialect, call: Call, tolerant: bool) -> tuple[Call, lis
     raise Refused(wrong)
 
 
-def _carry_out(
-    desk: Desk, call: Call, notes: list[str], now: Plan, reader: Reader, known: Reader, *, must_save: bool = False
-) -> Reply:
+class _Done(NamedTuple):
+    """What became of a call, beside the plan."""
+
+    call: Call  # as it was carried out
+    current: Plan  # the plan as the dialect sees it
+    worked: Worked
+    refusal: str = ""
+    updates: Sequence[str] = ()  # what the reader is told with the answer
+    records: Sequence[Record] = ()  # what that is about
+    said: Sequence[str] = ()  # what of the call was not applied, and why
+    calls: Calls = NOTHING  # tool calls that came with it, by item
+    is_quiet: bool = False  # nothing was done yet: the plan is in a quiet context
+
+
+def _carry_out(desk: Desk, call: Call, notes: list[str], *, ends_quiet: bool = True) -> Reply:
+    """Carry out a call that was understood. `ends_quiet`: a quiet context that a hook entered for the agent is over,
+    since it calls the tool all the same. In a loop of our own only the agent's own tool ends one."""
+    ends_quiet = ends_quiet and bool(desk.host)
     dialect = desk.dialect
-    name = desk.name
-    call = _named(desk, call, name, now)
-    unheard = desk.unheard(now, reader)
-    unknown = unheard if known == reader else desk.unheard(now, known)
-    seen = desk.rewound(now, unknown) if unknown and dialect.rules.speaks_of == "seen" else now
-    if dialect.rules.clears:
-        seen, current = desk.uncleared(seen, keeps_phases=True), desk.uncleared(now, keeps_phases=True)
-    else:
-        current = now
-    listed = _relisted(desk, call, now, unknown)
-    said: tuple[str, ...] = ()
-    if listed is None:
-        call, said = _spared(desk, call, seen, now, unknown)
-    worked = listed or _worked(desk, call, seen, current)
-    plan = _with_attempts(desk, now, worked.plan)
-    if name != desk.agent:
-        plan = owned(now, plan, name)
-    plan, calls = without_calls(plan)
-    after, changes = noted(now, plan, name, call.at)
-    if worked.cleared:
-        changes = parted(changes, worked.cleared, name, call.at)
-    is_new = not reader.seen
-    news = desk.told(now, unheard, ids=dialect.rules.shows_ids, is_new=is_new) if unheard else []
-    is_told_elsewhere = bool(news) and not desk.may_tell(now, reader)
-    if is_told_elsewhere:
-        news, unheard = [], []
-    if changes:
-        record = Record(now.revision + 1, call.at, name, desk.reader_key, dialect.name, "edit", changes)
-        heard = None if is_told_elsewhere else reader
-        after = desk.save(now, after, record, heard, worked.lists, told=bool(news))
-    elif must_save:
-        raise StaleRevision("nothing changed")
-    else:
-        after = current
-        if not is_told_elsewhere:
-            desk.remember(now, reader, told=bool(news))
-        if worked.lists:
-            desk.store.keep_lists(now.id, desk.reader_key, worked.lists)
-        desk.note("call", tool=call.tool.name, dialect=dialect.name, revision=now.revision)
-    desk.keep_calls(after.id, calls)
+    try:
+        changed, done = commit(desk, lambda snapshot: _draft(desk, call, snapshot, ends_quiet), from_memory=True)
+    except Refused as refusal:  # the dialect made a plan that could not be read again
+        desk.note("refusal", tool=call.tool.name, dialect=dialect.name, message=str(refusal))
+        return _with(
+            dialect.refuse(call, desk.load(), str(refusal)), desk.take_updates(ids=dialect.rules.shows_ids), []
+        )
+    if done.is_quiet:
+        from .guidance import end_quiet
+
+        end_quiet(desk)
+        return _carry_out(desk, call, notes, ends_quiet=False)
+    desk.owes_list = desk.owes_list or any(record.by == USER for record in done.records)
+    if done.refusal:
+        desk.note("refusal", tool=call.tool.name, dialect=dialect.name, message=done.refusal)
+        return _with(dialect.refuse(call, changed.plan, done.refusal), done.updates, [])
+    after = changed.plan
+    if not changed.changes:
+        after = done.current
+        desk.note("call", tool=call.tool.name, dialect=dialect.name, revision=after.revision)
+    if done.calls:
+        keep_calls(desk.store, changed.plan.id, done.calls)
     if dialect.shows_calls:
         after = desk.with_calls(after)
-    reply = dialect.reply(Turn(call, now, after, changes, worked.errors, news, _in_user_words(desk, after, changes)))
-    desk.owes_list = desk.owes_list or any(record.by == USER for record in unheard)
-    return _with(reply, [*news, *said, *worked.kept], notes)
+    in_words = _in_user_words(desk, after, changed.changes)
+    turn = Turn(done.call, changed.before, after, changed.changes, done.worked.errors, done.updates, in_words)
+    return _with(dialect.reply(turn), [*done.updates, *done.said, *done.worked.kept], notes)
 
 
-def _named(desk: Desk, call: Call, name: str, now: Plan) -> Call:
+def _draft(desk: Desk, call: Call, snapshot: Snapshot, ends_quiet: bool) -> tuple[Draft, _Done]:
+    """Work out what a call makes of the plan, and what its author is told with the answer."""
+    now, reader = snapshot.plan, snapshot.reader
+    if ends_quiet and now.mode == "quiet":
+        return Draft(now), _Done(call, now, Worked(now), is_quiet=True)
+    pending = unknown = pending_updates(desk, now, reader)
+    if snapshot.known != reader:
+        unknown = pending_updates(desk, now, snapshot.known)
+    try:
+        _refuse_mode(call, now)
+        done = _applied(desk, call, now, unknown)
+    except Refused as refusal:
+        done = _Done(call, now, Worked(now), str(refusal))
+    updates = update_lines(desk, now, pending, ids=desk.dialect.rules.shows_ids, is_new=not reader.seen)
+    told: Reader | None = reader
+    if updates and not may_tell(desk, now, reader):  # another process tells them
+        updates, pending, told = [], [], None
+    done = done._replace(updates=updates, records=pending)
+    if done.refusal:
+        return Draft(now, reader=told, told=bool(updates)), done
+    after, changes, calls = _noted(desk, done, now)
+    done = done._replace(calls=calls)
+    record = None
+    if changes:
+        name = done.call.agent
+        record = Record(now.revision + 1, call.at, name, desk.reader_key, desk.dialect.name, "edit", changes)
+    return Draft(after, record, told, done.worked.lists, bool(updates)), done
+
+
+def _applied(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> _Done:
+    """Carry a call out on the plan as it is now. `unknown`: what its author did not know of when it made the call."""
+    rules = desk.dialect.rules
+    call = _named(desk, call, now)
+    seen = rewound(now, unknown) if unknown and rules.speaks_of == "seen" else now
+    current = now
+    if rules.clears:
+        seen, current = visible(desk, seen, keeps_phases=True), visible(desk, now, keeps_phases=True)
+    listed = _relisted(desk, call, now, unknown)
+    if listed is not None:
+        return _Done(call, current, listed)
+    call, said = _spared(desk, call, seen, now, unknown)
+    return _Done(call, current, _worked(desk, call, seen, current), said=said)
+
+
+def _noted(desk: Desk, done: _Done, now: Plan) -> tuple[Plan, tuple[Change, ...], Calls]:
+    """The plan to save, what changed in it, and the tool calls that came with it."""
+    call, worked = done.call, done.worked
+    plan = _with_attempts(desk, now, worked.plan)
+    if call.agent != desk.agent:
+        plan = owned(now, plan, call.agent)
+    plan, calls = without_calls(plan)
+    after, changes = noted(now, plan, call.agent, call.at)
+    if worked.cleared:
+        changes = parted(changes, worked.cleared, call.agent, call.at)
+    return after, changes, calls
+
+
+def _named(desk: Desk, call: Call, now: Plan) -> Call:
     """The call under the name that its agent has on the plan, with the other sessions that own items there."""
+    name = desk.name
     if name != desk.agent:
         return call._replace(agent=name, owner=name)
+    if not desk.is_shared:
+        return call
     owners = frozenset([item.owner for item in now.items]) - {"", name}
     if not owners:
         return call
@@ -280,7 +297,7 @@ def _sessions_among(desk: Desk, now: Plan, owners: frozenset[str]) -> frozenset[
     """Return those of the owners of items that are other sessions on the plan."""
     from .sharing import seated
 
-    found = seated(desk, now.id, frozenset([owner or MAIN for owner in owners]))
+    found = seated(desk.seat, now.id, frozenset([owner or MAIN for owner in owners]))
     return frozenset([owner for owner in owners if (owner or MAIN) in found])
 
 
@@ -291,8 +308,19 @@ def _in_user_words(desk: Desk, plan: Plan, changes: Sequence[Change]) -> frozens
     begun = [change for change in changes if became_active(change) and len(change.after.text) > SHOWN]
     if not begun:
         return frozenset()
-    given = desk.words_of_user(plan)
+    given = _words_of_user(desk, plan)
     return frozenset(change.id for change in begun if given.get(change.id) == change.after.text)
+
+
+def _words_of_user(desk: Desk, plan: Plan) -> dict[str, str]:
+    """The words that the user gave to items of a plan, by their ids. Only what came since the last time is read."""
+    known, revision, words = desk._given
+    if known != plan.id or revision > plan.revision:
+        revision, words = 0, {}
+    if revision < plan.revision:
+        words = words | words_given(desk.store.history(plan.id, revision, by=USER))
+        desk._given = (plan.id, plan.revision, words)
+    return words
 
 
 def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Record]) -> tuple[Call, tuple[str, ...]]:
@@ -350,7 +378,7 @@ def ended_among(desk: Desk, now: Plan, owners: frozenset[str]) -> frozenset[str]
         return owners
     from .sharing import is_at_work
 
-    return frozenset(owner for owner in owners if not is_at_work(desk, now.id, owner or MAIN))
+    return frozenset(owner for owner in owners if not is_at_work(desk.seat, now.id, owner or MAIN))
 
 
 def _relisted(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> Worked | None:
@@ -379,7 +407,7 @@ def _relisted(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> W
     lists: Mapping[str, str] = NOTHING
     if new != before:
         text = to_text(new)
-        lists, desk.sent = {call.tool.name: text}, (text, new)
+        lists, desk._sent = {call.tool.name: text}, (text, new)
     said = _worked_on(desk, call, now, before, found.kept)
     return Worked(plan, (), (*found.said, *said), cleared, lists)
 
@@ -403,7 +431,7 @@ def _kept_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> 
     if not now.id:
         return Kept(), Kept()
     text = desk.store.lists(now.id, desk.reader_key).get(call.tool.name, "")
-    kept = desk.sent[1] if desk.sent and desk.sent[0] == text else from_text(text)
+    kept = desk._sent[1] if desk._sent and desk._sent[0] == text else from_text(text)
     if kept.at >= now.revision:
         return kept, kept
     records = unknown if unknown and unknown[0].revision <= kept.at + 1 else desk.store.history(now.id, kept.at)
@@ -440,12 +468,12 @@ def _with_attempts(desk: Desk, now: Plan, plan: Plan) -> Plan:
     """A pause keeps how often the agent was nudged before it, and when."""
     if plan.paused is None or plan.paused == now.paused:
         return plan
-    pace, paused = desk.pace, plan.paused
-    attempts, last = max(pace.nudges, paused.attempts), pace.nudged_at or paused.last_prompt_at
+    state, paused = desk.state, plan.paused
+    attempts, last = max(state.nudges, paused.attempts), state.nudged_at or paused.last_prompt_at
     return plan._replace(paused=paused._replace(attempts=attempts, last_prompt_at=last))
 
 
-def _with(reply: Reply, news: Sequence[str], notes: Sequence[str]) -> Reply:
-    if not news and not notes:
+def _with(reply: Reply, updates: Sequence[str], notes: Sequence[str]) -> Reply:
+    if not updates and not notes:
         return reply
-    return reply._replace(text="\n".join([reply.text.rstrip("\n"), *news, *notes]), news=tuple(news))
+    return reply._replace(text="\n".join([reply.text.rstrip("\n"), *updates, *notes]), updates=tuple(updates))

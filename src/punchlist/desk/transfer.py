@@ -11,9 +11,11 @@ from ..core.model import MAIN, Plan, Reader
 from ..core.replace import replaced
 from ..core.text import cut, inline, plainly
 from ..dialects.formats import load
+from .seat import reader_key
 
 if TYPE_CHECKING:
     from . import Desk
+    from .commit import Changed
 
 
 def imported(desk: Desk, data: object, format: str) -> Callable[[Plan], Plan]:
@@ -26,11 +28,20 @@ def imported(desk: Desk, data: object, format: str) -> Callable[[Plan], Plan]:
     return lambda now: replaced(now, new, _own_ids(desk, now, new) if format == "json" else set())
 
 
-def carried(desk: Desk, source: str, target: str) -> tuple[Desk, Plan]:
+def carry(desk: Desk, source: str, target: str) -> Changed:
+    """Give a session a copy of the plan of another session's main agent."""
+    copy, old = _carried(desk, source, target)
+    copy.seat.parent = old.id
+    changed = copy.change(lambda now: replaced(now, old, set()), kind="import")
+    _copy_lists(desk.for_session(source), old, copy, changed.plan)
+    return changed
+
+
+def _carried(desk: Desk, source: str, target: str) -> tuple[Desk, Plan]:
     """The desk that gets a copy, and the plan it is a copy of."""
     if not source or not target or source == target:
         raise Refused("carry needs two sessions.")
-    old, copy = desk.of(source).load(calls=True), desk.of(target)
+    old, copy = desk.for_session(source).load(calls=True), desk.for_session(target)
     if not old.items:
         raise Refused(f"session {cut(inline(source), 40)!r} has nothing to carry.")
     if copy.plan.id == old.id:
@@ -38,7 +49,7 @@ def carried(desk: Desk, source: str, target: str) -> tuple[Desk, Plan]:
     return copy, old
 
 
-def copy_lists(source: Desk, old: Plan, copy: Desk, new: Plan) -> None:
+def _copy_lists(source: Desk, old: Plan, copy: Desk, new: Plan) -> None:
     """Let a copy of a conversation go on from the lists that were sent in it, if its plan has the same ids."""
     lists = source.store.lists(old.id, source.reader_key)
     if not lists or [(item.id, item.text) for item in old.items] != [(item.id, item.text) for item in new.items]:
@@ -62,14 +73,14 @@ def hand_over(desk: Desk, session: str) -> None:
     if session in bound:
         return
     before = desk.session or (bound[-1] if bound else "")
-    old, new = desk.of(before).reader_key, desk.of(session).reader_key
+    old, new = reader_key(before, MAIN), reader_key(session, MAIN)
     _, known = store.peek(plan.id, old)
     store.remember(plan.id, new, known if known.seen else Reader(plan.revision))
     store.keep_lists(plan.id, new, store.lists(plan.id, old))
     if before:
         from .sharing import hand_on
 
-        hand_on(desk, plan.id, old, new)
+        hand_on(store, plan.id, old, new)
 
 
 def _own_ids(desk: Desk, now: Plan, new: Plan) -> set[str]:

@@ -117,7 +117,7 @@ class Reply(NamedTuple):
     display: str = ""  # what the user's transcript shows
     is_error: bool = False
     details: Mapping[str, Any] = NOTHING
-    news: tuple[str, ...] = ()  # what others did, and requests that were not granted; the text ends with it
+    updates: tuple[str, ...] = ()  # what others did, and requests that were not granted; the text ends with it
 
 
 class Turn(NamedTuple):
@@ -128,7 +128,7 @@ class Turn(NamedTuple):
     plan: Plan
     changes: Sequence[Change] = ()
     errors: Sequence[str] = ()
-    news: Sequence[str] = ()
+    updates: Sequence[str] = ()
     in_user_words: frozenset[str] = frozenset()  # items that became active with it, in long words of the user
 
 

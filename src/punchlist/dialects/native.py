@@ -317,7 +317,7 @@ def _reply(turn: Turn) -> Reply:
     details = {
         "changes": [_told(change) for change in turn.changes],
         "counts": found,
-        "updates": list(turn.news),
+        "updates": list(turn.updates),
     }
     return Reply(text, text, details=details)
 

@@ -9,6 +9,7 @@ from ..core._typing import Any
 from ..core.model import MAIN, SessionState
 from ..core.text import counted
 from ..desk import Desk, desk_for, guidance
+from ..desk.updates import forget_lists
 from ..local.settings import ATTACHED, for_host, load, place
 from ..policy.effects import changes_something
 from . import HOSTS
@@ -146,7 +147,7 @@ def _guide(desk: Desk, event: HookEvent, host: Host, before: str) -> list[str]:
             _copy_plan(desk, event, host, before)
         source = _give_plan(desk, event, host)
         if event.agent == MAIN and source != "compact":
-            desk.take_name()
+            desk.seat.take_name()
         if host.deaf:
             return []
         if desk.settings.origins.get("dialect") == ATTACHED:
@@ -161,7 +162,7 @@ def _guide(desk: Desk, event: HookEvent, host: Host, before: str) -> list[str]:
         _approve(desk, event.approved)
     has_forgotten = _has_forgotten(desk, event, host)
     if has_forgotten:
-        desk.lose_lists(())  # what the model does not know any more, its list does not leave out
+        forget_lists(desk, ())  # what the model does not know any more, its list does not leave out
     news = _mirror(desk, event, host)
     again = guidance.started(desk, host.forgets) if has_forgotten else []
     tool = event.tool if event.tool in host.mirrors else own_tool(event.tool)
@@ -210,7 +211,7 @@ def _again(desk: Desk, event: HookEvent, host: Host) -> list[str]:
 def _has_forgotten(desk: Desk, event: HookEvent, host: Host) -> bool:
     if host.lost is None or not event.log or event.agent != MAIN or not desk.plan.id:
         return False
-    before = desk.pace.log
+    before = desk.state.log
     forgotten, seen = host.lost(event, before)
     if seen == before:
         return forgotten
@@ -238,16 +239,18 @@ def _give_plan(desk: Desk, event: HookEvent, host: Host) -> str:
 
 def _take_over(desk: Desk, old: str) -> None:
     """After a `/clear` the session has a new name; the plan stays."""
-    before = desk.of(old)
+    before = desk.for_session(old)
     if not desk.plan.id and before.plan.id:
-        before.hand_over(desk.session)
+        from ..desk.transfer import hand_over
+
+        hand_over(before, desk.session)
         _keep_names(desk, before)
 
 
 def _say_cleared(desk: Desk) -> str:
     """What the user should know after a `/clear`, once: the plan came along, and how to leave it behind."""
     items = desk.plan.open_items
-    if not items or desk.pace.cleared:
+    if not items or desk.state.cleared:
         return ""
     desk.update_state(lambda pace: pace._replace(cleared=True))
     return (
@@ -260,7 +263,7 @@ def _copy_plan(desk: Desk, event: HookEvent, host: Host, before: str) -> None:
     """A session that goes on from a copy of a conversation has a copy of its plan."""
     if before in ("", event.session):
         before = host.forked_from(event) if host.forked_from else ""
-    old = desk.of(before)
+    old = desk.for_session(before)
     if old.session and old.plan.items:
         desk.carry(old.session, desk.session)
         _keep_names(desk, old)
@@ -268,14 +271,14 @@ def _copy_plan(desk: Desk, event: HookEvent, host: Host, before: str) -> None:
 
 def _keep_names(desk: Desk, before: Desk) -> None:
     """Where a conversation goes on, the model knows items by the names that it knew them by."""
-    old = before.pace
+    old = before.state
     desk.update_state(lambda pace: pace._replace(tool=old.tool, cleared=old.cleared))
 
 
 def _approve(desk: Desk, plan: str) -> None:
     from ..desk.plan_mode import approved, write_plan_file
 
-    if approved(desk, plan).id:
+    if approved(desk, plan).plan.id:
         write_plan_file(desk, plan)
 
 

@@ -16,7 +16,7 @@ def mirror(desk: Desk, event: HookEvent, host: Host) -> list[str]:
     copy = Desk(desk.store, dialect=dialect, host=desk.host, **own)
     if tool not in [one.name for one in copy.dialect.tools]:
         return []
-    return list(copy.call(tool, args).news)
+    return list(copy.call(tool, args).updates)
 
 
 def _for_all(dialect: Dialect) -> Dialect:

@@ -102,5 +102,7 @@ class Desks:
         nameless = self._open.get((self._callers.nameless, MAIN))
         if nameless is None or not nameless.plan.id or desk.plan.id:
             return
-        nameless.hand_over(desk.session)
+        from ..desk.transfer import hand_over
+
+        hand_over(nameless, desk.session)
         del self._open[self._callers.nameless, MAIN]

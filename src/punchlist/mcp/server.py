@@ -9,7 +9,8 @@ from ..core._typing import Any
 from ..core.errors import Refused, StoreError
 from ..core.model import NOTHING
 from ..core.text import cut, inline
-from ..desk import Desk, hold_back
+from ..desk import Desk
+from ..desk.tool_call import decline, faulted
 from ..dialects import Dialect, Reply, Tool, load, offered
 from ..dialects.wire import WRITERS, with_output
 from ..local.on_off import is_off
@@ -259,24 +260,23 @@ class Server:
         try:
             tools = self._decided()
             if tools is not None and _is_withdrawn(name, self._dialect.tools, tools):
-                return desk.decline(name, f"{name} is switched off at present.")
+                return decline(desk, name, f"{name} is switched off at present.")
             # Where the store does not say whether the agent goes on, a pause is not refused: it fails, and stops it.
             goes_on = tools is None or any(tool.only_continuing for tool in tools)
             return _with_list(desk, desk.call(name, {} if args is None else args, continuing=goes_on))
         except Refused as refusal:
-            return desk.decline(name, str(refusal))
+            return decline(desk, name, str(refusal))
         except StoreError as error:
-            from ..desk.tool_call import faulted
-
             return faulted(desk, name, error)
 
     def _hold_back(self, request: Request, name: str, args: Any, error: Exception) -> None:
         """Let an agent stop that asked for a pause, though there is no store to keep it in."""
+        from ..desk.holding import hold_back_session
         from ..desk.tool_call import asks_for_pause
 
         if asks_for_pause(name, args):
             who = self._callers.who(request.meta, self._client_of(request))
-            hold_back(who.session, who.agent, f"its pause failed: {error}")
+            hold_back_session(who.session, who.agent, f"its pause failed: {error}")
 
     def _client_of(self, request: Request) -> str:
         """The name of the client that makes a request."""
@@ -338,7 +338,7 @@ def _with_list(desk: Desk, reply: Reply) -> Reply:
     from ..desk.guidance import whole_list
 
     desk.owes_list = False
-    plan = desk.working
+    plan = desk.visible()
     content = desk.dialect.content(plan) if desk.dialect.content else ""
     listed = whole_list(desk.dialect, plan)
     if not listed or (isinstance(content, str) and content in reply.text):

@@ -10,6 +10,7 @@ from ..core._typing import NamedTuple
 from ..core.errors import Refused, StoreError
 from ..core.model import ACTIVE, MAIN, USER, Item, Plan
 from ..desk import Desk
+from ..desk.visible import clears
 from ..local.event_log import latest
 from ..stores import masked
 from .view import Worker
@@ -72,7 +73,7 @@ class Follower:
                 time.sleep(_AGAIN)
             except Refused as error:  # the plan is gone; there may be another
                 self._note(self.seen._replace(trouble=str(error)))
-                self.desk.refind()
+                self.desk.seat.forget()
                 time.sleep(_AGAIN)
 
     def _look(self) -> None:
@@ -101,7 +102,7 @@ class Follower:
         """The plan as it is. One that is finished, or still for long, makes way for another of the same place."""
         plan = self.seen.plan
         if not plan.open_items or time.monotonic() - self._changed > _STILL:
-            self.desk.refind()
+            self.desk.seat.forget()
         return self.desk.plan
 
     def _see(self, plan: Plan) -> None:
@@ -109,7 +110,7 @@ class Follower:
         active, before = plan.active, old.plan.active
         is_same = active and before and (active.id, plan.id) == (before.id, old.plan.id) and old.began
         began = old.began if is_same else begun(self.desk, plan)
-        seen = Seen(plan, began, clears=self.desk.clears(plan), heard=heard(self.desk, plan))
+        seen = Seen(plan, began, clears=clears(self.desk, plan), heard=heard(self.desk, plan))
         self._note(self._around(seen) if plan.id else seen)
 
     def _around(self, seen: Seen) -> Seen:
@@ -123,8 +124,8 @@ class Follower:
         if not bound:
             return seen._replace(stopped=has_stopped, off=self.desk.is_off)
         session, agent = bound[-1]
-        worker = self.desk.of(session, agent)
-        failed, off = worker.pace.failed, worker.is_off
+        worker = self.desk.for_session(session, agent)
+        failed, off = worker.state.failed, worker.is_off
         return seen._replace(stopped=has_stopped, failed=failed, off=off, workers=self._workers(session, plan.id))
 
     def _workers(self, session: str, main: str) -> tuple[Worker, ...]:

@@ -67,7 +67,7 @@ def _enter(site: Context, args: Mapping[str, Any]) -> Answer:
         return Answer(f"the user did not confirm plan mode{_words(answer)}; go on as before.", True)
     if site.desk.plan.id:
         plan_file(site.desk.plan)  # refused before anything is changed
-    plan = site.desk.change(lambda plan: set_mode(plan, "plan"), by=site.agent)
+    plan = site.desk.change(lambda plan: set_mode(plan, "plan"), by=site.agent).plan
     site.desk.update_state(lambda pace: pace._replace(planning=1))  # the answer tells it
     site.tell(Planned(site.agent, plan))
     file = plan_file(plan)
@@ -83,7 +83,7 @@ def _exit(site: Context, args: Mapping[str, Any]) -> Answer:
     answer = site.ask(Question("approve", "go on with this plan?", ("yes", "no"), cut(block(text), _LONG)))
     if answer != "yes":
         return Answer(f"the user did not approve the plan{_words(answer)}; plan mode stays on.", True)
-    site.tell(Planned(site.agent, approved(site.desk, text)))
+    site.tell(Planned(site.agent, approved(site.desk, text).plan))
     return Answer(f"the user approved the plan. It is kept in {site.plan_file}. Plan mode is off: begin.")
 
 

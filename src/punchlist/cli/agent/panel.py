@@ -11,6 +11,7 @@ from typing import TypeVar
 from ...agent.events import Question, Stop
 from ...core.model import Plan
 from ...desk import Desk
+from ...desk.visible import visible
 from ...tui import open_panel
 from ...tui.keys import edited
 from ...tui.panel import Panel
@@ -83,7 +84,7 @@ class Attendance:
 
     def draw(self) -> None:
         stage = self._stage
-        plan = self._desk.uncleared(stage.plan) if self._desk else stage.plan
+        plan = visible(self._desk, stage.plan) if self._desk else stage.plan
         self._panel.draw(
             View(
                 plan,

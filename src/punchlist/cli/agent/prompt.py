@@ -41,7 +41,7 @@ class Looker:
 
     def _look(self) -> None:
         try:
-            plan = self._desk.working
+            plan = self._desk.visible()
         except PunchlistError:  # the store does not answer: what was seen last stays
             return
         if plan != self.plan:

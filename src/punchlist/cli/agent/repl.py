@@ -14,6 +14,7 @@ from ...core.errors import PunchlistError, StoreError
 from ...core.model import MAIN
 from ...core.render import Span
 from ...desk import Desk
+from ...desk.holding import held_back, release
 from .. import output
 from . import prompt, slash
 from .output import recalled
@@ -104,7 +105,7 @@ def _asked(session: Session, panel: Panel, draft: str, is_resumed: Callable[[], 
     """A line from the prompt below the panel, or the word to go on as soon as a pause is over."""
     desk = session.site.desk
     until = is_resumed or (lambda: False)
-    line = prompt.asked(panel, desk.of(desk.session), session.stage, draft, until)
+    line = prompt.asked(panel, desk.for_session(desk.session), session.stage, draft, until)
     words = _GO_ON if line is None else line
     output.show([(Span(f"> {output.glyphs(desk.settings).said(words)}"),)])
     return words
@@ -118,12 +119,12 @@ def _unqueued(session: Session) -> str:
 
 def _is_paused(desk: Desk) -> bool:
     """Whether the agent waits for the end of a pause, also of one that could not be kept."""
-    return bool(desk.held_back or desk.plan.paused)
+    return bool(held_back(desk) or desk.plan.paused)
 
 
 def _until_resumed(session: Session) -> Callable[[], bool] | None:
     """Whether the pause that the agent waits in has ended, wherever that was said; None if it does not wait in one."""
-    desk = session.site.desk.of(session.site.desk.session)
+    desk = session.site.desk.for_session(session.site.desk.session)
     with suppress(StoreError):
         if _is_paused(desk):
             return partial(_is_resumed, desk)
@@ -173,7 +174,7 @@ def _take(session: Session, line: str) -> Rested | None:
     was_paused = _is_paused(desk)
     try:
         if line.split()[0] == "/resume":
-            desk.release()
+            release(desk)
         _obey(session, desk, line)
     except PunchlistError as error:
         output.complain(str(error))
@@ -197,7 +198,7 @@ def _obeyed(session: Session, line: str) -> bool:
         return False
     desk = session.site.desk
     try:
-        _obey(session, desk.of(desk.session), line)  # the agent's own desk belongs to its thread
+        _obey(session, desk.for_session(desk.session), line)  # the agent's own desk belongs to its thread
     except PunchlistError as error:
         session.stage.note(str(error), "bad")
     return True

@@ -169,7 +169,10 @@ def _session_meant(args: Args) -> str:
 
 def _bound(desk: Desk, plan: str) -> None:
     """Let the session work from a plan that is there."""
-    Desk(desk.store, plan=plan, settings=desk.settings, dialect=desk.dialect, place=place()).hand_over(desk.session)
+    named = Desk(desk.store, plan=plan, settings=desk.settings, dialect=desk.dialect, place=place())
+    from ...desk.transfer import hand_over
+
+    hand_over(named, desk.session)
 
 
 # --- one prompt ------------------------------------------------------------------------------------------------------
@@ -207,7 +210,7 @@ def worked(session: Session, prompt: str, obey: Callable[[str], bool] | None = N
         from .panel import Attendance
 
         desk, stop = session.site.desk, session.site.stop
-        own = desk.of(desk.session)
+        own = desk.for_session(desk.session)
         front = Attendance(panel, session.stage, stop, asker(output.show, stop), obey, own, keep=not session.talks)
         is_set = session.site.desk.settings.origins.get("interactive", "default") != "default"
         site = session.site._replace(
@@ -225,7 +228,7 @@ def panel_of(session: Session) -> Panel | None:
     from .panel import panel_for
 
     desk = session.site.desk
-    return panel_for(desk.of(desk.session), session.stage)
+    return panel_for(desk.for_session(desk.session), session.stage)
 
 
 @contextmanager

@@ -109,8 +109,7 @@ def _todo(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
 
 
 def _plan(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
-    before = desk.plan
-    after = plan_mode.switched(desk, "act" if before.mode == "plan" else "plan")
+    after, before, _ = plan_mode.switched(desk, "act" if desk.plan.mode == "plan" else "plan")
     said = difference(before, after)
     if after.mode == "plan":
         said.append(f"the plan goes to {plan_mode.prepared(after)}; /plan again approves it.")
@@ -126,9 +125,8 @@ def _resume(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
 
 
 def _undo(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
-    before = desk.plan
-    after = desk.undo()
-    return _said(*difference(before, after))
+    changed = desk.undo()
+    return _said(*difference(changed.before, changed.plan))
 
 
 def _help(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
@@ -195,7 +193,7 @@ def _markdown(desk: Desk) -> str:
 
 def _import(desk: Desk, words: str) -> list[Line]:
     path = os.path.expanduser(words or _FILE)
-    plan = desk.import_plan(read(path, "markdown"), "markdown")
+    plan = desk.import_plan(read(path, "markdown"), "markdown").plan
     return _said(f"the plan now holds {counted(len(plan.items), 'item')}.")
 
 
@@ -259,9 +257,8 @@ def _meant(plan: Plan, words: str, *, closed: bool = False) -> list[str]:
 
 
 def _changed(desk: Desk, edit: Callable[[Plan], Plan]) -> list[Line]:
-    before = desk.plan
-    after = desk.change(edit)
-    return _said(*difference(before, after))
+    changed = desk.change(edit)
+    return _said(*difference(changed.before, changed.plan))
 
 
 def _said(*lines: str) -> list[Line]:

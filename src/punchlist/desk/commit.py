@@ -1,0 +1,219 @@
+"""The one door to a plan: take a snapshot, work on it, save; again if somebody else saved meanwhile."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+from ..core._typing import TYPE_CHECKING, NamedTuple, TypeVar
+from ..core.codec import refuse_unsound
+from ..core.diff import Change, Record
+from ..core.errors import Disagreement, StaleRevision, StoreError
+from ..core.model import NOTHING, Pause, Plan, Reader, SessionState
+from ..local import settings
+from ..stores import Commit, Store
+from . import delivery
+
+if TYPE_CHECKING:
+    from . import Desk
+
+_TRIES = 500  # conflicts in a row before we give up
+_FAIR = 4  # conflicts after which we ask the store for the next turn
+_LIVE = "7d"  # for how long an agent may have said nothing and still be at work
+_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
+_T = TypeVar("_T")
+
+
+class Changed(NamedTuple):
+    """What a change did."""
+
+    plan: Plan  # as it is now
+    before: Plan  # as it was when the change was made
+    changes: tuple[Change, ...] = ()
+
+
+class Snapshot(NamedTuple):
+    """A plan, and what the desk's reader has been told about it."""
+
+    plan: Plan
+    reader: Reader
+    known: Reader  # what the reader had been told when its call came in
+    is_current: bool = True  # False: as this desk left it, without asking the store
+
+
+class Draft(NamedTuple):
+    """What is to be saved."""
+
+    plan: Plan
+    record: Record | None = None  # None: the plan stays as it is
+    reader: Reader | None = None  # what the reader had been told until now; None: it is not told more
+    lists: Mapping[str, str] = NOTHING  # what the reader sent last, by tool
+    told: bool = False  # whether the answer, which is not written yet, tells the reader of updates
+
+
+def commit(
+    desk: Desk, work: Callable[[Snapshot], tuple[Draft, _T]], *, from_memory: bool = False
+) -> tuple[Changed, _T]:
+    """Work on the plan as it is now, and save the draft. Return what changed, and what the work found out.
+
+    `from_memory`: assume at first that nobody else wrote since this desk did. The store refuses the save if somebody
+    did; if there is nothing to save, the store is asked.
+    """
+    has_disagreed = False
+    for snapshot in _snapshots(desk, from_memory=from_memory):
+        try:
+            draft, found = work(snapshot)
+            if draft.record is None and not snapshot.is_current and not _is_current(desk, snapshot):
+                continue
+            plan = _settle(desk, snapshot.plan, draft)
+        except StaleRevision:
+            continue
+        except Disagreement:  # the plan that the desk remembers may be older than a history that was lost
+            if has_disagreed:
+                raise
+            has_disagreed = snapshot.is_current
+            continue
+        return Changed(plan, snapshot.plan, draft.record.changes if draft.record else ()), found
+    raise conflict_error()
+
+
+def update_state(
+    store: Store, key: str, step: Callable[[SessionState], tuple[SessionState, _T]]
+) -> tuple[SessionState, _T]:
+    """Take a step in the state of a session, and save it. Return the new state, and what the step found out."""
+    for _ in range(_TRIES):
+        state = store.load_state(key)
+        after, found = step(state)
+        if after == state:
+            return state, found
+        try:
+            store.save_state(key, state, after)
+            return after, found
+        except StaleRevision:
+            continue
+    raise conflict_error()
+
+
+def conflict_error() -> StoreError:
+    """What to raise when every attempt met a conflict."""
+    return StoreError(f"the plan was changed by others {_TRIES} times in a row; try again.")
+
+
+def remember(desk: Desk, now: Plan, reader: Reader, *, told: bool) -> None:
+    """Save that a reader was told of everything up to now. `told`: by an answer that is not written yet.
+
+    Raises StaleRevision if it was told meanwhile.
+    """
+    if delivery.is_held() and (told or delivery.told(now.id, desk.reader_key)):
+        _remember_when_written(desk, now)
+    elif now.id and reader.seen < now.revision:
+        desk.store.remember(now.id, desk.reader_key, reader._replace(seen=now.revision), reader)
+
+
+def trim(desk: Desk, before: str, *, plan: str = "", place: str = "") -> dict[str, int]:
+    """Delete history from before a time: of all plans, of one, or of those that were made in a place. What an agent
+    that was at work in the last days has not been told stays. Return how much each plan has lost."""
+    return desk.store.trim(before, plan, place, live=settings.ago(_LIVE))
+
+
+# --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _snapshots(desk: Desk, *, from_memory: bool) -> Iterator[Snapshot]:
+    """Yield the plan again and again: as this desk left it, then as it is in the store. The waits between are short
+    and uneven, so that two writers do not keep step."""
+    seat = desk.seat
+    if from_memory and seat.left is not None:
+        yield seat.left
+        seat.left = None
+    reserve, release = getattr(desk.store, "reserve", None), getattr(desk.store, "release", None)
+    known: tuple[str, Reader] | None = None
+    try:
+        for number in range(_TRIES):
+            if number:
+                time.sleep(os.urandom(1)[0] / 50_000 * min(number, 8))
+                seat.cached = Plan()  # what we lost to is not what we know, whatever its number
+            if reserve and number >= _FAIR:  # on a server, one busy writer could keep us out for ever
+                reserve(seat.peek()[0])
+            plan, reader = seat.look()
+            known = known if known and known[0] == plan.id else (plan.id, reader)
+            yield Snapshot(plan, reader, known[1])
+    finally:
+        if release:
+            release()
+
+
+def _is_current(desk: Desk, snapshot: Snapshot) -> bool:
+    plan = snapshot.plan
+    return desk.seat.peek() == (plan.id, plan.revision, snapshot.reader)
+
+
+def _settle(desk: Desk, now: Plan, draft: Draft) -> Plan:
+    """Save a draft; the plan as it is then."""
+    if draft.record is not None:
+        return _save(desk, now, draft, draft.record)
+    if draft.reader is not None:
+        try:
+            remember(desk, now, draft.reader, told=draft.told)
+        except StaleRevision:
+            raise
+        except StoreError as error:  # a full disk: it is told again, once this can be saved
+            if not error.is_readable:
+                raise
+    if draft.lists:
+        desk.store.keep_lists(now.id, desk.reader_key, draft.lists)
+    return now
+
+
+def _save(desk: Desk, now: Plan, draft: Draft, record: Record) -> Plan:
+    """Write what `now` has become. Raises StaleRevision, and Refused if the plan could not be read again."""
+    refuse_unsound(now, draft.plan, record.changes)
+    after = draft.plan._replace(id=now.id or _new_id(), revision=record.revision)
+    is_told_later = delivery.is_held() and (draft.told or bool(delivery.told(now.id, desk.reader_key)))
+    reader = None if is_told_later else draft.reader
+    before = now if now.id else None
+    desk.store.save(Commit(before, after, record, reader, desk.seat.key_of(now), draft.lists))
+    told = Reader(after.revision)
+    desk.seat.keep(now, after, Snapshot(after, told, told, is_current=False) if reader is not None else None)
+    if is_told_later:
+        _remember_when_written(desk, after)
+    if before is None and desk.settings.keep_history:
+        _trim(desk)
+    if after.paused != now.paused:
+        _tell_pause(desk, after.paused)
+    return after
+
+
+def _tell_pause(desk: Desk, paused: Pause | None) -> None:
+    """Tell whoever listens of a pause. A durable store has it in its history; others keep an event."""
+    if paused is None:
+        if not desk.store.durable:
+            desk.note("resume")
+        return
+    if not desk.store.durable:
+        desk.note("pause", reason=paused.reason)
+    for listener in desk._listeners:
+        listener(paused)
+
+
+def _trim(desk: Desk) -> None:
+    """Delete history that is older than the settings say, of plans of this place only: a store may hold those of
+    others, who want to keep theirs. If that fails, the plan is saved all the same."""
+    if not desk.place:
+        return
+    try:
+        trim(desk, settings.ago(desk.settings.keep_history), place=desk.place)
+    except StoreError as error:
+        from ..local import faults
+
+        faults.log("trim", error)
+
+
+def _remember_when_written(desk: Desk, now: Plan) -> None:
+    delivery.tell(now.id, desk.reader_key, now.revision)
+    delivery.when_written(lambda: desk.store.remember(now.id, desk.reader_key, Reader(now.revision)))
+
+
+def _new_id() -> str:
+    return "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(8))

@@ -1,0 +1,45 @@
+"""Tool calls that were observed, kept beside the plan with the items they were made for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..core._typing import Any
+from ..core.diff import Calls
+from ..core.errors import StoreError
+from ..core.model import Plan
+from ..stores import Store
+
+
+def with_calls(store: Store, plan: Plan) -> Plan:
+    """Return a plan with the tool calls that were observed for its items."""
+    found = store.load_calls(plan.id)
+    if not found:
+        return plan
+    items = [item._replace(calls=(*item.calls, *found.get(item.id, ()))) for item in plan.items]
+    return plan._replace(items=tuple(items))
+
+
+def observe(store: Store, plan: str, item: str, calls: Sequence[Mapping[str, Any]]) -> None:
+    """Keep tool calls with an item. A store that can only be read at the moment keeps none."""
+    try:
+        if plan and calls:
+            store.observe(plan, item, calls)
+    except StoreError as error:
+        if not error.is_readable:
+            raise
+
+
+def keep_calls(store: Store, plan: str, calls: Calls) -> None:
+    """Keep tool calls that came with a list, by item: those that are not known already."""
+    known = store.load_calls(plan) if calls else {}
+    for item, made in calls.items():
+        old = [_key(call) for call in known.get(item, ())]
+        new = [{"at": "", **call} for call in made if _key(call) not in old]
+        if new:
+            store.observe(plan, item, new)
+
+
+def _key(call: Mapping[str, Any]) -> Any:
+    """What tells a tool call from others."""
+    return call.get("id") or (call.get("name"), call.get("parameters"))

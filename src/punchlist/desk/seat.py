@@ -1,0 +1,134 @@
+"""Where a session's agent sits: which plan it works from, under which name, and the plan as it was last seen."""
+
+from __future__ import annotations
+
+import time
+
+from ..core._typing import TYPE_CHECKING
+from ..core.errors import Refused
+from ..core.model import Plan, Reader
+from ..core.text import cut, inline
+from ..local import settings
+from ..stores import PlanKey, Store
+
+if TYPE_CHECKING:
+    from .commit import Snapshot
+
+_AGAIN = 0.5  # seconds until it is noticed that another session works from the plan, if that has changed nothing
+_LONG = 300  # characters of a key that is used as it is
+
+
+class Seat:
+    """A session's agent, and what is known of its plan between two looks at the store."""
+
+    def __init__(self, store: Store, session: str, agent: str, plan: str, place: str, host: str) -> None:
+        self.store = store
+        self.session = session
+        self.agent = agent
+        self.host = host
+        self.plan = plan  # the one that was named; empty if none was
+        self.reader_key = reader_key(session, agent)
+        self.parent = ""  # the plan that this one is made a copy of
+        self.cached = Plan()
+        self.left: Snapshot | None = None  # the plan as this desk left it; others may have changed it since
+        self.known_place = place  # empty: not looked up yet
+        self._key = PlanKey(session=session, agent=agent)
+        self._latest = ""  # the plan that was found without a session
+        self._named: tuple[str, int, float, str, bool] = ("", 0, 0.0, agent, False)
+
+    @property
+    def place(self) -> str:
+        """The git root or directory that plans belong to."""
+        self.known_place = self.known_place or settings.place()
+        return self.known_place
+
+    def peek(self) -> tuple[str, int, Reader]:
+        """Return the plan's id and revision, and what this reader was told. A session may be bound to another plan at
+        any time; without a session, a plan that was found is kept."""
+        if self.session and not self.plan:
+            return self.store.peek_session(self._key, self.reader_key)
+        if not self.plan and not self._latest:
+            self._latest = self.store.find(PlanKey(self.place, self.session, self.agent, self.host, self.parent))
+        plan = self.plan or self._latest
+        return (plan, *self.store.peek(plan, self.reader_key)) if plan else ("", 0, Reader())
+
+    def look(self) -> tuple[Plan, Reader]:
+        """Return the plan as it is now, and what this reader was told. A plan is read only if it has changed."""
+        plan_id, revision, reader = self.peek()
+        if not plan_id:
+            return Plan(), Reader()
+        plan = self.cached
+        if plan.revision != revision or plan.id != plan_id:
+            found = self.store.load(plan_id)
+            if found is None:
+                name = cut(inline(plan_id), 40)
+                raise Refused(f"no plan {name!r}; without --plan the latest of this directory is found.")
+            self.cached = plan = found
+        return plan, reader
+
+    def plan_id(self) -> str:
+        """Return the id of the plan that was last seen; else ask for it."""
+        return self.cached.id or self.peek()[0]
+
+    def forget(self) -> None:
+        """Forget which plan was found: the next look finds the one that was touched last."""
+        self._latest, self.left = "", None
+
+    def key_of(self, now: Plan) -> PlanKey | None:
+        """Return whose plan is saved: with all that is known of a new one; None for a plan that was named."""
+        if self.parent or not now.id:
+            return PlanKey(self.place, self.session, self.agent, self.host, self.parent)
+        return self._key if self.session and not self.plan else None
+
+    def keep(self, now: Plan, after: Plan, left: Snapshot | None) -> None:
+        """Remember a plan that was saved."""
+        self.cached = after
+        self.left = left
+        self._latest = after.id
+        if self._named[:2] == (now.id, now.revision):
+            self._named = (after.id, after.revision, *self._named[2:])
+
+    # --- the name on a plan --------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """What this agent is called on its plan: as it was given, unless another session has that name there."""
+        return self._seated()[3]
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether another session or agent works from the same plan, or did."""
+        return self._seated()[4]
+
+    def take_name(self) -> None:
+        """Take another name if another session has taken this one's on the plan meanwhile: a session starts."""
+        plan = self.look()[0]
+        if plan.id and self.session:
+            self._named = self._found_name(plan.id, again=True)
+
+    def _seated(self) -> tuple[str, int, float, str, bool]:
+        plan = self.plan_id()
+        if not plan or not self.session:
+            return ("", 0, 0.0, self.agent, False)
+        is_known = self._named[:2] == (plan, self.cached.revision) and time.monotonic() < self._named[2]
+        if not is_known:
+            self._named = self._found_name(plan)
+        return self._named
+
+    def _found_name(self, plan: str, *, again: bool = False) -> tuple[str, int, float, str, bool]:
+        known = (plan, self.cached.revision, time.monotonic() + _AGAIN)
+        if self.store.sessions(plan) in ([], [(self.session, self.agent)]):
+            return (*known, self.agent, False)
+        from .sharing import claim
+
+        return (*known, claim(self, plan, again=again), True)
+
+
+def reader_key(session: str, agent: str) -> str:
+    """Return a key that no other session and agent have."""
+    key = f"{len(session)}/{session}/{agent}"
+    if len(key) <= _LONG:
+        return key
+    from hashlib import sha256
+
+    return f"{key[:80]}~{sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}"

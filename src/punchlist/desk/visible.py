@@ -1,0 +1,46 @@
+"""The plan as it is shown: in a dialect that clears, without what was closed some time ago."""
+
+from __future__ import annotations
+
+from ..core._typing import TYPE_CHECKING
+from ..core.model import Plan
+
+if TYPE_CHECKING:
+    from . import Desk
+
+_DEFAULT = "native"  # a dialect that clears nothing need not be loaded to know it
+_LATELY = 50  # revisions in which the last call of a tool is looked for
+
+
+def visible(desk: Desk, plan: Plan, *, keeps_phases: bool = False) -> Plan:
+    """Return a plan without what its dialect has cleared by now. `keeps_phases`: a tool can still name a phase that is
+    empty since."""
+    delay = desk.settings.clear_delay
+    if delay < 0 or len(plan.open_items) == len(plan.items) or not clears(desk, plan):
+        return plan
+    from ..core.ops import clear
+
+    return clear(plan, desk.now(-delay), keeps_phases=keeps_phases)
+
+
+def clears(desk: Desk, plan: Plan) -> bool:
+    """Return whether closed items leave this plan after a while: in the dialect that was chosen for this desk, else in
+    the one that the plan was last worked in."""
+    is_chosen = desk._dialect != _DEFAULT or desk.settings.origins.get("dialect", "default") != "default"
+    name = desk.dialect_name if is_chosen else _worked_in(desk, plan)
+    if name == _DEFAULT:
+        return False
+    if is_chosen:
+        return desk.dialect.rules.clears
+    from ..dialects import PATHS, load
+
+    return name in PATHS and load(name).rules.clears
+
+
+def _worked_in(desk: Desk, plan: Plan) -> str:
+    """The dialect of the last call that changed a plan."""
+    if desk._spoken[:2] != (plan.id, plan.revision):
+        records = desk.store.history(plan.id, max(plan.revision - _LATELY, 0)) if plan.id else []
+        named = [record.dialect for record in records if record.dialect]
+        desk._spoken = (plan.id, plan.revision, named[-1] if named else _DEFAULT)
+    return desk._spoken[2]
