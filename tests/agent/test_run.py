@@ -80,7 +80,7 @@ def test_as_json_the_outcome_is_one_object(tmp_path: Path) -> None:
         (["run", "--model", "MODEL", "--continue", "go"], 1, "there is no session here to go on with"),
         (["run", "--model", "MODEL", "--resume", "none", "go"], 1, "no session 'none'"),
         (["run", "--model", "MODEL", "--session", "a/b", "go"], 1, "a session's name is made of letters"),
-        (["run", "--continue", "--resume", "x"], 2, "not allowed with argument --continue"),
+        (["run", "--continue", "--resume", "x"], 2, "cannot be combined"),
     ],
 )
 def test_what_cannot_be_run_is_refused_in_words_and_leaves_no_session(

@@ -164,7 +164,7 @@ def test_a_pause_that_failed_is_ended_in_another_terminal_and_the_agent_goes_on_
     terminal.wait_for("the agent stops: its pause failed")
     session = next(one.stem for one in transcripts(tmp_path / "home"))
     resumed = run("resume", "--store", f"sqlite:{store}", "--session", session)
-    assert resumed.stdout == "resumed the work: the agent had asked for a pause that could not be kept.\n"
+    assert resumed.stdout == "resumed: the agent had asked for a pause that could not be saved.\n"
     terminal.wait_for("I go on. Well?")
 
 

@@ -69,7 +69,7 @@ def test_a_pause_that_the_store_refuses_stops_the_agent_until_resume(nudged: Raw
     assert text.startswith("Failed to pause task: ")
     assert "no room for a pause" in text
     must_stop()
-    assert do("resume") == "resumed the work: the agent had asked for a pause that could not be kept.\n"
+    assert do("resume") == "resumed: the agent had asked for a pause that could not be saved.\n"
     nudged.say("todo_write", todos=[TODO, {"id": "2", "content": "Write", "status": "pending"}])
     assert "Read" in hook("Stop", last_assistant_message=SAID)
     assert do("resume") == "nothing changed.\n"
@@ -109,7 +109,7 @@ def test_a_pause_whose_answer_nobody_reads_any_more_stops_the_agent(nudged: Raw,
     assert nudged.process.wait(30) == 0
     assert hook("Stop", last_assistant_message=SAID) == ""
     assert ("its pause failed" in do("log", "--events", "--session", "s1")) == fails
-    assert do("resume").startswith("resumed the work")
+    assert do("resume").startswith("resumed")
     hook("UserPromptSubmit", prompt="go on")
     assert "Read" in hook("Stop", last_assistant_message=SAID)
 

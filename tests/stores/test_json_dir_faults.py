@@ -98,7 +98,7 @@ def test_what_was_acknowledged_outlives_kill_9(folder: Path) -> None:
 import sys, punchlist
 desk = punchlist.open(sys.argv[1], session="s1")
 for number in range(1000):
-    plan = desk.change(lambda plan: punchlist.ops.add(plan, f"{sys.argv[2]}-{number}"))
+    plan = desk.change(lambda plan: punchlist.ops.add(plan, f"{sys.argv[2]}-{number}")).plan
     print(plan.revision, f"{sys.argv[2]}-{number}", flush=True)
 """
     told: dict[int, str] = {}

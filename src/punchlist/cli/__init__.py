@@ -11,7 +11,8 @@ def main() -> int:
     """Run the `punchlist` script. What an agent waits for is dispatched before anything else is imported."""
     argv = sys.argv[1:]
     flags, words = _flags_of(argv)
-    if words[:1] == ["hook"] and not {"-h", "--help"} & set(argv):
+    command = next((word for word in words if not word.startswith("-")), "")
+    if command == "hook" and not {"-h", "--help"} & set(argv):
         from ..hosts import run
 
         return run(argv)

@@ -10,7 +10,7 @@ from ..core._typing import TYPE_CHECKING, NamedTuple, TypeVar
 from ..core.codec import refuse_unsound
 from ..core.diff import Change, Record
 from ..core.errors import Disagreement, StaleRevision, StoreError
-from ..core.model import NOTHING, Pause, Plan, Reader, SessionState
+from ..core.model import NOTHING, USER, Pause, Plan, Reader, SessionState
 from ..local import settings
 from ..stores import Commit, Store
 from . import delivery
@@ -176,6 +176,8 @@ def _save(desk: Desk, now: Plan, draft: Draft, record: Record) -> Plan:
     desk.store.save(Commit(before, after, record, reader, desk.seat.key_of(now), draft.lists))
     told = Reader(after.revision)
     desk.seat.keep(now, after, Snapshot(after, told, told, is_current=False) if reader is not None else None)
+    if record.by != USER and desk._given[:2] == (now.id, now.revision):  # no words of the user came with it
+        desk._given = (after.id, after.revision, desk._given[2])
     if is_told_later:
         _remember_when_written(desk, after)
     if before is None and desk.settings.keep_history:
