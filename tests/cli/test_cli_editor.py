@@ -245,7 +245,7 @@ def test_an_editor_that_removes_the_file_changes_nothing() -> None:
     [
         ("hello", "line 4: 'hello' is neither a phase, an item with a box, a field nor a note."),
         ("- [ ] 9. Nine", "line 4: there is no item 9; leave the number out for a new item."),
-        ("- [ ] 1. Twice", "line 5: item 1 stands here twice."),
+        ("- [ ] 1. Twice", "line 5: item 1 is here twice."),
         ("- [ ]", "line 4: the item has no text."),
         ("# Again", "line 4: there is a title already; a phase begins with ##."),
         ("##", "line 4: a phase needs a name of its own."),

@@ -357,7 +357,7 @@ def test_a_document_says_which_revision_it_was_written_from() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("- [ ] 1. a\n- [ ] 1. b", "line 2: item 1 stands here twice."),
+        ("- [ ] 1. a\n- [ ] 1. b", "line 2: item 1 is here twice."),
         ("- [ ] 9. a", "line 1: there is no item 9; leave the number out for a new item."),
         ("- [?] a", "line 1: the box [?] means nothing; use [ ], [/], [x], [-] or [!]."),
         ("- [ ]", "line 1: the item has no text."),

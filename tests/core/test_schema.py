@@ -187,7 +187,7 @@ def test_a_hostile_value_is_shown_harmless() -> None:
 def test_of_very_many_faults_twenty_are_spelled_out() -> None:
     lines = listed(check([1] * 30, {"type": "array", "items": TEXT}))
     assert len(lines) == 21
-    assert lines[-1] == "and 10 more faults like these."
+    assert lines[-1] == "and 10 more problems like these."
 
 
 # --- a full validator agrees ----------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def to_json(plan: Plan) -> dict[str, Any]:
 
 
 def from_json(data: object) -> Plan:
-    """The plan of a canonical form; every fault is named."""
+    """The plan of a canonical form; every problem is named."""
     from .rules import faults
     from .schema import check, listed
 

@@ -91,7 +91,7 @@ def finder(asked: Sequence[Asked], now: Plan) -> Callable[[str], Item | None]:
 
 def is_undisputed(asked: Sequence[Asked], now: Plan, agent: str) -> bool:
     """Return whether all items that a call names are there, open, and this agent's, as most are. Then only edits that
-    it has not heard of can conflict with it."""
+    it has not been told about can conflict with it."""
     mine = "" if agent == MAIN else agent
     find = finder(asked, now)
     for one in asked:

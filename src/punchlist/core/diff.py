@@ -28,7 +28,7 @@ class Change(NamedTuple):
     id: str  # of the item; for `plan` the name of what changed
     before: Any  # Item or None; for `moved` the ids in their order; for `plan` the value
     after: Any  # the same; for `removed` the item as it left, if it was changed and cleared at once
-    at: int = -1  # where an added item stands now, or a removed one stood
+    at: int = -1  # the place of an added item now, or of a removed one before
 
 
 class Record(NamedTuple):
@@ -39,7 +39,7 @@ class Record(NamedTuple):
     by: str  # "user", or the agent
     reader: str = ""  # the reader who did it; it need not be told
     dialect: str = ""
-    kind: str = "edit"  # edit, undo, redo, calls (of older versions); import and restore are no news
+    kind: str = "edit"  # edit, undo, redo, calls (of older versions); import and restore put another list in its place
     changes: tuple[Change, ...] = ()
 
 
@@ -134,7 +134,7 @@ def _stamped(before: Plan, after: Plan, by: str, at: str) -> Plan:
 
 
 def touched(before: Plan, after: Plan) -> list[int] | None:
-    """The places of items that differ, if the same items stand in the same order; else None."""
+    """The places of items that differ, if both have the same items in the same order; else None."""
     old, new = before.items, after.items
     if old is new:
         return []

@@ -3,7 +3,7 @@
 PunchlistError
   Refused            understood and declined; the message is for the model or the user, as it is
     NoSuchItem       an id that is not in the plan
-    BadShape         arguments or a document that do not have the right form; carries every fault
+    BadShape         arguments or a document that do not have the right form; carries every problem
     Partial          some of a batch was right: carries the plan it led to
   StoreError         could not be read or written; names the file and what to do
     StaleRevision    somebody else saved first; the desk tries again
@@ -33,7 +33,7 @@ class NoSuchItem(Refused):
 
 
 class BadShape(Refused):
-    """A value of the wrong form, with all its faults."""
+    """A value of the wrong form, with everything that is wrong with it."""
 
     def __init__(self, faults: Sequence[str], example: str = "") -> None:
         self.faults = tuple(faults)

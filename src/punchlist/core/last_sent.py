@@ -31,14 +31,14 @@ class Kept(NamedTuple):
     entries: tuple[Held, ...] = ()
     past: Mapping[str, tuple[str, ...]] = NOTHING  # by id: the words an item had before somebody else renamed it
     former: Mapping[str, tuple[str, ...]] = NOTHING  # by id: the words it had before its sender renamed it
-    orders: tuple[tuple[str, ...], ...] = ()  # ids as they stood before somebody else moved them
+    orders: tuple[tuple[str, ...], ...] = ()  # the order of ids before somebody else moved them
     theirs: tuple[str, ...] = ()  # ids of items that the user added
     reopened: tuple[str, ...] = ()  # ids of items that the user reopened, and that were not begun again
     gone: tuple[tuple[str, str], ...] = ()  # ids and words of items that the sender left out
 
 
 class Unheard(NamedTuple):
-    """What others changed that the sender has not heard of."""
+    """What others changed that the sender has not been told about."""
 
     fields: Mapping[str, set[str]] = NOTHING  # by id: the names of what was changed
     added: frozenset[str] = frozenset()
@@ -46,7 +46,7 @@ class Unheard(NamedTuple):
     moved: bool = False
 
     def has(self, id: str) -> bool:
-        """Whether something of this item is unheard of."""
+        """Whether something of this item was changed without its knowledge."""
         return id in self.fields or id in self.added
 
 
@@ -113,7 +113,7 @@ def unheard_of(records: Sequence[Record], reader: str) -> Unheard:
 
 
 def in_order(names: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether what both have stands in the same order in both."""
+    """Whether what both have is in the same order in both."""
     mine, theirs = set(names), set(others)
     return [name for name in names if name in theirs] == [name for name in others if name in mine]
 

@@ -28,7 +28,7 @@ _STATUSES = {
     "~": DROPPED,
     "!": BLOCKED,
 }
-_ORPHANS = "Todos"  # the phase of tasks that stand under no heading
+_ORPHANS = "Todos"  # the phase of tasks without a heading
 
 
 class _Line:
@@ -264,7 +264,7 @@ class _Reading:
             self.last += 1
             number = str(self.last)
         if number in self.used:
-            raise line.refuse(f"item {number} stands here twice.")
+            raise line.refuse(f"item {number} is here twice.")
         text = _spoken(line, words)
         if not text:
             raise line.refuse("the item has no text.")

@@ -11,7 +11,7 @@ The written rule, in this order, each old item taken at most once:
 4. other words that the item is known by: those that others gave it, those it had before;
 5. the beginning of one of its texts, as far as it was shown;
 6. reworded: texts that are alike. A closed item is never found this way by an open entry (that is a new thing to do),
-   nor are texts whose numbers differ ("Fix error 1", "Fix error 2"). Between the same two neighbours a little likeness
+   nor are texts whose numbers differ ("Fix error 1", "Fix error 2"). Between the same two neighbors a little likeness
    is enough; elsewhere it must be large, and the most alike pair goes first.
 """
 
@@ -27,7 +27,7 @@ from .text import inline, plainly
 
 _ALIKE = 0.5  # anywhere in the list
 _ALIKE_HERE = 0.2  # in the same place
-_SHORTEST = 20  # characters of a beginning that is recognised
+_SHORTEST = 20  # characters of a beginning that is recognized
 _PAIRS = 10_000  # more leftovers than this are compared only place by place
 
 
@@ -199,7 +199,7 @@ def _reworded(
 def _same_places(
     old: Sequence[Item], sent: Sequence[Entry], found: Sequence[Item | None], free: dict[int, None]
 ) -> list[tuple[int, int]]:
-    """Pairs of leftovers that stand between the same neighbours, where as many left as came."""
+    """Pairs of leftovers between the same neighbors, where as many left as came."""
     index_of = {item.id: index for index, item in enumerate(old)}
     gaps: dict[tuple[int, int], list[int]] = defaultdict(list)
     left = -1
@@ -209,7 +209,7 @@ def _same_places(
         if position < len(sent) and item is None:
             run.append(position)
             continue
-        if item is not None and item.id not in index_of:  # a stranger stands nowhere in the old list
+        if item is not None and item.id not in index_of:  # a stranger is nowhere in the old list
             continue
         right = index_of[item.id] if item else len(old)
         if run:

@@ -28,7 +28,7 @@ _STATEMENTS = _statements()
 
 class Merged(NamedTuple):
     plan: Plan
-    kept: tuple[str, ...] = ()  # one sentence for each wish that was not granted
+    kept: tuple[str, ...] = ()  # one sentence for each request that was not granted
 
 
 def merge(seen: Plan, mine: Plan, now: Plan, *, mine_wins: bool = False) -> Merged:
@@ -92,7 +92,7 @@ def _items(
     for item in now.items:
         was, wish = base.get(item.id), own.get(item.id)
         if wish is None and was is not None and (mine_wins or item == was):
-            continue  # mine let it go, and nobody has touched it since
+            continue  # mine removed it, and nobody has touched it since
         merged[item.id] = item if was is None or wish is None else _item(was, wish, item, mine_wins, kept)
     added = {plainly(item.text): item.id for item in now.items if item.id not in base}
     twins: dict[str, str] = {}
@@ -157,7 +157,7 @@ def _sequence(seen: tuple[str, ...], mine: tuple[str, ...], now: tuple[str, ...]
 
 
 def _sequence_of(seen: Sequence[str], mine: Sequence[str], now: Sequence[str], mine_wins: bool) -> list[str]:
-    """One order for the names of both: that of whoever changed it, the other's additions behind their neighbours."""
+    """One order for the names of both: that of whoever changed it, the other's additions behind their neighbors."""
     moved = _common(seen, mine) != _common(mine, seen)
     if moved and (mine_wins or _common(seen, now) == _common(now, seen)):
         return interleaved(mine, now)
@@ -170,7 +170,7 @@ def _common(names: Iterable[str], others: Iterable[str]) -> list[str]:
 
 
 def interleaved(first: Sequence[str], second: Sequence[str]) -> list[str]:
-    """`first`, with what only `second` has put behind the neighbour it stands behind there."""
+    """`first`, with what only `second` has put behind the neighbor that it follows there."""
     known = set(first)
     behind: dict[str, list[str]] = {}
     anchor = ""

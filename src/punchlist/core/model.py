@@ -221,7 +221,7 @@ def differing(old: tuple[Item, ...], new: tuple[Item, ...], start: int = 0) -> l
 
 
 def places(statuses: Sequence[str], wanted: str) -> list[int]:
-    """Where a status stands. Long lists are the reason for this form: the search runs in C."""
+    """Where a status is. Long lists are the reason for this form: the search runs in C."""
     found: list[int] = []
     for _ in range(statuses.count(wanted)):
         found.append(statuses.index(wanted, found[-1] + 1 if found else 0))
@@ -231,7 +231,7 @@ def places(statuses: Sequence[str], wanted: str) -> list[int]:
 class Reader(NamedTuple):
     """What is remembered of one reader: a session and an agent."""
 
-    seen: int = 0  # the revision it last heard of
+    seen: int = 0  # the revision up to which it was told
 
 
 class SessionState(NamedTuple):

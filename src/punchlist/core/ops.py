@@ -22,7 +22,7 @@ def find(plan: Plan, id: Id) -> Item:
 
 
 def _found_at(plan: Plan, id: Id) -> int:
-    """Where the item with this id stands."""
+    """The place of the item with this id."""
     id = as_id(id)
     place = _place_of(plan.items, id)
     if place < 0:
@@ -37,7 +37,7 @@ def lookup(plan: Plan, id: str) -> Item | None:
 
 
 def _place_of(items: Sequence[Item], id: str) -> int:
-    """Where an item stands; -1 if it is not there. Most stand where their number says: then no other is looked at."""
+    """The place of an item; -1 if it is not there. Most are where their number says: then no other is looked at."""
     guess = int(id) - 1 if id.isascii() and id.isdigit() and len(id) < 19 else -1
     if 0 <= guess < len(items) and items[guess].id == id:
         return guess
@@ -145,7 +145,7 @@ def add(plan: Plan, text: str, **fields: Any) -> Plan:
 
 def extend(plan: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
     """Add several items in one go. An entry holds `text`, and if wanted `after` and any other field of an item.
-    One that names no phase, parent or neighbour joins the phase of the last item."""
+    One that names no phase, parent or neighbor joins the phase of the last item."""
     items = list(plan.items)
     ranks = _ranks(plan.phases)
     last = plan.last_id
@@ -309,7 +309,7 @@ def note(plan: Plan, id: Id, text: str) -> Plan:
 
 
 def pause(plan: Plan, reason: str, at: str = "") -> Plan:
-    """Let the agent rest until the user says otherwise."""
+    """Let the agent stop until the user says otherwise."""
     if not reason.strip():
         raise Refused("a pause needs a reason.")
     active = plan.active
@@ -453,7 +453,7 @@ def _without(item: Item, gone: set[str]) -> Item:
 
 
 def _family(plan: Plan, ids: Iterable[str]) -> set[str]:
-    """These items, their parts, the parts of those, and so on, wherever they stand."""
+    """These items, their parts, the parts of those, and so on, wherever they are."""
     parts: dict[str, list[str]] = {}
     for item in plan.items:
         if item.parent:

@@ -15,7 +15,7 @@ BLANK = "[redacted]"
 
 # --- names -----------------------------------------------------------------------------------------------------------
 
-_STEMS = (  # a name that ends with one of these is the name of a secret, whatever stands before it
+_STEMS = (  # a name that ends with one of these is the name of a secret, whatever comes before it
     *("password", "passwd", "passphrase", "passcode", "passwort", "secret", "token", "credential", "authorization"),
     *("apikey", "secretkey", "privatekey", "accesskey", "accountkey", "clientkey", "authkey", "signingkey"),
     *("encryptionkey", "masterkey", "sharedkey", "storagekey", "deploykey", "amzsignature", "accesssignature"),
@@ -56,7 +56,7 @@ _OPTION = (  # --name VALUE
 )
 _NAME = r"(?P<option>)(?P<name>[A-Za-z_][\w.-]{0,79})"
 _MAY_QUOTE = r"(?:\\?[\"'])?"
-_TOOLS = (  # what stands before a secret on a command line, and words without one of which it does not
+_TOOLS = (  # what comes before a secret on a command line, and words without one of which it does not
     (  # curl -u me:password; but docker run -u 1000:1000, and rsync -u host:/path
         ("-u", "user", "u ", "u\t", "u\n", "u\x1f"),
         r"(?i)(?<![\w-])(?:-u\s{0,9}|-[a-z]{1,9}u\s{1,9}|--(?:proxy-)?user(?:=|\s{1,9}))"
@@ -188,7 +188,7 @@ _TYPED = r"[\w\]\[.| ]{0,40}?[ \t]{0,9}=[ \t]{0,9}" + _QUOTE  # the rest of `pas
 # --- values ----------------------------------------------------------------------------------------------------------
 
 _NOTHING = frozenset(["", "none", "null", "nil", "true", "false", "undefined", "yes", "no", "on", "off", "0", "1"])
-_PROSE_WORDS = (  # what stands behind `password:` or `--token` in prose and in code, and is not a secret
+_PROSE_WORDS = (  # what follows `password:` or `--token` in prose and in code, and is not a secret
     "a above accepted all also always an and any are array as assert at authentication authorization async await back"
     " before begin below between blob bool boolean but by byte bytes call can cannot changed char char[] check const"
     " contains could create created credential credentials date def denied description did do does done each either"
@@ -226,7 +226,7 @@ _CODE = (
     r"|lambda\b|id=|type="
 )
 _IDENTIFIER = r"&?[A-Za-z_$][\w$.]{0,80}\Z"
-_QUOTED = {  # what may stand behind an opening quote, before the same one
+_QUOTED = {  # what may follow an opening quote, before the same one
     '"': r"(?s)(?:[^\"\\]|\\.)*",
     '\\"': r"(?:[^\"\\]|\\[^\"])*",
     "'": r"[^']*",
@@ -323,7 +323,7 @@ def _is_short(word: str) -> bool:
 
 
 def _is_held(name: str, head: str) -> bool:
-    """Whether a name that says little stands before something that looks like a secret."""
+    """Whether a name that says little comes before something that looks like a secret."""
     words = _words(name)
     return words[-1:] in (["auth"], ["sig"]) and re.compile(_ENCODED).match(head) is not None
 
@@ -332,7 +332,7 @@ def _is_held(name: str, head: str) -> bool:
 
 
 def _without(place: str, text: str) -> str:
-    """The text without the words that stand in such a place."""
+    """The text without the words in such a place."""
     pattern = re.compile(place)
     kept: list[str] = []
     done = read = at = 0
@@ -355,7 +355,7 @@ def _without(place: str, text: str) -> str:
 
 
 def _secret_at(found: re.Match[str], text: str, quote: str, around: str) -> tuple[int, int, str] | None:
-    """Where the secret of a place begins and ends, and the quote it stands in; None if there is none."""
+    """Where the secret of a place begins and ends, and the quote around it; None if there is none."""
     start = found.end()
     named = found.groupdict()
     name = named.get("name")
@@ -424,7 +424,7 @@ def _is_kept(named: dict[str, str | None], text: str, start: int, quote: str) ->
 
 
 def _first(head: str, quote: str) -> str:
-    """The beginning of a value: its first word, or all that stands in quotes."""
+    """The beginning of a value: its first word, or all that is in quotes."""
     return head.split(quote, 1)[0] if quote else re.compile(_FIRST).match(head)[0]  # type: ignore[index]
 
 

@@ -189,7 +189,7 @@ def bar(percent: int, glyphs: Glyphs, cells: int = 10) -> str:
 
 
 class Place(NamedTuple):
-    """Where an item's line stands."""
+    """The place of an item's line."""
 
     width: int
     digits: int = 1  # of the longest id
@@ -235,7 +235,7 @@ def note_lines(item: Item, at: Place, glyphs: Glyphs) -> Iterator[Line]:
 
 
 def aside(item: Item, plan: Plan, glyphs: Glyphs, room: int | None = None) -> str:
-    """What stands behind an item's text."""
+    """What follows an item's text."""
     said = []
     if item.reason:
         said.append(glyphs.said(item.reason, room))

@@ -73,7 +73,7 @@ def resent(
 ) -> Relisted:
     """The plan that a sent list makes of the plan as it is now.
 
-    `kept` is the list as its sender sent it before, and `unheard` what others changed since it last heard of them.
+    `kept` is the list as its sender sent it before, and `unheard` what others changed since it was last told.
     What the list repeats says nothing. What it changes is a request: it is granted unless it is about something that
     others changed unheard, or that the user closed, removed, added or reopened.
     `forgiving`: the list is not an agent's, and nothing of that is looked at.

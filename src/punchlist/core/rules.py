@@ -115,7 +115,7 @@ def pause_fault(reason: object, *, strict: bool = True) -> str:
 
 
 def is_sound(plan: Plan) -> bool:
-    """Return whether `faults` would find nothing beside the fields of single items; at a fraction of its cost."""
+    """Return whether there is nothing to find beside the fields of single items; at a fraction of its cost."""
     known = set(map(_ID, plan.items))
     if len(known) < len(plan.items) or len(set(plan.phases)) < len(plan.phases) or not 0 <= plan.last_id <= LAST_ID:
         return False

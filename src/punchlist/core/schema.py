@@ -1,4 +1,4 @@
-"""The checker: enforces the JSON Schema that the model is shown, and reports every fault with its path.
+"""The checker: enforces the JSON Schema that the model is shown, and reports every problem with its path.
 
 It knows the words our schemas use (type, enum, required, properties, additionalProperties, items, minItems, maxItems,
 minLength, maxLength, minimum) and no others; a test compares it with a full validator.
@@ -15,7 +15,7 @@ from .text import counted, cut, inline
 Schema = Mapping[str, Any]
 Path = tuple[str | int, ...]
 _DEEPEST = 50  # how deep a free object may be nested
-_MOST = 20  # faults that are spelled out
+_MOST = 20  # problems that are spelled out
 
 
 class Fault(NamedTuple):
@@ -27,21 +27,21 @@ class Fault(NamedTuple):
         return self.of("the arguments")
 
     def of(self, whole: str) -> str:
-        """The fault in words; `whole` is what the value is called that was checked."""
+        """The problem in words; `whole` is what the value is called that was checked."""
         return f"{dotted(self.path) or whole} {self.message}"
 
     def below(self, *path: str | int) -> Fault:
-        """The same fault, seen from farther out."""
+        """The same problem, seen from farther out."""
         return Fault((*path, *self.path), self.rule, self.message)
 
 
 def check(value: object, schema: Schema) -> list[Fault]:
-    """Every fault of a value; nothing if it has the right form."""
+    """Every problem of a value; nothing if it has the right form."""
     return list(_faults(value, schema))
 
 
 def check_at(value: object, schema: Schema, path: Path) -> list[Fault]:
-    """The faults of a value that stands at a path."""
+    """The problems of a value at a path."""
     return [fault.below(*path) for fault in _faults(value, schema)]
 
 
@@ -61,10 +61,10 @@ def mend(value: object, schema: Schema, lenience: Lenience) -> tuple[Any, list[s
 
 
 def listed(faults: Sequence[Fault], say: Callable[[Fault], str] = str) -> list[str]:
-    """The faults as sentences; of very many, the first ones and a count."""
+    """The problems as sentences; of very many, the first ones and a count."""
     lines = [say(fault) for fault in faults[:_MOST]]
     if len(faults) > _MOST:
-        lines.append(f"and {len(faults) - _MOST} more faults like these.")
+        lines.append(f"and {len(faults) - _MOST} more problems like these.")
     return lines
 
 
@@ -78,7 +78,7 @@ def dotted(path: Path) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as it stands in a message: short, on one line."""
+    """A value as it is shown in a message: short, on one line."""
     if isinstance(value, str):
         return repr(cut(inline(value), 40))
     if isinstance(value, dict):
@@ -114,7 +114,7 @@ _NAMES = {
 
 
 def _faults(value: Any, schema: Schema) -> Sequence[Fault]:
-    """The faults of a value, with paths that begin at it. Most values have none, and a call can hold thousands."""
+    """The problems of a value, with paths that begin at it. Most values have none, and a call can hold thousands."""
     kinds = schema.get("type")
     if kinds is None:
         return ()
@@ -204,7 +204,7 @@ def _size_faults(size: int, least: int, most: int | None, what: str, noun: str) 
     return ()
 
 
-# --- mending -------------------------------------------------------------------------------------------------------
+# --- repairing -----------------------------------------------------------------------------------------------------
 
 
 def _mend(value: Any, schema: Schema, path: Path, reading: Lenience, notes: list[str]) -> Any:

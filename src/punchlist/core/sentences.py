@@ -41,9 +41,9 @@ class _Voice(NamedTuple):
     """How changes are told, and to whom."""
 
     ids: bool = True  # whether items are known by their ids
-    final: bool = False  # whether it is said that a change stands
+    final: bool = False  # whether it is said that a change is final
     clears: bool = False  # whether what is taken off when it is closed was cleared, not removed
-    quotes: bool = True  # whether notes and reasons stand in quotes: to a model they must not pose as our own words
+    quotes: bool = True  # whether notes and reasons are in quotes: to a model they must not pose as our own words
     width: int = WHOLE  # characters of an item's text
 
     def words(self, text: str) -> str:

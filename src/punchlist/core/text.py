@@ -1,4 +1,4 @@
-"""Text from models and users is data: it may not act on a terminal, a prompt or a list it stands in."""
+"""Text from models and users is data: it may not act on a terminal, a prompt or a list that it is in."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
 _REPLACED = "\ufffd"
 _UNSEEN = dict.fromkeys((*map(ord, _REPLACED), 0x034F, 0x2800, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 WHOLE = 500  # characters of a text that a model reads uncut: the user's words must reach it as they were typed
-_TAG, _BRACKET = "\u2039", "\u27e6"  # what stands in the place of a < or [ that a model could take for a tag
+_TAG, _BRACKET = "\u2039", "\u27e6"  # what replaces a < or [ that a model could take for a tag
 # What may follow a < without making a tag of it: a < b, x<5, <=, <<, <-, <(
 _HARMLESS = frozenset("0123456789=<>-.,;:()[]{}\"'`")
 _TEMPLATES = (  # tokens of chat templates that are written in brackets
@@ -45,7 +45,7 @@ def plainly(text: str) -> str:
 
 
 def _as_seen(text: str) -> str:
-    """A text in the usual form of its letters, without characters that nobody sees and without what stands in their
+    """A text in the usual form of its letters, without characters that nobody sees and without what is in their
     place. Models send back `é` as one character, whatever they were shown."""
     from unicodedata import normalize
 

@@ -51,7 +51,7 @@ def attached(desk: Desk, context: str, heard: Tally | None = None) -> list[Attac
 
 
 def reminders(desk: Desk, heard: Tally) -> list[Attachment]:
-    """Of that, only what reminds: news stay untold, and plan mode uncounted."""
+    """Of that, only what reminds: updates stay untold, and plan mode uncounted."""
     return _made(desk, TURN, heard, _reminded, _failed)
 
 
@@ -72,7 +72,7 @@ def _made(desk: Desk, context: str, heard: Tally, *makers: _Maker) -> list[Attac
 
 
 def _complain(desk: Desk, where: str, error: Exception) -> None:
-    """Write a fault down, if even that can be done."""
+    """Note what failed, if even that can be done."""
     try:
         desk.note("fault", where=where, message=f"{type(error).__name__}: {error}")
     except StoreError:

@@ -84,7 +84,7 @@ def started(desk: Desk, source: str) -> list[str]:
     except StoreError as error:
         if not error.is_readable:
             raise
-        pace = desk.state  # that nothing can be written down is no reason to keep the plan from the model
+        pace = desk.state  # that nothing can be written down must not keep the plan from the model
     agent = desk.name if desk.is_shared else ""
     text = wording.restored(plan, ids=_knows_ids(desk, pace), going_on=source == "compact", agent=agent)
     if text and not desk.seat.peek()[2].seen:
@@ -93,7 +93,7 @@ def started(desk: Desk, source: str) -> list[str]:
 
 
 def was_prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[str]:
-    """The user has spoken: a pause ends, what was counted in a row begins anew. `deaf`: nothing can be told now."""
+    """The user has spoken: a pause ends, what was counted in a row starts again. `deaf`: nothing can be told now."""
     if _is_nudge(prompt) and desk.state.since:  # our own words come back: nobody has spoken
         return []
     from ..policy.stop_words import says_go_on, says_limit, says_wait

@@ -47,7 +47,7 @@ class Worked(NamedTuple):
 
     plan: Plan
     errors: tuple[str, ...] = ()  # what of a batch went wrong
-    kept: tuple[str, ...] = ()  # wishes that were not granted, a sentence each
+    kept: tuple[str, ...] = ()  # requests that were not granted, a sentence each
     cleared: tuple[Item, ...] = ()  # what was done, all of it, and so has left the list
     lists: Mapping[str, str] = NOTHING  # the list that was sent, by tool, as it is kept for the next one
 

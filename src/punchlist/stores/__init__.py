@@ -131,7 +131,7 @@ class Store(Protocol):
     def trim(self, before: str, plan: str = "", place: str = "", live: str = "") -> dict[str, int]:
         """Forget the history, observed tool calls, and what is remembered of readers, from before a time: of all plans,
         of one, or of those that were made in a place. Returns how many records each plan has lost.
-        `live`: readers of whom something was kept since that time are still at work. What they have not heard of stays,
+        `live`: readers with something kept since that time are still at work. What they have not been told stays,
         and their lists, with what happened since those were sent."""
 
     def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
@@ -139,7 +139,7 @@ class Store(Protocol):
         changed, or another one may have become the plan of a session; without a plan, when any may have changed."""
 
     def close(self) -> None:
-        """Let go of files and connections, and have those who wait asked once more."""
+        """Release files and connections, and have those who wait asked once more."""
 
 
 def is_wanted(listing: PlanSummary, session: str, agent: str, plan: str, place: str) -> bool:
@@ -171,7 +171,7 @@ def timed(at: str, call: dict[str, Any]) -> dict[str, Any]:
 
 
 def oldest(before: str, live: str) -> str:
-    """Return from before which time a reader is forgotten, if one that is heard of since `live` is still at work."""
+    """Return from before which time a reader is forgotten, if one that was active since `live` is still at work."""
     return min(before, live) if live else before
 
 

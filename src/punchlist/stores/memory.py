@@ -198,7 +198,7 @@ class MemoryStore:
 
     def _refuse_told(self, plan: str, key: str, reader: Reader) -> None:
         if self._readers.get((plan, key), _NEW) != reader:
-            raise StaleRevision("the reader has heard of it")
+            raise StaleRevision("the reader was told about it")
 
     def _stay(self, plan: str, home: PlanKey) -> None:
         if home.session and self.find(home) != plan:

@@ -89,8 +89,8 @@ def _from_pages(path: str, held: BinaryIO, folder: str) -> Found | None:
 
 
 def _copied(path: str, held: BinaryIO, copy: str) -> int:
-    """Copy a file and its log; how long the log is. The file is read as it is held: opening it once more would let go
-    of it."""
+    """Copy a file and its log; how long the log is. The file is read as it is held: opening it once more would release
+    it."""
     with open(copy, "wb") as file:
         shutil.copyfileobj(held, file)
     try:

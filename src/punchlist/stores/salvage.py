@@ -19,7 +19,7 @@ from ..core.schema import check
 from . import now
 from .sql import Rows, head_text, untext
 
-_OWNERS = {"plans": "id", "items": "plan", "history": "plan"}  # tables, and where the plan of a row stands
+_OWNERS = {"plans": "id", "items": "plan", "history": "plan"}  # tables, and where the plan of a row is
 _RECORD = ("plan", "revision", "at", "by", "reader", "dialect", "kind", "changes")
 _BOUND = ("session", "agent", "plan", "host", "at")
 _PLACES = "INSERT OR IGNORE INTO places SELECT place, id FROM plans WHERE agent = ? ORDER BY touched DESC"
@@ -33,7 +33,7 @@ class Found(NamedTuple):
     """The plans of a database."""
 
     saved: _Ids = ()
-    remade: _Ids = ()  # those of them that were made anew from their history
+    remade: _Ids = ()  # those of them that were made again from their history
     cut: _Ids = ()  # those that lost the older part of their history
     lost: _Ids = ()
     bare: _Ids = ()  # those saved without any history: nothing tells whether they are complete
@@ -227,7 +227,7 @@ def _heard(row: _Row, plans: dict[str, Plan]) -> int:
 
 
 def _text(data: bytes) -> str | bytes:
-    """What is no text is seen as such later, and ends no reading here."""
+    """What is not text is seen as such later, and ends no reading here."""
     try:
         return data.decode()
     except UnicodeDecodeError:

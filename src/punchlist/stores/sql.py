@@ -25,7 +25,7 @@ from ..core.errors import StaleRevision
 from ..core.model import DONE, DROPPED, MAIN, Item, Plan, Reader, SessionState
 from . import MOST_CALLS, Commit, PlanKey, PlanSummary, current, oldest, timed
 
-_LONG = 300  # characters of a name that stands as it is
+_LONG = 300  # characters of a name that is kept as it is
 _LAST = 2_147_483_647  # a revision behind all others
 _REMEMBERED = 5_000  # items kept as text
 _head = attrgetter("title", "mode", "paused", "phases", "last_id", "removed")  # what a plan is beside its items
@@ -223,7 +223,7 @@ class Rows:
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None, at: str) -> None:
         if before is not None and self.peek(plan, key)[1] != before:
-            raise StaleRevision("the reader has heard of it")
+            raise StaleRevision("the reader was told about it")
         self._execute(_READER, (plan, text(key), reader.seen, at))
 
     def lists(self, plan: str, reader: str) -> dict[str, str]:
@@ -345,10 +345,10 @@ class Rows:
         self._execute(_PLACE, (after.id, MAIN))
 
     def _refuse_told(self, plan: str, key: str, reader: Reader) -> None:
-        """Of a reader that saves, but has not heard of everything: nobody may have told it since."""
+        """Of a reader that saves, but was not told of everything: nobody may have told it since."""
         row = self._execute("SELECT seen FROM readers WHERE plan = ? AND key = ?", (plan, text(key))).fetchone()
         if (row[0] if row else 0) != reader.seen:
-            raise StaleRevision("the reader has heard of it")
+            raise StaleRevision("the reader was told about it")
 
     def _author(self, plan: str) -> str:
         row = self._execute("SELECT author FROM plans WHERE id = ?", (plan,)).fetchone()
@@ -405,7 +405,7 @@ class Rows:
 
 @lru_cache(200)
 def text(name: str) -> str:
-    """A name as it is looked up by: what is very long does not fit into an index, and stands there by its digest."""
+    """A name as it is looked up by: what is very long does not fit into an index, and is there by its digest."""
     if len(name) > _LONG:
         from hashlib import sha256
 
@@ -423,7 +423,7 @@ def untext(name: str) -> str:
 
 
 def _author(record: Record, reader: Reader | None) -> str:
-    """Who has heard of everything up to this record: its reader, if it has one."""
+    """Who was told of everything up to this record: its reader, if it has one."""
     return "" if reader is None else text(record.reader)
 
 

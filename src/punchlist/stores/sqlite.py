@@ -384,8 +384,8 @@ def _copy(old: str, new: str) -> None:
 
 def _patiently(seconds: float, work: Callable[..., _T], *values: str) -> _T:
     """Do it when nobody else holds the file. Somebody's write is over soon, so at first it is tried again at once. In a
-    crowd the rests are uneven, and longer than many writes: whoever is awake writes one after the other, and has to
-    read again what others wrote only now and then. SQLite's own rests grow to a tenth of a second, and whoever sleeps
+    crowd the waits are uneven, and longer than many writes: whoever is awake writes one after the other, and has to
+    read again what others wrote only now and then. SQLite's own waits grow to a tenth of a second, and whoever sleeps
     longest comes last again and again."""
     end = 0.0
     tries = 0
@@ -419,7 +419,7 @@ def open(rest: str, **options: str) -> SqliteStore:
 
 
 def path_of(rest: str) -> str:
-    """The file that is meant by what stands behind `sqlite:`."""
+    """The file that is meant by what follows `sqlite:`."""
     if not rest:
         raise StoreError("sqlite: needs a path, as in sqlite:plan.db")
     if rest.startswith("//") and not rest.startswith("///"):
