@@ -91,7 +91,7 @@ def test_claude_code_has_the_five_layers_of_its_own_dialect(tmp_path: Path) -> N
         assert RENAMED in later[12]
         assert JSON % ("Mend it well", "Mend it well") in later[12]
         again = resumed(stage)
-        assert "SessionStart hook additional context: Your todo list, kept for you" in again
+        assert "SessionStart hook additional context: Your todo list, kept while" in again
         assert "Continue it when the user asks for it." in again
         assert "&lt;" not in again, "a wrapper in the wrapper would be shown as a text"
 
