@@ -175,6 +175,11 @@ class JsonStore:
     def close(self) -> None:
         self._sqlite.close()
 
+    def __del__(self) -> None:
+        """Close the file with the store: a directory never had to be closed."""
+        if hasattr(self, "_sqlite"):
+            self._sqlite.close()
+
     # --- a plan and its list -----------------------------------------------------------------------------------------
 
     def _path(self, stem: str) -> str:
