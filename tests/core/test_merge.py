@@ -8,7 +8,7 @@ import pytest
 
 from punchlist.core import ops
 from punchlist.core.diff import noted
-from punchlist.core.merge import Merged, interleaved, mended, merge, protect
+from punchlist.core.merge import Merged, interleaved, linked, merge, protect
 from punchlist.core.model import ACTIVE, DONE, DROPPED, PENDING, USER, Closing, Item, Plan
 from tests.core.plans import ids, plan_of, statuses, texts
 
@@ -286,13 +286,13 @@ def test_what_only_the_second_has_stands_behind_its_neighbour(first: str, second
 
 def test_mending_takes_away_what_points_at_nothing() -> None:
     item = Item("1", "a", phase="Build", parent="8", needs=("2", "9"))
-    plan = mended(Plan(items=(item, Item("2", "b", phase="Build")), last_id=2))
+    plan = linked(Plan(items=(item, Item("2", "b", phase="Build")), last_id=2))
     assert plan.items[0] == item._replace(parent="", needs=("2",))
     assert plan.phases == ("Build",)
 
 
 def test_a_plan_in_which_all_points_somewhere_needs_no_mending() -> None:
-    assert mended(SEEN) is SEEN
+    assert linked(SEEN) is SEEN
 
 
 def test_a_status_its_reason_its_owner_and_its_closing_are_one_statement() -> None:

@@ -1,4 +1,4 @@
-"""The checker: every word it knows, the same judgement as a full validator, and what it can mend."""
+"""The checker: every word it knows, the same judgement as a full validator, and what it can repair."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, validators
 
 from punchlist.core.codec import PLAN_SCHEMA
-from punchlist.core.schema import Fault, Lenience, Schema, check, check_at, dotted, listed, mend, shown
+from punchlist.core.schema import Fault, Lenience, Schema, check, check_at, dotted, listed, repair, shown
 from punchlist.dialects import Dialect, Tool
 from tests.core.plans import often
 from tests.core.schemas import DIALECTS, TOOLS, fitting, inner, near
 
 TEXT: Schema = {"type": "string"}
-# Where a full validator takes 1.0 for a whole number, ours does not: it is mended where a dialect is tolerant.
+# Where a full validator takes 1.0 for a whole number, ours does not: it is repaired where a dialect is tolerant.
 WHOLE = Draft202012Validator.TYPE_CHECKER.redefine(
     "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
 )
@@ -260,7 +260,7 @@ LENIENCE = Lenience({"done": "completed"}, {"status": lambda step: "pending"}, (
 
 
 @pytest.mark.parametrize(
-    ("value", "schema", "mended", "notes"),
+    ("value", "schema", "repaired", "notes"),
     [
         ('{"ok": true}', STEPS, {"ok": True}, ["the arguments: '{\"ok\": true}' read as an object"]),
         ({"ok": "true"}, STEPS, {"ok": True}, ["ok: 'true' read as true"]),
@@ -280,13 +280,13 @@ LENIENCE = Lenience({"done": "completed"}, {"status": lambda step: "pending"}, (
     ],
 )
 def test_what_was_certainly_meant_is_understood_and_said(
-    value: object, schema: Schema, mended: object, notes: list[str]
+    value: object, schema: Schema, repaired: object, notes: list[str]
 ) -> None:
-    assert mend(value, schema, LENIENCE) == (mended, notes)
+    assert repair(value, schema, LENIENCE) == (repaired, notes)
 
 
 def test_a_number_where_an_id_is_wanted_needs_no_words() -> None:
-    assert mend({"taskId": 3, "status": "pending"}, STEP, LENIENCE) == ({"taskId": "3", "status": "pending"}, [])
+    assert repair({"taskId": 3, "status": "pending"}, STEP, LENIENCE) == ({"taskId": "3", "status": "pending"}, [])
 
 
 @pytest.mark.parametrize(
@@ -307,13 +307,13 @@ def test_a_number_where_an_id_is_wanted_needs_no_words() -> None:
     ],
 )
 def test_what_is_not_certain_stays_for_the_checker(value: object, schema: Schema) -> None:
-    assert mend(value, schema, LENIENCE) == (value, [])
+    assert repair(value, schema, LENIENCE) == (value, [])
     assert check(value, schema) != []
 
 
 def test_what_is_right_is_left_as_it_is() -> None:
     right = {"steps": [{"text": "x", "status": "pending", "n": 1}], "ok": True}
-    assert mend(right, STEPS, LENIENCE) == (right, [])
+    assert repair(right, STEPS, LENIENCE) == (right, [])
 
 
 @often(100)
@@ -321,7 +321,7 @@ def test_what_is_right_is_left_as_it_is() -> None:
 def test_mending_never_spoils_what_is_right(dialect: Dialect, data: st.DataObject) -> None:
     tool = data.draw(st.sampled_from(dialect.tools))
     value = data.draw(fitting(tool.schema))
-    assert mend(value, tool.schema, Lenience({}, tool.fill, tool.ids)) == (value, [])
+    assert repair(value, tool.schema, Lenience({}, tool.fill, tool.ids)) == (value, [])
 
 
 @often(100)
@@ -329,5 +329,5 @@ def test_mending_never_spoils_what_is_right(dialect: Dialect, data: st.DataObjec
 def test_what_was_mended_needs_no_more_mending(dialect: Dialect, data: st.DataObject) -> None:
     tool = data.draw(st.sampled_from(dialect.tools))
     lenience = Lenience({}, tool.fill, tool.ids)
-    mended, _ = mend(data.draw(near(tool.schema)), tool.schema, lenience)
-    assert mend(mended, tool.schema, lenience) == (mended, [])
+    repaired, _ = repair(data.draw(near(tool.schema)), tool.schema, lenience)
+    assert repair(repaired, tool.schema, lenience) == (repaired, [])

@@ -53,7 +53,7 @@ def merge(seen: Plan, mine: Plan, now: Plan, *, mine_wins: bool = False) -> Merg
     )
     if twins:
         plan = plan._replace(items=tuple(_repointed(item, twins) for item in plan.items))
-    return Merged(grouped(_untied(mended(plan), now)), tuple(kept))
+    return Merged(grouped(_untied(linked(plan), now)), tuple(kept))
 
 
 def protect(now: Plan, draft: Plan, *, closed_is_final: bool = True) -> Merged:
@@ -75,7 +75,7 @@ def protect(now: Plan, draft: Plan, *, closed_is_final: bool = True) -> Merged:
             items.append(item._replace(status=before.status, reason=before.reason, closed=before.closed))
         else:
             items.append(item)
-    return Merged(grouped(mended(draft._replace(items=tuple(items)))), tuple(kept)) if kept else Merged(draft)
+    return Merged(grouped(linked(draft._replace(items=tuple(items)))), tuple(kept)) if kept else Merged(draft)
 
 
 def _reopened(before: Item, item: Item) -> bool:
@@ -190,7 +190,7 @@ def _choose(seen: _T, mine: _T, now: _T, mine_wins: bool) -> _T:
     return now if mine == seen or (now != seen and not mine_wins) else mine
 
 
-def mended(plan: Plan) -> Plan:
+def linked(plan: Plan) -> Plan:
     """Without needs, parents and phases that point at nothing any more."""
     ids = {item.id for item in plan.items}
     named = set(plan.phases)

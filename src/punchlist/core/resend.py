@@ -9,7 +9,7 @@ from operator import is_
 from ._typing import Any, NamedTuple
 from .last_sent import NOTHING_UNHEARD, Held, Kept, Unheard, in_order, without_gone
 from .match import Entry, is_beginning, match
-from .merge import interleaved, mended, stays
+from .merge import interleaved, linked, stays
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, SUBTASK, USER, Item, Plan
 from .ops import grouped
 from .text import inline, plainly, quoted
@@ -452,7 +452,7 @@ class _Listing:
         listed = tuple([items[id] for id in order if id in items])
         if len(listed) == len(self.plan.items) and all(map(is_, listed, self.plan.items)):
             listed = self.plan.items
-        plan = grouped(mended(self.plan._replace(items=listed, last_id=self.last_id)))
+        plan = grouped(linked(self.plan._replace(items=listed, last_id=self.last_id)))
         if self.anew and not self.forgiving and self.plan.removed:
             plan = plan._replace(removed=())
         if not self.forgiving and not self.anew:

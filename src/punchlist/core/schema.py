@@ -53,11 +53,11 @@ class Lenience(NamedTuple):
     ids: Sequence[str] = ()  # keys that hold ids: numbers there are read as text
 
 
-def mend(value: object, schema: Schema, lenience: Lenience) -> tuple[Any, list[str]]:
+def repair(value: object, schema: Schema, lenience: Lenience) -> tuple[Any, list[str]]:
     """The value as it was certainly meant, and what was understood: a JSON string for an object, "3" for 3, a bare
     value for a list of one, another word for a status. What is not certain stays, for the checker to refuse."""
     notes: list[str] = []
-    return _mend(value, schema, (), lenience, notes), notes
+    return _repair(value, schema, (), lenience, notes), notes
 
 
 def listed(faults: Sequence[Fault], say: Callable[[Fault], str] = str) -> list[str]:
@@ -207,16 +207,16 @@ def _size_faults(size: int, least: int, most: int | None, what: str, noun: str) 
 # --- repairing -----------------------------------------------------------------------------------------------------
 
 
-def _mend(value: Any, schema: Schema, path: Path, reading: Lenience, notes: list[str]) -> Any:
+def _repair(value: Any, schema: Schema, path: Path, reading: Lenience, notes: list[str]) -> Any:
     kinds = schema.get("type", "")
     kind = kinds if isinstance(kinds, str) else _kind(value, kinds)
     if kind and not _TYPES[kind](value):
         value = _converted(value, kind, path, reading, notes)
     if kind == "object" and isinstance(value, dict):
-        return _mend_object(value, schema, path, reading, notes)
+        return _repair_object(value, schema, path, reading, notes)
     if kind == "array" and isinstance(value, list):
         inner = schema.get("items", {})
-        return [_mend(entry, inner, (*path, index), reading, notes) for index, entry in enumerate(value)]
+        return [_repair(entry, inner, (*path, index), reading, notes) for index, entry in enumerate(value)]
     if "enum" in schema and isinstance(value, str) and value not in schema["enum"]:
         meant = reading.words.get(_word(value), _word(value))
         if meant in schema["enum"]:
@@ -225,18 +225,20 @@ def _mend(value: Any, schema: Schema, path: Path, reading: Lenience, notes: list
     return value
 
 
-def _mend_object(
+def _repair_object(
     value: dict[str, Any], schema: Schema, path: Path, reading: Lenience, notes: list[str]
 ) -> dict[str, Any]:
     known: Mapping[str, Schema] = schema.get("properties", {})
     further = schema.get("additionalProperties")
     rest: Schema = further if isinstance(further, Mapping) else {}
-    mended = {name: _mend(entry, known.get(name, rest), (*path, name), reading, notes) for name, entry in value.items()}
+    repaired = {
+        name: _repair(entry, known.get(name, rest), (*path, name), reading, notes) for name, entry in value.items()
+    }
     for name in schema.get("required", ()):
-        if name not in mended and name in reading.fill:
-            mended[name] = reading.fill[name](mended)
-            notes.append(f"{dotted((*path, name))} was missing; read as {shown(mended[name])}")
-    return mended
+        if name not in repaired and name in reading.fill:
+            repaired[name] = reading.fill[name](repaired)
+            notes.append(f"{dotted((*path, name))} was missing; read as {shown(repaired[name])}")
+    return repaired
 
 
 def _word(value: str) -> str:

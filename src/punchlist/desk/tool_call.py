@@ -21,12 +21,12 @@ from ..core.conflicts import (
 from ..core.diff import Calls, Change, Record, noted, parted, without_calls
 from ..core.errors import Disagreement, Partial, Refused, StoreError
 from ..core.last_sent import Kept, from_text, informed, to_text, unheard_of
-from ..core.merge import mended, merge, protect
+from ..core.merge import linked, merge, protect
 from ..core.model import ACTIVE, CLOSED, MAIN, NOTHING, USER, Item, Plan, Reader
 from ..core.ops import grouped, owned
 from ..core.resend import resent
 from ..core.rules import obeyed
-from ..core.schema import Lenience, mend
+from ..core.schema import Lenience, repair
 from ..core.updates import SHOWN, became_active, turns, words_given
 from ..dialects import STATUS_WORDS, Call, Dialect, Reply, Tool, Turn, find_tool, offered
 from .commit import Draft, Snapshot, commit
@@ -167,7 +167,7 @@ def _understood(dialect: Dialect, call: Call, tolerant: bool) -> tuple[Call, lis
     if not wrong:
         return call, []
     if tolerant or dialect.tolerant:
-        args, notes = mend(call.args, call.tool.schema, Lenience(STATUS_WORDS, call.tool.fill, call.tool.ids))
+        args, notes = repair(call.args, call.tool.schema, Lenience(STATUS_WORDS, call.tool.fill, call.tool.ids))
         call = call._replace(args=args)
         wrong = dialect.judge(call)
         if not wrong:
@@ -461,7 +461,7 @@ def _with_added(seen: Plan, now: Plan) -> Plan:
     """What was seen, with the items that came since, if nothing else is called like them."""
     ids, texts = {item.id for item in seen.items}, {item.text for item in seen.items}
     added = [item for item in now.items if item.id not in ids and item.text not in texts]
-    return grouped(mended(seen._replace(items=(*seen.items, *added), last_id=now.last_id)))
+    return grouped(linked(seen._replace(items=(*seen.items, *added), last_id=now.last_id)))
 
 
 def _with_attempts(desk: Desk, now: Plan, plan: Plan) -> Plan:

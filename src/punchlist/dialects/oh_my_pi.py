@@ -8,7 +8,7 @@ from ..core import ops
 from ..core._typing import Any
 from ..core.conflicts import Asked
 from ..core.errors import Partial
-from ..core.merge import interleaved, mended
+from ..core.merge import interleaved, linked
 from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Item, Plan
 from ..core.ops import grouped
 from ..core.resend import Sent, relist
@@ -147,7 +147,7 @@ def _with_lasting(plan: Plan, new: Plan, call: Call) -> Plan:
     order = interleaved([item.id for item in new.items], [item.id for item in plan.items if item.id in items])
     used = {*new.phases, *(item.phase for item in lasting)}
     phases = interleaved(new.phases, [name for name in plan.phases if name in used])
-    return grouped(mended(new._replace(items=tuple(items[id] for id in order), phases=tuple(phases))))
+    return grouped(linked(new._replace(items=tuple(items[id] for id in order), phases=tuple(phases))))
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
@@ -193,7 +193,7 @@ def _close(status: str) -> _Verb:
 
 def _rm(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Plan:
     ids = _targets(plan, op, errors, call)
-    return mended(plan._replace(items=tuple(item for item in plan.items if item.id not in ids)))
+    return linked(plan._replace(items=tuple(item for item in plan.items if item.id not in ids)))
 
 
 def _append(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Plan:
