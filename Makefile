@@ -23,7 +23,7 @@ BENCH := $(VENV)/ready-to-bench
 # Without .pyc files an interpreter starts up to three times slower, and no timing is honest.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint torture clients coverage bench docs pictures lock clean
+.PHONY: help run test lint torture clients coverage bench house docs pictures lock clean
 .DELETE_ON_ERROR:
 
 help:
@@ -34,6 +34,7 @@ help:
 	@echo "make clients   real agents, installed with npm, against a scripted model"
 	@echo "make coverage  the tests again, with the lines that none of them reached"
 	@echo "make bench     what a step costs: a table here, JSON in build/bench.json"
+	@echo "make house     the state of the code against its goals: a table"
 	@echo "make docs      write the generated parts of docs/ again, and draw the pictures"
 	@echo "make lock      resolve the development requirements again"
 	@echo "make clean     remove everything that make made"
@@ -66,6 +67,9 @@ coverage: $(DEV)
 
 bench: $(BENCH)
 	@$(BIN)/python -m bench --json build/bench.json $(ARGS)
+
+house: $(DEV)
+	@$(BIN)/python -m bench.house $(ARGS)
 
 docs: pictures
 	$(BIN)/python docs/reference.py --write

@@ -14,7 +14,7 @@ class Row(NamedTuple):
     name: str
     goal: float | None  # None: shown for comparison
     measured: float
-    unit: str  # tokens, ms, bytes, x (times the yardstick), or nothing
+    unit: str  # tokens, ms, bytes, lines, x (times the yardstick), or nothing
     note: str = ""
 
     @property
@@ -32,11 +32,13 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def _cells(row: Row) -> tuple[str, str, str, str, str]:
-    digits = 0 if row.unit in ("tokens", "bytes") else 1
-    unit = "" if row.unit in ("tokens", "") else row.unit if row.unit == "x" else f" {row.unit}"
-    goal = "" if row.goal is None else f"≤ {row.goal:,.0f}{unit}"
-    verdict = "" if row.goal is None else "ok" if row.ok else "MISS"
-    return row.name, goal, f"{row.measured:,.{digits}f}{unit}", verdict, row.note
+    is_whole = isinstance(row.measured, int) or row.unit in ("tokens", "bytes")
+    unit = {"tokens": "", "": "", "x": "x"}.get(row.unit, f" {row.unit}")
+    measured = f"{row.measured:,.{0 if is_whole else 1}f}{unit}"
+    if row.goal is None:
+        return row.name, "", measured, "", row.note
+    verdict = "ok" if row.ok else "MISS"
+    return row.name, f"≤ {row.goal:,g}{unit}", measured, verdict, row.note
 
 
 def best(runs: Mapping[str, Callable[[], object]], rounds: int, times: int = 1) -> dict[str, float]:

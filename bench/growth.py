@@ -26,10 +26,10 @@ def rows() -> list[Row]:
         runs = {f"{name} {size}": run for size, path in (("few", few), ("many", many)) for name, run in _runs(path)}
         found = best(runs, rounds=10)
     goals = {"show": 1.5, "log": 1.5, "plans": None}
-    return [*_calls(), *_against(found, f"{MANY:,} plans", f"{FEW:,}", goals)]
+    return [*observed_calls(), *_against(found, f"{MANY:,} plans", f"{FEW:,}", goals)]
 
 
-def _calls() -> list[Row]:
+def observed_calls() -> list[Row]:
     """What is kept of a tool call, and what a plan costs that has many of them."""
     with tempfile.TemporaryDirectory(prefix="punchlist-bench-") as folder:
         few, many = (_observed(Path(folder) / f"{count}.db", count) for count in (FEW_CALLS, MANY_CALLS))
