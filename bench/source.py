@@ -69,8 +69,8 @@ def _written(source: Source, node: ast.stmt) -> int:
 
 
 def _branches(node: ast.AST) -> int:
-    """Count ifs, conditional expressions, loops, handlers and cases, conditions of comprehensions, and each chain of `and`
-    or `or` once. A function inside is counted by itself."""
+    """Count ifs, conditional expressions, loops, handlers and cases, conditions of comprehensions, and each chain of
+    `and` or `or` once. A function inside is counted by itself."""
     count = 0
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (*DEFINITIONS, ast.ClassDef)):
