@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import punchlist
-from punchlist.desk.attachments import TURN, attached, reminders
-from punchlist.desk.guidance import Stop, Work, stopped, worked
+from punchlist.desk.guidance import ToolUse, before_request, lines, remind, tool_used, turn_ended
 from punchlist.local.settings import load
-from punchlist.policy.conversation import REMINDER, tally
+from punchlist.policy.continuation import TurnEnd
+from punchlist.policy.conversation import REMINDER, read, tally
 
 from .frame import Row, best
 from .speech import NATIVE, WHOLE_LIST, Call, Dialect, Text, texts
@@ -52,7 +52,7 @@ def _deciding(dialect: str) -> Row:
     names = [tool.name for tool in desk.dialect.tools]
 
     def decide() -> object:
-        return reminders(desk, tally(json.loads(said), names))
+        return remind(desk, tally(read(json.loads(said), desk.guide.marks), names))
 
     if not decide():
         raise RuntimeError(f"no reminder is due in {dialect}")
@@ -67,7 +67,7 @@ def _going_on() -> Row:
     names = [tool.name for tool in desk.dialect.tools]
 
     def decide() -> object:
-        return stopped(desk, Stop(said=tally(json.loads(said), names).said)).text
+        return turn_ended(desk, TurnEnd(said=tally(read(json.loads(said), desk.guide.marks), names).said)).text
 
     if not decide():
         raise RuntimeError("the agent is not nudged")
@@ -111,7 +111,7 @@ def _loop(dialect: Dialect, *, updates: bool) -> list[str]:
             if tool in names and desk.call(tool, args).is_error:
                 raise RuntimeError(f"{tool} was refused")
             said += [_used(f"t{number}", tool, args), _result(f"t{number}", "ok")]
-        for one in attached(desk, TURN, tally(said, names)):
+        for one in before_request(desk, tally(read(said, desk.guide.marks), names)):
             found.append(one.text)
             said.append({"type": "attachment", "attachment": {"type": REMINDER}})
     return found
@@ -125,7 +125,7 @@ def _hooks(*, updates: bool) -> list[str]:
         for tool, args in calls:
             if tool == "plan":
                 desk.call(tool, args)
-            found += worked(desk, Work(f"c{number}", tool="plan" if tool == "plan" else ""))
+            found += lines(tool_used(desk, ToolUse(f"c{number}", tool="plan" if tool == "plan" else "")))
     return found
 
 

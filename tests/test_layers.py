@@ -17,13 +17,14 @@ ROOT = Path(punchlist.__file__).parent
 TOGETHER = {"hosts", "install"}  # an agent's room says what is installed for it, in the words of `install/parts.py`
 LEVELS = {
     **dict.fromkeys(("core", "prompts"), 0),
-    **dict.fromkeys(("dialects", "policy"), 1),
-    "local": 2,
-    "stores": 3,
-    "desk": 4,
-    **dict.fromkeys(("hosts", "install", "mcp", "tui", "agent", "testing"), 5),
-    "doctor": 6,
-    "cli": 7,
+    "policy": 1,
+    "dialects": 2,
+    "local": 3,
+    "stores": 4,
+    "desk": 5,
+    **dict.fromkeys(("hosts", "install", "mcp", "tui", "agent", "testing"), 6),
+    "doctor": 7,
+    "cli": 8,
 }
 OUTSIDE = {
     "stores/postgres/__init__.py",
@@ -42,7 +43,7 @@ IMPURE = set(_IMPURE.split())
 CATCH_ALL = {
     "hosts/__init__.py",
     "dialects/llxprt.py",
-    "desk/attachments.py",
+    "desk/guidance.py",
     "mcp/server.py",
     "agent/tool_runner.py",
     "desk/tool_call.py",  # a pause that fails for any reason stops the agent

@@ -75,13 +75,13 @@ def session(tmp_path: Path) -> str:
 @pytest.mark.parametrize("dialect", LISTS)
 def test_a_list_that_the_user_imports_is_told_and_stays_and_so_does_an_edit_before_it(talk: Any, dialect: str) -> None:
     listed = LISTS[dialect]
-    told = ['the user renamed "Write" to "Write it down"', "the user replaced the list", '"Measure"', '"Read"']
+    told = ['The user renamed "Write" to "Write it down"', "The user replaced the list", '"Measure"', '"Read"']
     terminal = talk(
         dialect,
         turn(listed("Read", "Write")),
         turn(text="Which one?"),
         turn(listed("Read", "Write"), expect=told),
-        turn(text="So be it?", absent=["the user replaced the list"]),
+        turn(text="So be it?", absent=["The user replaced the list"]),
     )
     assert run("rename", "Write", "Write it down").returncode == 0
     terminal.enter("/todo import list.md")
@@ -96,14 +96,14 @@ def test_a_list_that_the_user_restores_is_told_and_stays_and_so_does_an_edit_bef
     talk: Any, tmp_path: Path, dialect: str
 ) -> None:
     listed = LISTS[dialect]
-    told = ['the user added "Test"', "the user replaced the list", '"Read"']
+    told = ['The user added "Test"', "The user replaced the list", '"Read"']
     terminal = talk(
         dialect,
         turn(listed("Read")),
         turn(listed("Read", "Write")),
         turn(text="Which one?"),
         turn(listed("Read", "Write"), expect=told),
-        turn(text="So be it?", absent=["the user replaced the list"]),
+        turn(text="So be it?", absent=["The user replaced the list"]),
     )
     terminal.enter("/todo append Test")
     terminal.wait_for('added 3 "Test".')
@@ -114,7 +114,7 @@ def test_a_list_that_the_user_restores_is_told_and_stays_and_so_does_an_edit_bef
 
 
 def test_the_plan_tool_cannot_bring_back_what_an_import_took_away(talk: Any) -> None:
-    told = ['the user completed 1 "Read"', "the user replaced the list; it is now: 3", '"Measure"']
+    told = ['The user completed 1 "Read"', "The user replaced the list; it is now: 3", '"Measure"']
     terminal = talk(
         "native",
         turn(call("plan", add=["Read", "Write"])),

@@ -53,7 +53,7 @@ def test_words_go_to_the_agent_and_commands_do_not(talk: Any, tmp_path: Path) ->
     terminal = talk(
         turn(call("plan", add=["Read", "Write", "Test"])),
         turn(text="Which one first?"),
-        turn(text="Good?", expect=['the user completed 2 "Write"', "the first"]),
+        turn(text="Good?", expect=['The user completed 2 "Write"', "the first"]),
     )
     terminal.enter("/todos")
     terminal.wait_for("No todos currently tracked")

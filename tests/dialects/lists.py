@@ -67,9 +67,9 @@ def run(store: Store, dialect: str, case: dict[str, Any]) -> None:
         elif "take over" in step:
             hand_over(desk, step["take over"])
             session = step["take over"]
-            guidance.started(Desk(store, session=session, dialect=dialect, settings=settings), "clear")
+            guidance.started(Desk(store, session=session, settings=settings), "clear")
         elif "start" in step:
-            guidance.started(desk, step["start"])
+            guidance.started(Desk(store, session=session, settings=settings), step["start"])  # as a hook does
         elif "plan" in step:
             Desk(store, session=session, settings=settings).call("plan", step["plan"])
         elif "drop" in step:

@@ -133,7 +133,9 @@ def test_a_dialect_has_words_for_the_system_prompt(dialect: Dialect) -> None:
 
 
 def test_every_prompt_is_used() -> None:
-    used = {name for dialect, tool in TOOLS for name in (tool.prompt, tool.summary, dialect.system, dialect.failed)}
+    used = {name for _, tool in TOOLS for name in (tool.prompt, tool.summary)}
+    for dialect, _ in TOOLS:
+        used |= {dialect.system, dialect.guide.failed, dialect.guide.nudge, dialect.guide.reminder_prompt}
     code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
     kept = {path.stem for path in (SOURCE / "prompts").glob("*.md")}
     assert {name for name in kept - used if f'say("{name}"' not in code} == set()

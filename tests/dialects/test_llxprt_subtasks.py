@@ -23,7 +23,7 @@ def desk_of(todos: list[dict[str, Any]]) -> Desk:
 def used(desk: Desk) -> dict[str, Any]:
     """A tool was used; the first todo as `todo_read` has it then."""
     call = {"id": "c1", "name": "shell", "parameters": {"command": "make"}}
-    guidance.worked(desk, guidance.Work("x", calls=(call,)))
+    guidance.tool_used(desk, guidance.ToolUse("x", calls=(call,)))
     first: dict[str, Any] = desk.call("todo_read", {}).details["todos"][0]
     return first
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from punchlist.hosts.agent_log import Log, recalled
-from punchlist.policy.continuation import Stop
+from punchlist.policy.continuation import TurnEnd
 
 LOG = Log(lambda entry: entry, cut="[interrupted", refusals=("Permission to use",))
 REFUSED = {
@@ -36,7 +36,7 @@ def test_the_last_words_of_an_agent_that_writes_its_log_late_are_waited_for(
     log = tmp_path / "log.jsonl"
     log.write_text(ASKED)
     monkeypatch.setattr(time, "sleep", lambda _: log.write_text(ASKED + ENDED))  # the agent writes meanwhile
-    assert recalled(str(log), LOG, Stop(said="I may not.")).refused
+    assert recalled(str(log), LOG, TurnEnd(said="I may not.")).refused
 
 
 def test_words_that_never_come_are_waited_for_a_moment_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,9 +44,9 @@ def test_words_that_never_come_are_waited_for_a_moment_only(tmp_path: Path, monk
     log.write_text(ASKED + ENDED)
     waits: list[float] = []
     monkeypatch.setattr(time, "sleep", waits.append)
-    assert recalled(str(log), LOG, Stop(said="Something else.")).refused
+    assert recalled(str(log), LOG, TurnEnd(said="Something else.")).refused
     assert 0 < sum(waits) < 1
     waits.clear()
-    for stop in (Stop(said="I may not."), Stop()):
+    for stop in (TurnEnd(said="I may not."), TurnEnd()):
         assert recalled(str(log), LOG, stop).refused
     assert waits == []

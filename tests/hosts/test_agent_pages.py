@@ -10,7 +10,9 @@ from punchlist import Desk, MemoryStore, ops
 from punchlist.desk import guidance
 from punchlist.hosts import HOSTS
 from punchlist.policy import wording
+from punchlist.policy.continuation import TurnEnd
 from punchlist.prompts import say
+from tests.policy.told import started, tool_used
 
 PAGES = Path(__file__).parent.parent.parent / "docs" / "agents"
 MIRRORED = {
@@ -29,14 +31,16 @@ def words(tool: str = "plan") -> dict[str, str]:
     desk = Desk(MemoryStore(), session="s")
     said = {"tool": desk.dialect.tools[0].description, "instructions": say("mcp")}
     said["making"] = desk.call("plan", {"add": ["Read the parser", "Fix it", "Run the tests"]}).text
-    guidance.worked(desk, guidance.Work("0", tool))
+    tool_used(
+        desk, guidance.ToolUse("0", tool, dialect=next((host for host in MIRRORED if MIRRORED[host] == tool), ""))
+    )
     said["advancing"] = desk.call("plan", {"done": [1]}).text
     desk.change(lambda plan: ops.rename(plan, "3", "Run all tests"))
-    turns = [guidance.worked(desk, guidance.Work(str(turn))) for turn in range(1, 13)]
+    turns = [tool_used(desk, guidance.ToolUse(str(turn))) for turn in range(1, 13)]
     (said["news"], *listed), (said["reminder"],) = [told for told in turns if told]
     assert len(listed) == (tool == "TodoWrite")  # where a list is sent whole, it follows an edit
-    said["nudge"] = guidance.stopped(desk, guidance.Stop(agent="main")).text
-    (said["again"],) = guidance.started(desk, "resume")
+    said["nudge"] = guidance.turn_ended(desk, TurnEnd(agent="main")).text
+    (said["again"],) = started(desk, "resume")
     return said
 
 

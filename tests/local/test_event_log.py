@@ -15,8 +15,9 @@ import pytest
 import punchlist
 from punchlist import ops
 from punchlist.core.errors import StoreError
-from punchlist.desk.guidance import Stop, stopped
+from punchlist.desk.guidance import turn_ended
 from punchlist.local import event_log
+from punchlist.policy.continuation import TurnEnd
 from tests.commands import run
 
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -121,7 +122,7 @@ def test_the_events_of_other_sessions_are_not_shown() -> None:
 def test_a_store_in_memory_keeps_its_events_in_memory(path: Path) -> None:
     with punchlist.open("memory:", session="s") as desk:
         desk.call("plan", {"add": ["Read"]})
-        stopped(desk, Stop(said="So far."))
+        turn_ended(desk, TurnEnd(said="So far."))
         assert [one["kind"] for one in desk.events()] == ["nudge"]
     assert not path.exists()
 
@@ -158,7 +159,7 @@ def test_what_cannot_be_written_is_let_go(path: Path, own_home: Path) -> None:
     with punchlist.open(session="s1") as desk:
         desk.call("plan", {"add": ["Read"]})
         assert desk.call("plan", {"frob": 1}).is_error
-        assert stopped(desk, Stop(said="So far.")).text
+        assert turn_ended(desk, TurnEnd(said="So far.")).text
         assert desk.events() == []
 
 
@@ -215,4 +216,4 @@ def test_a_store_that_fails_is_not_hidden_by_the_log(tmp_path: Path) -> None:
     with punchlist.open(f"sqlite:{tmp_path / 'plan.db'}", session="s") as desk:
         desk.change(lambda plan: ops.add(plan, "Read"))
     with pytest.raises(StoreError):
-        stopped(desk, Stop(said="So far."))
+        turn_ended(desk, TurnEnd(said="So far."))

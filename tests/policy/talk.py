@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from punchlist.dialects import load
+from punchlist.policy.conversation import Tally, read, tally
 
 
 def assistant(*blocks: Any) -> dict[str, Any]:
@@ -34,6 +35,11 @@ def reminded() -> dict[str, Any]:
 
 def tools(dialect: str) -> list[str]:
     return [tool.name for tool in load(dialect).tools]
+
+
+def heard(dialect: str, *said: Any) -> Tally:
+    """What a conversation says about the plan in it."""
+    return tally(read(conversation(dialect, *said), load(dialect).guide.marks), tools(dialect))
 
 
 def conversation(dialect: str, *said: Any) -> list[Any]:

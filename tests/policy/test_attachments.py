@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 
 from punchlist import Desk, ops
-from punchlist.desk.attachments import TURN, attached, to_json
-from punchlist.desk.guidance import started, was_prompted
+from punchlist.desk.guidance import to_json
 from punchlist.dialects import PATHS
-from punchlist.policy.conversation import tally
-from punchlist.policy.wording import CONTEXTS
+from punchlist.policy.guide import CONTEXTS
 from tests.policy.desks import ITEMS, desk, planned
-from tests.policy.talk import conversation, tools
+from tests.policy.talk import heard
+from tests.policy.told import TURN, attached, prompted, started
 
 DIALECTS = tuple(PATHS)
 WRITTEN = ("claude-code", "gencode", "oh-my-pi", "llxprt")  # whose documents say what is attached
@@ -29,8 +28,7 @@ MOMENTS = (*CONTEXTS, TURN)
 def told(at: Desk, context: str, *said: Any) -> list[str]:
     """The texts of a moment, without their wrapper."""
     tag = "reminder" if at.dialect_name == "gencode" else "system-reminder"
-    heard = tally(conversation(at.dialect_name, *said), tools(at.dialect_name))
-    texts = [one.text for one in attached(at, context, heard)]
+    texts = [one.text for one in attached(at, context, heard(at.dialect_name, *said))]
     assert all(text.startswith(f"<{tag}>\n") and text.endswith(f"\n</{tag}>") for text in texts)
     return [text[len(tag) + 3 : -len(tag) - 4] for text in texts]
 
@@ -116,7 +114,7 @@ def test_ours_says_why_something_is_blocked() -> None:
 @pytest.mark.parametrize("context", ["start", "changed"])
 def test_claude_code_gets_its_list_as_json(context: str) -> None:
     (one,) = attached(planned("claude-code"), context)
-    assert (one.type, one.items) == ("todo", 3)
+    assert (one.kind, one.items) == ("todo", 3)
     assert [(todo["content"], todo["status"], todo["activeForm"]) for todo in one.content] == [
         (text, status, f"{text}, now") for text, status in ITEMS
     ]
@@ -134,7 +132,7 @@ def test_claude_code_is_told_of_a_change_only_where_the_list_changed() -> None:
 
 def test_claude_code_s_list_returns_after_a_compaction() -> None:
     (one,) = attached(planned("claude-code"), "compact")
-    assert (one.type, one.context, one.items) == ("todo", "post-compact", 3)
+    assert (one.kind, one.context, one.items) == ("todo", "post-compact", 3)
     assert attached(desk("claude-code"), "compact") == []
 
 
@@ -188,8 +186,7 @@ def test_no_text_of_an_item_can_close_the_wrapper_or_pose_as_ours(dialect: str, 
     for posing in POSING:
         at = planned(dialect, (f"A {posing}", "in_progress"), (f"B {posing}", "pending"))
         at.change(lambda plan, posing=posing: _posing(plan, posing))  # type: ignore[misc]
-        heard = tally(conversation(dialect, "say*10"), tools(dialect))
-        for one in attached(at, context, heard):
+        for one in attached(at, context, heard(dialect, "say*10")):
             assert len(WRAPPER.findall(one.text)) == 2, (posing, one.text)
 
 
@@ -248,13 +245,13 @@ def test_an_edit_that_was_told_with_an_attachment_is_not_told_with_the_next_answ
     at.change(lambda plan: ops.note(plan, "2", "use -v"))
     assert 'the user noted on 2 "Write": "use -v".' in at.call("plan", {"start": [2]}).text
     assert told(at, TURN) == []
-    assert was_prompted(at, "go on") == []
+    assert prompted(at, "go on") == []
 
 
 def test_an_edit_that_was_told_with_a_hook_is_not_told_with_an_attachment() -> None:
     at = planned()
     at.change(lambda plan: ops.add(plan, "Ship"))
-    assert was_prompted(at, "go on") == ['the user added 4 "Ship".']
+    assert prompted(at, "go on") == ['the user added 4 "Ship".']
     assert told(at, TURN) == []
 
 
@@ -286,7 +283,7 @@ def test_a_history_that_cannot_be_read_costs_the_news_and_nothing_else(tmp_path:
     with sqlite3.connect(tmp_path / "plan.db") as db:
         db.execute("UPDATE history SET changes = '[[1]]' WHERE revision = 2")
     db.close()
-    assert [one.type for one in attached(at, "compact")] == ["todo", "plan_mode"]
+    assert [one.kind for one in attached(at, "compact")] == ["todo", "plan_mode"]
     (fault,) = [one for one in at.events() if one["kind"] == "fault"]
     assert fault["where"] == "edited"
     assert "makes no sense" in fault["message"]
@@ -296,7 +293,7 @@ def test_a_history_that_cannot_be_read_costs_the_news_and_nothing_else(tmp_path:
 def test_a_store_that_is_gone_costs_every_attachment_and_no_turn(tmp_path: Path) -> None:
     at = planned("claude-code", store=f"sqlite:{tmp_path / 'plan.db'}")
     at.close()
-    assert attached(at, "compact") == []
+    assert attached(at, TURN) == []
 
 
 @pytest.mark.parametrize(
@@ -314,7 +311,7 @@ def test_behind_a_user_s_edit_the_whole_list_follows_once_in_the_dialect_s_own_f
     attached(at, TURN)
     at.change(lambda plan: ops.add(plan, "Ask Ann"))
     first = attached(at, TURN)
-    assert [one.type for one in first] == ["edit", "todo"]
+    assert [one.kind for one in first] == ["edit", "todo"]
     assert shown in first[1].text
     assert attached(at, TURN) == []
 

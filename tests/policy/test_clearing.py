@@ -11,9 +11,9 @@ import pytest
 from punchlist import Desk, MemoryStore, ops
 from punchlist.cli.history import with_departed
 from punchlist.core.sentences import describe
-from punchlist.desk.attachments import attached
 from tests.commands import do
 from tests.policy.desks import desk, entries
+from tests.policy.told import attached
 
 
 def texts(items: Any) -> list[str]:

@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 import punchlist
 from punchlist import Desk, Plan, ops
 from punchlist.core.model import SessionState
-from punchlist.desk.guidance import Stop, Work, is_continuing, started, stopped, was_prompted, worked
+from punchlist.desk.guidance import ToolUse, is_continuing, turn_ended
 from punchlist.local.settings import load
-from punchlist.policy.continuation import go_on, next_item, noticed, prompted
+from punchlist.policy.continuation import TurnEnd, after_call, after_prompt, go_on, next_item
 from punchlist.policy.effects import changes_something
-from punchlist.policy.limits import OURS, Limits
+from punchlist.policy.limits import Limits
 from punchlist.stores import PlanKey
 from tests.core.plans import often, plan_of
+from tests.policy.told import prompted, started, tool_used
 
 STOPS = [300, pytest.param(10_000, marks=pytest.mark.torture)]
 TALK = "So far so good."
@@ -40,7 +41,7 @@ def desk(
 
 def reason(at: Desk, **stop: Any) -> str:
     """Why an agent that stops is allowed to stop; empty if it is nudged."""
-    sent = stopped(at, Stop(**{"said": TALK, **stop}))
+    sent = turn_ended(at, TurnEnd(**{"said": TALK, **stop}))
     return "" if sent.text else sent.reason
 
 
@@ -49,7 +50,7 @@ def reason(at: Desk, **stop: Any) -> str:
 
 def test_it_goes_on_with_the_active_item() -> None:
     at = desk()
-    sent = stopped(at, Stop(said=TALK))
+    sent = turn_ended(at, TurnEnd(said=TALK))
     assert sent.text.startswith('The plan is not finished: now 1 "Read" (0/2).')
 
 
@@ -77,9 +78,9 @@ def test_llxprt_is_told_of_its_pause_tool_and_others_are_not() -> None:
     at = Desk(punchlist.MemoryStore(), session="s", dialect="llxprt", settings=load({}, environ={}))
     at.call("todo_write", {"todos": [{"id": "1", "content": "Read", "status": "pending"}]})
     assert not is_continuing(at)
-    assert "todo_pause" in stopped(at, Stop(said=TALK)).text
+    assert "todo_pause" in turn_ended(at, TurnEnd(said=TALK)).text
     assert is_continuing(at)
-    assert "todo_pause" not in stopped(desk(), Stop(said=TALK)).text
+    assert "todo_pause" not in turn_ended(desk(), TurnEnd(said=TALK)).text
 
 
 # --- every reason to rest --------------------------------------------------------------------------------------------
@@ -135,35 +136,35 @@ def test_without_a_plan_it_rests() -> None:
 
 def test_the_user_s_wait_holds_until_the_user_s_next_word() -> None:
     at = desk()
-    was_prompted(at, "wait for me")
+    prompted(at, "wait for me")
     assert reason(at) == "the user said to wait"
-    worked(at, Work("a"))
+    tool_used(at, ToolUse("a"))
     assert reason(at) == "the user said to wait"
-    was_prompted(at, "go on")
+    prompted(at, "go on")
     assert reason(at) == ""
 
 
 def test_a_wait_that_was_said_before_there_was_a_plan_counts() -> None:
     at = desk(items=())
-    was_prompted(at, "Make a plan and stop.")
+    prompted(at, "Make a plan and stop.")
     at.call("plan", {"add": ["Read"]})
     assert reason(at) == "the user said to wait"
 
 
 def test_an_interrupt_holds_until_the_user_s_next_word() -> None:
     at = desk()
-    worked(at, Work("a", interrupted=True))
+    tool_used(at, ToolUse("a", interrupted=True))
     assert reason(at) == "it was interrupted"
     assert reason(at) == "it was interrupted"
-    was_prompted(at, "go on")
+    prompted(at, "go on")
     assert reason(at) == ""
 
 
 def test_a_stop_by_the_user_holds_for_the_session_whatever_is_said() -> None:
     at = desk()
     at.update_state(lambda pace: pace._replace(stopped=True))
-    was_prompted(at, "go on")
-    worked(at, Work("a"))
+    prompted(at, "go on")
+    tool_used(at, ToolUse("a"))
     assert reason(at) == "the user stopped it for this session"
     assert reason(desk(session="s2")) == ""
 
@@ -201,16 +202,16 @@ TALKS = ("Why did you choose sqlite?", "Explain the design.", "thanks", "hm", "h
 @pytest.mark.parametrize("prompt", TALKS)
 def test_an_agent_that_answered_without_touching_the_plan_is_left_alone(prompt: str) -> None:
     at = desk()
-    was_prompted(at, prompt)
+    prompted(at, prompt)
     assert reason(at) == UNPLANNED
-    worked(at, Work("Read", changes=False))
-    worked(at, Work("Edit"))
+    tool_used(at, ToolUse("Read", changes=False))
+    tool_used(at, ToolUse("Edit"))
     assert reason(at) == UNPLANNED, "a small fix beside an old plan is no planned work"
 
 
 def test_a_change_of_the_plan_by_the_agent_itself_is_planned_work() -> None:
     at = desk()
-    was_prompted(at, "Now write it.")
+    prompted(at, "Now write it.")
     at.change(lambda plan: ops.add(plan, "Ask Ann"))
     assert reason(at) == UNPLANNED, "what the user changed gives no licence"
     at.call("plan", {"show": True})
@@ -226,24 +227,24 @@ def test_a_change_of_the_plan_by_the_agent_itself_is_planned_work() -> None:
 )
 def test_a_bare_go_on_is_leave_to_nudge(prompt: str) -> None:
     at = desk()
-    was_prompted(at, prompt)
+    prompted(at, prompt)
     assert reason(at) == ""
 
 
 @pytest.mark.parametrize("prompt", ["Continue the loop until it is red", "go on vacation", "yes", "next.js", "I go on"])
 def test_words_that_only_begin_like_go_on_are_not_leave_to_nudge(prompt: str) -> None:
     at = desk()
-    was_prompted(at, prompt)
+    prompted(at, prompt)
     assert reason(at) == UNPLANNED
 
 
 def test_reading_and_failing_do_not_answer_a_nudge() -> None:
     at = desk()
     assert reason(at) == ""
-    for work in (Work("look", changes=False), Work("fail", failed=True), Work("show", tool="plan")):
-        worked(at, work)
+    for work in (ToolUse("look", changes=False), ToolUse("fail", failed=True), ToolUse("show", tool="plan")):
+        tool_used(at, work)
         assert reason(at) == "nudges led to no progress"
-    worked(at, Work("write"))
+    tool_used(at, ToolUse("write"))
     assert reason(at) == ""
 
 
@@ -277,7 +278,7 @@ def test_a_session_that_begins_again_is_not_nudged_to_its_old_plan(source: str) 
     told = started(at, source)
     assert "Continue it when the user asks for it." in told[0]
     assert reason(at) == UNPLANNED
-    was_prompted(at, "hello")
+    prompted(at, "hello")
     assert reason(at) == UNPLANNED
 
 
@@ -288,7 +289,7 @@ def test_a_compaction_in_the_middle_of_the_work_takes_no_leave_away() -> None:
 
 
 def test_a_nudge_yields_to_the_user_and_names_the_way_out() -> None:
-    for text in (stopped(desk(), Stop(said=TALK)).text, stopped(_listing(), Stop(said=TALK)).text):
+    for text in (turn_ended(desk(), TurnEnd(said=TALK)).text, turn_ended(_listing(), TurnEnd(said=TALK)).text):
         assert "The user's last message comes first" in text
         assert "for only a part, or to stop or wait, do that and stop" in text
         assert "If you are stuck" in text
@@ -303,10 +304,10 @@ def _listing() -> Desk:
 
 def test_until_done_nudges_without_planned_work_within_the_bounds() -> None:
     at = desk(continuation="until-done")
-    was_prompted(at, "thanks")
+    prompted(at, "thanks")
     assert reason(at) == ""
     assert reason(at) == "nudges led to no progress"
-    was_prompted(at, "stop")
+    prompted(at, "stop")
     assert reason(at) == "the user said to wait"
 
 
@@ -347,7 +348,7 @@ STOP_WORDS = {
 def test_stop_and_wait_are_understood_in_many_languages(language: str) -> None:
     for words in STOP_WORDS[language].split("|"):
         at = desk()
-        was_prompted(at, words)
+        prompted(at, words)
         at.call("plan", {"note": {"1": "stopped here"}})
         assert reason(at) == "the user said to wait", words
 
@@ -362,7 +363,7 @@ def test_stop_and_wait_are_understood_in_many_languages(language: str) -> None:
 )
 def test_a_message_that_asks_for_a_part_is_a_reason_to_stop(words: str) -> None:
     at = desk()
-    was_prompted(at, words)
+    prompted(at, words)
     at.call("plan", {"done": [1]})
     assert reason(at) == "the user asked for a part only"
 
@@ -380,7 +381,7 @@ def test_a_message_that_asks_for_a_part_is_a_reason_to_stop(words: str) -> None:
 )
 def test_a_task_that_speaks_of_stopping_is_a_task(words: str) -> None:
     at = desk()
-    was_prompted(at, words)
+    prompted(at, words)
     at.call("plan", {"done": [1]})
     assert reason(at) == ""
 
@@ -423,7 +424,7 @@ def test_a_call_that_only_looks_is_told_from_one_that_changes_something(tool: st
 def test_after_a_nudge_that_led_to_nothing_there_is_none_until_the_user_speaks() -> None:
     at = desk()
     assert [reason(at) == "" for _ in range(4)] == [True, False, False, False]
-    was_prompted(at, "go on")
+    prompted(at, "go on")
     assert [reason(at) == "" for _ in range(4)] == [True, False, False, False]
 
 
@@ -438,10 +439,10 @@ def test_a_push_that_comes_back_as_a_prompt_is_not_the_user_s_word(dialect: str)
     at = Desk(at.store, session="s1", dialect=dialect, settings=at.settings, place="/here")
     nudges = 0
     for _ in range(10):
-        sent = stopped(at, Stop(said=TALK)).text
+        sent = turn_ended(at, TurnEnd(said=TALK)).text
         if sent:
             nudges += 1
-            was_prompted(at, sent)
+            prompted(at, sent)
     assert nudges == 1
 
 
@@ -449,7 +450,7 @@ def test_work_is_progress_but_not_without_end() -> None:
     at = desk()
     nudges = 0
     for number in range(60):
-        worked(at, Work(f"call-{number}"))
+        tool_used(at, ToolUse(f"call-{number}"))
         nudges += reason(at) == ""
     assert nudges == 20
 
@@ -467,9 +468,9 @@ def test_half_an_hour_is_enough_until_the_user_speaks() -> None:
     at = desk()
     assert reason(at) == ""
     at.update_state(lambda pace: pace._replace(since=int(time.time()) - 31 * 60))
-    worked(at, Work("a"))
+    tool_used(at, ToolUse("a"))
     assert reason(at) == "it has been nudged for long enough"
-    was_prompted(at, "go on")
+    prompted(at, "go on")
     assert reason(at) == ""
 
 
@@ -477,7 +478,7 @@ def test_the_minutes_are_counted_from_the_first_push_not_from_the_last() -> None
     at = desk()
     reason(at)
     begun = at.state.since
-    worked(at, Work("a"))
+    tool_used(at, ToolUse("a"))
     reason(at)
     assert at.state.since == begun > 0
 
@@ -485,7 +486,7 @@ def test_the_minutes_are_counted_from_the_first_push_not_from_the_last() -> None
 def test_a_clock_that_went_back_lets_nobody_run_for_ever() -> None:
     at = desk()
     at.update_state(lambda pace: pace._replace(since=int(time.time()) + 10**6))
-    nudges = sum(reason(at) == "" for number in range(100) if worked(at, Work(f"call-{number}")) == [])
+    nudges = sum(reason(at) == "" for number in range(100) if tool_used(at, ToolUse(f"call-{number}")) == [])
     assert nudges <= 20
 
 
@@ -498,33 +499,33 @@ def test_a_clock_that_went_back_lets_nobody_run_for_ever() -> None:
 )
 def test_nobody_is_sent_on_beyond_a_bound(idle: int, nudges: int, minutes: float, limits: Limits) -> None:
     pace = SessionState(idle=idle, nudges=nudges)
-    verdict = go_on(plan_of("a"), pace, Stop(minutes=minutes, always=True), limits)
+    verdict = go_on(plan_of("a"), pace, TurnEnd(minutes=minutes, always=True), limits)
     if verdict.item is not None:
         assert idle < limits.idle_nudges
         assert nudges < limits.nudges
         assert minutes < limits.minutes
-        assert (verdict.pace.nudges, verdict.pace.idle) == (nudges + 1, idle + 1)
+        assert (verdict.state.nudges, verdict.state.idle) == (nudges + 1, idle + 1)
     else:
-        assert verdict.pace.nudges == nudges
+        assert verdict.state.nudges == nudges
 
 
 def test_deciding_changes_nothing_but_what_it_returns() -> None:
-    plan, pace, stop = plan_of("a"), SessionState(nudges=2), Stop(said=TALK)
-    assert go_on(plan, pace, stop, OURS) == go_on(plan, pace, stop, OURS)
+    plan, pace, stop = plan_of("a"), SessionState(nudges=2), TurnEnd(said=TALK)
+    assert go_on(plan, pace, stop, Limits()) == go_on(plan, pace, stop, Limits())
     assert pace == SessionState(nudges=2)
 
 
 def test_the_same_call_again_and_calls_in_turns_are_no_progress() -> None:
     pace = SessionState()
     for call in ["a", "b", "a", "b", "b", "a"]:
-        pace = noticed(pace, call)
+        pace = after_call(pace, call)
     assert pace.work == 2
-    assert noticed(pace, "c").work == 3
+    assert after_call(pace, "c").work == 3
 
 
 def test_what_counts_for_the_session_stays_when_the_user_speaks() -> None:
     pace = SessionState(nudges=7, spent=90, idle=3, work=2, since=5, stopped=True, waiting="the user said to wait")
-    assert prompted(pace, 4) == SessionState(nudges=7, spent=90, stopped=True, asked=4)
+    assert after_prompt(pace, 4) == SessionState(nudges=7, spent=90, stopped=True, asked=4)
 
 
 # --- agents that would run for ever ----------------------------------------------------------------------------------
@@ -539,12 +540,12 @@ def _talks(at: Desk, number: int) -> str:
 
 
 def _loops(at: Desk, number: int) -> str:
-    worked(at, Work("the same"))
+    tool_used(at, ToolUse("the same"))
     return TALK
 
 
 def _alternates(at: Desk, number: int) -> str:
-    worked(at, Work("this" if number % 2 else "that"))
+    tool_used(at, ToolUse("this" if number % 2 else "that"))
     return TALK
 
 
@@ -553,7 +554,7 @@ def _asks(at: Desk, number: int) -> str:
 
 
 def _works(at: Desk, number: int) -> str:
-    worked(at, Work(f"call-{number}"))
+    tool_used(at, ToolUse(f"call-{number}"))
     return TALK
 
 
@@ -580,8 +581,8 @@ def _stops(at: Callable[[int], Desk], agent: Callable[[Desk, int], str], stops: 
     for number in range(stops):
         one = at(number)
         if prompting:
-            was_prompted(one, "go on")
-        nudges += bool(stopped(one, Stop(said=agent(one, number))).text)
+            prompted(one, "go on")
+        nudges += bool(turn_ended(one, TurnEnd(said=agent(one, number))).text)
     return nudges
 
 
@@ -629,15 +630,16 @@ def test_however_often_it_stops_in_a_file_nudges_stay_within_bounds(stops: int, 
 _RACER = """
 import sys
 import punchlist
-from punchlist.desk.guidance import Stop, Work, stopped, worked
+from punchlist.desk.guidance import ToolUse, tool_used, turn_ended
+from punchlist.policy.continuation import TurnEnd
 url, name, does = sys.argv[1:]
 with punchlist.open(url, session="s1") as desk:
     sys.stdin.readline()
     nudges = 0
     for number in range(150):
         if does == "works":
-            worked(desk, Work(f"{name}-{number}"))
-        nudges += bool(stopped(desk, Stop(said="So far.")).text)
+            tool_used(desk, ToolUse(f"{name}-{number}"))
+        nudges += bool(turn_ended(desk, TurnEnd(said="So far.")).text)
     print(nudges)
 """
 
@@ -665,7 +667,7 @@ def test_two_processes_at_once_share_their_bounds(does: str, bound: int, scheme:
 def test_every_push_and_every_rest_is_written_down() -> None:
     at = desk()
     for _ in range(5):
-        stopped(at, Stop(said=TALK))
+        turn_ended(at, TurnEnd(said=TALK))
     happened = [(one["kind"], one.get("number", one.get("reason"))) for one in at.events() if one["kind"] != "call"]
     assert happened == [
         ("nudge", 1),

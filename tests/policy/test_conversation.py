@@ -10,23 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchlist.policy.conversation import Tally, tally
-from punchlist.policy.limits import OF_DIALECT
+from punchlist.dialects import load
+from punchlist.policy.conversation import Tally, read, tally
 from punchlist.policy.questions import asks
 from punchlist.policy.reminders import is_due
 from punchlist.policy.stop_words import says_wait
 from tests.core.plans import often
 from tests.growth import grows_evenly
-from tests.policy.talk import conversation, result, say, tools, use, user
+from tests.policy import talk
+from tests.policy.talk import conversation, result, say, use, user
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "policy"
 TALLIES = json.loads((VECTORS / "tally.json").read_text(encoding="utf-8"))
 WORDS = json.loads((VECTORS / "words.json").read_text(encoding="utf-8"))
-CLAUDE = OF_DIALECT["claude-code"]
+CLAUDE = load("claude-code").guide.limits
 
 
 def heard(*said: Any, dialect: str = "claude-code") -> Tally:
-    return tally(conversation(dialect, *said), tools(dialect))
+    return talk.heard(dialect, *said)
 
 
 # --- turns -----------------------------------------------------------------------------------------------------------
@@ -82,7 +83,7 @@ _JSON: Any = st.recursive(
 @often(100)
 @given(st.lists(_JSON, max_size=6))
 def test_no_entry_whatever_its_form_breaks_the_count(entries: list[Any]) -> None:
-    found = tally([*entries, *conversation("claude-code", "write", "say")], ["TodoWrite"])
+    found = tally(read([*entries, *conversation("claude-code", "write", "say")]), ["TodoWrite"])
     assert found.since_write == 2
 
 

@@ -12,13 +12,14 @@ import pytest
 
 import punchlist
 from punchlist import Desk, PauseRecorder, Plan, ops
-from punchlist.desk.attachments import TURN, attached
-from punchlist.desk.guidance import Stop, Work, started, stopped, was_prompted, worked
+from punchlist.desk.guidance import ToolUse, turn_ended
 from punchlist.desk.plan_mode import approved, plan_file, read_plan_file, write_plan_file
 from punchlist.dialects import PATHS, load
 from punchlist.local.on_off import turn
+from punchlist.policy.continuation import TurnEnd
 from tests.commands import run
 from tests.policy.desks import desk, planned
+from tests.policy.told import TURN, attached, prompted, started, tool_used
 
 TEXT = "# Storage\n- [ ] Write the schema\n- [x] Read the old one\n\n# Rollout\n- [ ] Switch the flag\n"
 
@@ -93,8 +94,10 @@ def test_the_user_may_edit_in_any_mode_and_the_refusal_brings_the_news(mode: str
 
 def test_a_quiet_context_and_plan_mode_end_no_work_that_is_recorded() -> None:
     at = in_mode("quiet")
-    assert [line.partition(".")[0] for line in worked(at, Work("make"))] == ["A commit or a pull request is being made"]
-    assert worked(at, Work("make again")) == []
+    assert [line.partition(".")[0] for line in tool_used(at, ToolUse("make"))] == [
+        "A commit or a pull request is being made"
+    ]
+    assert tool_used(at, ToolUse("make again")) == []
     assert at.state.work == 2
 
 
@@ -108,44 +111,44 @@ def planning(lines: list[str]) -> bool:
 @pytest.mark.parametrize(("every", "told"), [(5, [0, 5, 10]), (1, list(range(12))), (3, [0, 3, 6, 9])])
 def test_the_text_of_plan_mode_is_told_at_once_and_every_few_turns(every: int, told: list[int]) -> None:
     at = in_mode("plan", plan_mode_every=every)
-    assert [number for number in range(12) if planning(worked(at, Work(str(number))))] == told
+    assert [number for number in range(12) if planning(tool_used(at, ToolUse(str(number))))] == told
 
 
 def test_it_is_told_every_five_turns_from_the_start_and_a_prompt_is_no_turn() -> None:
     at = in_mode("plan")
-    assert "plan_mode" in [one.type for one in attached(at, "start")]
-    assert not planning(was_prompted(at, "go on"))
-    told = [number for number in range(1, 13) if "plan_mode" in [one.type for one in attached(at, TURN)]]
+    assert "plan_mode" in [one.kind for one in attached(at, "start")]
+    assert not planning(prompted(at, "go on"))
+    told = [number for number in range(1, 13) if "plan_mode" in [one.kind for one in attached(at, TURN)]]
     assert told == [6, 11]
 
 
 def test_a_list_that_has_changed_is_a_turn_like_any_other() -> None:
     at = in_mode("plan")
-    told = [number for number in range(12) if "plan_mode" in [one.type for one in attached(at, "changed")]]
+    told = [number for number in range(12) if "plan_mode" in [one.kind for one in attached(at, "changed")]]
     assert told == [0, 5, 10]
 
 
 @pytest.mark.parametrize("context", ["start", "compact", "resume"])
 def test_a_model_that_may_have_lost_it_is_told_again_at_once(context: str) -> None:
     at = in_mode("plan")
-    worked(at, Work("a"))
-    assert "plan_mode" in [one.type for one in attached(at, context)]
+    tool_used(at, ToolUse("a"))
+    assert "plan_mode" in [one.kind for one in attached(at, context)]
 
 
-def test_after_a_compaction_it_is_told_with_the_next_turn() -> None:
+def test_after_a_compaction_it_is_told_with_the_list_and_not_again_with_the_next_turn() -> None:
     at = in_mode("plan")
-    worked(at, Work("a"))
-    started(at, "compact")
-    assert planning(worked(at, Work("b")))
+    tool_used(at, ToolUse("a"))
+    assert planning(started(at, "compact"))
+    assert not planning(tool_used(at, ToolUse("b")))
 
 
 def test_the_text_names_the_file_and_acting_ends_it() -> None:
     at = in_mode("plan")
-    (text,) = worked(at, Work("a"))
+    (text,) = tool_used(at, ToolUse("a"))
     assert plan_file(at.plan) in text
     at.change(lambda plan: ops.set_mode(plan, "act"))
     at.take_updates()
-    assert not [line for number in range(12) for line in worked(at, Work(str(number))) if "Plan mode" in line]
+    assert not [line for number in range(12) for line in tool_used(at, ToolUse(str(number))) if "Plan mode" in line]
 
 
 # --- the plan file and approval --------------------------------------------------------------------------------------
@@ -259,11 +262,11 @@ def paused(dialect: str, url: str = "") -> tuple[Desk, PauseRecorder]:
     """A desk whose model was nudged twice, and then asked to pause; and who was told."""
     name, tool, args = PAUSES[dialect]
     at = planned(name, store=url or None, idle_nudges=2)
-    was_prompted(at, "go on")
+    prompted(at, "go on")
     recorder = PauseRecorder()
     at.on_pause(recorder)
     for _ in range(2):
-        assert stopped(at, Stop(said="So far.")).text
+        assert turn_ended(at, TurnEnd(said="So far.")).text
     assert not at.call(tool, args, continuing=True).is_error
     return at, recorder
 
@@ -282,7 +285,7 @@ def test_a_pause_is_stored_and_told_with_what_was_being_done_and_how_often_it_wa
 @pytest.mark.parametrize("dialect", PAUSES)
 def test_while_paused_nothing_sends_the_agent_on(dialect: str) -> None:
     at, _ = paused(dialect)
-    sent = stopped(at, Stop(said="So far."))
+    sent = turn_ended(at, TurnEnd(said="So far."))
     assert (sent.text, sent.reason) == ("", "the work is paused")
 
 
@@ -297,10 +300,10 @@ def test_a_pause_survives_a_restart_and_ends_with_the_user_s_next_prompt(
     at.close()
     at = desk(dialect, url)
     assert at.plan.paused == before
-    assert stopped(at, Stop(said="So far.")).reason == "the work is paused"
-    was_prompted(at, "Go on.")
+    assert turn_ended(at, TurnEnd(said="So far.")).reason == "the work is paused"
+    prompted(at, "Go on.")
     assert at.plan.paused is None
-    assert stopped(at, Stop(said="So far.")).text
+    assert turn_ended(at, TurnEnd(said="So far.")).text
     assert len(recorder.pauses) == 1
     at.close()
 
@@ -324,13 +327,13 @@ def test_a_hook_s_prompt_ends_a_pause() -> None:
 
 def test_a_refused_reason_pauses_nothing_and_nobody_is_told() -> None:
     at = planned("llxprt")
-    was_prompted(at, "go on")
+    prompted(at, "go on")
     recorder = PauseRecorder()
     at.on_pause(recorder)
     assert at.call("todo_pause", {"reason": "stuck"}, continuing=True).is_error
     assert at.plan.paused is None
     assert recorder.pauses == ()
-    assert stopped(at, Stop(said="So far.")).text
+    assert turn_ended(at, TurnEnd(said="So far.")).text
 
 
 @pytest.mark.parametrize("reason", ["", " ", "stuck", "no key", "I am stuck and need help here", "x" * 501])

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from punchlist import Desk, Plan, ops
 from punchlist.core.model import SessionState
-from punchlist.desk.guidance import Stop, Work, started, stopped, was_prompted, worked
-from punchlist.policy.continuation import next_item
+from punchlist.desk.guidance import ToolUse, turn_ended
+from punchlist.policy.continuation import TurnEnd, next_item
 from punchlist.policy.limits import tokens
 from tests.core.plans import often
 from tests.policy.desks import planned
+from tests.policy.told import prompted, started, tool_used
 
 Doing = Callable[[Desk], list[str]]
 
@@ -35,11 +36,11 @@ def _call(args: dict[str, object]) -> Doing:
 
 
 ACTIONS: dict[str, Doing] = {
-    **{f"use {name}": lambda at, name=name: worked(at, Work(name)) for name in "abc"},  # type: ignore[misc]
-    "work on": lambda at: [line for _ in range(12) for line in worked(at, Work("d"))],
-    "interrupt": lambda at: worked(at, Work("x", interrupted=True)),
-    "go on": lambda at: was_prompted(at, "go on"),
-    "wait": lambda at: was_prompted(at, "wait for me"),
+    **{f"use {name}": lambda at, name=name: tool_used(at, ToolUse(name)) for name in "abc"},  # type: ignore[misc]
+    "work on": lambda at: [line for _ in range(12) for line in tool_used(at, ToolUse("d"))],
+    "interrupt": lambda at: tool_used(at, ToolUse("x", interrupted=True)),
+    "go on": lambda at: prompted(at, "go on"),
+    "wait": lambda at: prompted(at, "wait for me"),
     "compact": lambda at: started(at, "compact"),
     "add": _edit(lambda plan: ops.add(plan, "More")),
     "finish": _edit(lambda plan: ops.complete(plan, *[item.id for item in plan.open_items])),
@@ -80,7 +81,7 @@ def test_whatever_happens_pushes_and_reminders_stay_within_bounds_and_off_the_us
             assert not any("unchanged for" in line for line in said) or (plan.mode == "act" and not plan.paused)
             is_waiting = step in ("wait", "interrupt") or (is_waiting and step != "go on")
             idle = 0 if step == "go on" else idle
-        elif stopped(at, Stop(said=step[1])).text:
+        elif turn_ended(at, TurnEnd(said=step[1])).text:
             moved = (plan.revision, at.state.lately) != (before[0], before[1].lately)
             nudges, idle = nudges + 1, 1 if moved else idle + 1
             assert next_item(plan) is not None
@@ -102,5 +103,5 @@ def test_after_a_stop_by_the_user_nothing_sends_the_agent_on(steps: list[str | t
         if isinstance(step, str):
             ACTIONS[step](at)
         else:
-            sent = stopped(at, Stop(said=step[1]))
+            sent = turn_ended(at, TurnEnd(said=step[1]))
             assert not sent.text or number < when

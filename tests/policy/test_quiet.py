@@ -11,11 +11,12 @@ import pytest
 import punchlist
 from punchlist import Desk, MemoryStore, ops
 from punchlist.agent.loop import prompt_of
-from punchlist.desk.attachments import TURN, attached
-from punchlist.desk.guidance import Stop, Work, end_quiet, enter_quiet, stopped, was_prompted, worked
-from punchlist.desk.plan_mode import entered, left, makes_commit
+from punchlist.desk.guidance import ToolUse, end_quiet, enter_quiet, turn_ended
+from punchlist.desk.plan_mode import enter, leave, makes_commit
 from punchlist.hosts import answer
+from punchlist.policy.continuation import TurnEnd
 from tests.agent.contexts import agent, call, turn
+from tests.policy.told import TURN, attached, prompted, tool_used
 
 COMMIT = {"command": "git add -A && git -C repo commit -m 'It works'"}
 
@@ -55,31 +56,31 @@ def test_a_command_that_commits_or_opens_a_pull_request_is_known(args: Any, expe
 
 def test_an_agent_enters_and_leaves_and_the_list_is_left_alone_between() -> None:
     desk = planned()
-    assert entered(desk).mode == "quiet"
+    assert enter(desk).mode == "quiet"
     assert desk.call("plan", {"done": [1]}).is_error
-    assert left(desk).mode == "act"
+    assert leave(desk).mode == "act"
     assert not desk.call("plan", {"done": [1]}).is_error
 
 
 @pytest.mark.parametrize(
-    "ends", [lambda desk: stopped(desk, Stop(said="Done.")), lambda desk: was_prompted(desk, "hi")]
+    "ends", [lambda desk: turn_ended(desk, TurnEnd(said="Done.")), lambda desk: prompted(desk, "hi")]
 )
 def test_it_ends_with_the_turn_of_the_agent_and_the_user_s_own_does_not(ends: Any) -> None:
     desk = planned()
-    entered(desk)
+    enter(desk)
     ends(desk)
     assert desk.plan.mode == "act"
     desk.change(lambda plan: ops.set_mode(plan, "quiet"))
     ends(desk)
     assert desk.plan.mode == "quiet"
-    assert left(desk).mode == "quiet"
+    assert leave(desk).mode == "quiet"
 
 
 def test_a_quiet_context_is_nothing_that_an_undo_takes_back() -> None:
     desk = planned()
     desk.change(lambda plan: ops.add(plan, "Mine"))
-    entered(desk)
-    left(desk)
+    enter(desk)
+    leave(desk)
     assert "Mine" not in [item.text for item in desk.undo().plan.items]
     assert desk.plan.mode == "act"
 
@@ -87,11 +88,11 @@ def test_a_quiet_context_is_nothing_that_an_undo_takes_back() -> None:
 def test_its_text_reaches_the_model_once_also_when_the_user_switched_to_it() -> None:
     desk = planned()
     desk.change(lambda plan: ops.set_mode(plan, "quiet"))
-    texts = [one.text for one in attached(desk, TURN) if one.type == "quiet"]
+    texts = [one.text for one in attached(desk, TURN) if one.kind == "quiet"]
     assert len(texts) == 1
     assert "`plan`" in texts[0]
     assert "sub-agent" in texts[0]
-    assert [one for one in attached(desk, TURN) if one.type == "quiet"] == []
+    assert [one for one in attached(desk, TURN) if one.kind == "quiet"] == []
 
 
 def test_a_hook_that_sees_a_commit_enters_before_it_and_leaves_after_it(tmp_path: Path) -> None:
@@ -113,12 +114,12 @@ def test_a_hook_that_sees_a_commit_enters_before_it_and_leaves_after_it(tmp_path
 
 def test_a_commit_is_neither_planned_work_nor_a_change_that_reminders_count_from() -> None:
     desk = planned()
-    worked(desk, Work("one"))
-    was_prompted(desk, "Commit it.")
+    tool_used(desk, ToolUse("one"))
+    prompted(desk, "Commit it.")
     before = desk.state
     enter_quiet(desk)
     end_quiet(desk)
-    assert stopped(desk, Stop(said="It is committed.")).reason == "no planned work since the user's last message"
+    assert turn_ended(desk, TurnEnd(said="It is committed.")).reason == "no planned work since the user's last message"
     assert (desk.state.turns, desk.state.reminders) == (before.turns, before.reminders)
 
 

@@ -12,24 +12,27 @@ import pytest
 import punchlist
 from punchlist import Desk, Plan, ops
 from punchlist.core.model import SessionState
-from punchlist.desk.attachments import FAILED, TURN, Attachment, attached, is_due, reminders
-from punchlist.desk.guidance import Work, limits_of, worked
+from punchlist.desk import guidance
+from punchlist.desk.guidance import Guidance, ToolUse, is_due, limits_of
 from punchlist.desk.tool_call import decline
+from punchlist.dialects import load
 from punchlist.local import settings as settings_of
-from punchlist.policy.conversation import REMINDER, Tally, tally
-from punchlist.policy.limits import OF_DIALECT, OURS, tokens
+from punchlist.policy.conversation import FAILED, REMINDER, Tally
+from punchlist.policy.limits import Limits, tokens
 from punchlist.policy.reminders import afforded
 from tests.commands import run
+from tests.policy import talk
 from tests.policy.desks import desk, planned
-from tests.policy.talk import conversation, tools, user
+from tests.policy.talk import conversation, user
+from tests.policy.told import TURN, attached, tool_used
 
 
 def heard(at: Desk, *said: Any) -> Tally:
-    return tally(conversation(at.dialect_name, *said), tools(at.dialect_name))
+    return talk.heard(at.dialect_name, *said)
 
 
-def reminded(at: Desk, *said: Any) -> list[Attachment]:
-    return reminders(at, heard(at, *said))
+def reminded(at: Desk, *said: Any) -> list[Guidance]:
+    return guidance.remind(at, heard(at, *said))
 
 
 def texts(at: Desk, *said: Any) -> list[str]:
@@ -59,7 +62,7 @@ def test_claude_code_is_reminded_after_seven_turns_with_its_list() -> None:
     assert one.text.endswith("\n</system-reminder>")
     assert "[1. [completed] Read\n2. [in_progress] Write\n3. [pending] Test]" in one.text
     assert "Do not mention" in one.text
-    assert (one.type, one.items, [todo["content"] for todo in one.content]) == (REMINDER, 3, ["Read", "Write", "Test"])
+    assert (one.kind, one.items, [todo["content"] for todo in one.content]) == (REMINDER, 3, ["Read", "Write", "Test"])
 
 
 def test_claude_code_is_reminded_again_three_turns_after_a_reminder_and_not_before() -> None:
@@ -138,7 +141,7 @@ def test_a_system_s_reminders_do_not_eat_our_budget() -> None:
 def test_oh_my_pi_is_reminded_of_a_failed_call_until_one_succeeds_and_of_nothing_else() -> None:
     at = planned("oh-my-pi")
     (one,) = reminded(at, "write", "failure")
-    assert one.type == FAILED == "todo-write-error-reminder"
+    assert one.kind == FAILED == "todo-write-error-reminder"
     assert "`todo_write` failed" in one.text
     assert texts(at, "write", "result") == []
     assert texts(at, "write", "failure", "write", "result") == []
@@ -156,8 +159,8 @@ def test_oh_my_pi_hears_of_a_failed_call_once() -> None:
 def test_a_call_that_failed_leaves_a_reminder_whatever_comes_next(context: str) -> None:
     at = planned("oh-my-pi")
     at.call("todo_write", {"ops": [{"op": "done", "task": "Nowhere"}]})
-    assert [one.text for one in attached(at, context) if one.type == FAILED] != []
-    assert [one.text for one in attached(at, context) if one.type == FAILED] == []
+    assert [one.text for one in attached(at, context) if one.kind == FAILED] != []
+    assert [one.text for one in attached(at, context) if one.kind == FAILED] == []
 
 
 def test_a_call_that_could_not_be_read_leaves_one_too_and_one_that_succeeds_takes_it_away() -> None:
@@ -282,7 +285,7 @@ def test_the_silences_of_a_hook_are_the_same() -> None:
         at.change(edit)
         at.take_updates()
         if not more and not settings.get("off"):  # a hook asks about off before, and sees no last message
-            said = [worked(at, Work(f"c{number}")) for number in range(40)]
+            said = [tool_used(at, ToolUse(f"c{number}")) for number in range(40)]
             assert not [text for lines in said for text in lines if "unchanged" in text]
 
 
@@ -308,14 +311,14 @@ def test_a_session_that_updates_its_list_every_five_turns_is_never_reminded() ->
             at.call("plan", {"done": [number // 5 + 1]})
         said.append("work" if number % 5 else "write")
         assert texts(at, *said) == []
-        assert worked(at, Work(f"c{number}")) == []
+        assert tool_used(at, ToolUse(f"c{number}")) == []
     assert at.state.spent == 0
 
 
 def test_a_session_that_never_does_is_reminded_within_the_budget() -> None:
     in_a_loop = over(planned(), 200)
     at = planned()
-    by_hooks = [line for number in range(200) for line in worked(at, Work(f"c{number}"))]
+    by_hooks = [line for number in range(200) for line in tool_used(at, ToolUse(f"c{number}"))]
     for said in (list(in_a_loop.values()), by_hooks):
         assert len(said) == 4
         assert sum(map(tokens, said)) <= 400
@@ -358,15 +361,22 @@ def test_what_a_text_costs_is_rather_counted_too_high_than_too_low() -> None:
     assert all(tokens(text) >= cost for text, cost in known.items())
     assert tokens("\ud800") >= 1
     pace = SessionState(spent=390)
-    assert afforded("x" * 400, pace, OURS) is None
-    assert afforded("x" * 400, pace, OF_DIALECT["claude-code"]) is not None
+    assert afforded("x" * 400, pace, Limits()) is None
+    assert afforded("x" * 400, pace, load("claude-code").guide.limits) is not None
 
 
 def test_the_limits_are_the_dialect_s_until_the_user_sets_them() -> None:
     own = settings_of.load({}, environ={})
-    assert (limits_of(own, "claude-code").remind_after, limits_of(own, "claude-code").remind_again) == (7, 3)
-    assert (limits_of(own, "gencode").remind_after, limits_of(own).remind_after, limits_of(own).budget) == (10, 10, 400)
-    found = limits_of(own._replace(remind_after=4, remind_again=2, reminder_budget=50), "claude-code")
+    assert (
+        limits_of(own, load("claude-code").guide).remind_after,
+        limits_of(own, load("claude-code").guide).remind_again,
+    ) == (7, 3)
+    assert (limits_of(own, load("gencode").guide).remind_after, limits_of(own).remind_after, limits_of(own).budget) == (
+        10,
+        10,
+        400,
+    )
+    found = limits_of(own._replace(remind_after=4, remind_again=2, reminder_budget=50), load("claude-code").guide)
     assert (found.remind_after, found.remind_again, found.budget) == (4, 2, 50)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from punchlist import ops
-from punchlist.desk.attachments import attached
-from punchlist.desk.guidance import Stop, started, stopped
+from punchlist.desk.guidance import turn_ended
+from punchlist.policy.continuation import TurnEnd
 from tests.policy.desks import desk, planned
+from tests.policy.told import attached, started
 
 LONG = ("Reject rows that have more columns than the header, and log each with its line number. " * 6)[:499] + "."
 LONGER = LONG + " And what stands behind that."
@@ -41,7 +42,7 @@ def test_a_nudge_names_the_user_s_item_whole() -> None:
     at = desk()
     at.change(lambda plan: ops.add(plan, LONG))
     at.call("plan", {"start": [1]})
-    assert f'now 1 "{LONG}" (0/1)' in stopped(at, Stop(said="So far.")).text
+    assert f'now 1 "{LONG}" (0/1)' in turn_ended(at, TurnEnd(said="So far.")).text
 
 
 def test_a_plan_that_is_told_again_has_its_items_whole_and_the_notes_of_the_active_one() -> None:

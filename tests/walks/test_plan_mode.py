@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from punchlist import Desk, MemoryStore, ops
-from punchlist.desk import attachments, guidance
-from punchlist.desk.attachments import TURN
-from punchlist.desk.guidance import Work
+from punchlist.desk.guidance import ToolUse
+from tests.policy import told as telling
 
 
 def planning() -> Desk:
@@ -17,12 +16,12 @@ def planning() -> Desk:
 
 def worked(desk: Desk) -> bool:
     """Whether a tool result is followed by the text of plan mode."""
-    return any(text.startswith("Plan mode.") for text in guidance.worked(desk, Work("Read")))
+    return any(text.startswith("Plan mode.") for text in telling.tool_used(desk, ToolUse("Read")))
 
 
 def attached(desk: Desk) -> bool:
     """Whether a request to the model is."""
-    return any(one.type == "plan_mode" for one in attachments.attached(desk, TURN))
+    return any(one.kind == "plan_mode" for one in telling.attached(desk, telling.TURN))
 
 
 def test_the_text_of_plan_mode_comes_at_once_and_again_with_every_fifth_turn() -> None:

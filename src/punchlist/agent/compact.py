@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from ..core.errors import StoreError
 from ..core.text import cut
-from ..desk.attachments import attached
+from ..desk import guidance
+from ..desk.guidance import Guidance
+from ..policy.conversation import tally
 from ..prompts import say
 from .context import Context
 from .events import Attached, Compacted, Warned
-from .hearing import heard
-from .messages import Assistant, Attachment, Summary, User, size, turns
+from .messages import Assistant, Attachment, Summary, User, entries, size, turns
 from .models import ModelError
 from .transcript import Transcript
 
@@ -60,13 +64,26 @@ def _failed(site: Context, talk: Transcript, why: str) -> bool:
     return False
 
 
-def restore(site: Context, talk: Transcript, context: str) -> list[str]:
-    """Put before the model what it should hear in this moment: the plan, what others did to it, a reminder; the kinds
-    of what there was."""
-    made = attached(site.desk, context, heard(talk.messages, site.desk))
+def restore(site: Context, talk: Transcript, source: str) -> None:
+    """Tell the model its plan again, at a start or after a compaction. A store that cannot be read costs only that."""
+    with suppress(StoreError):
+        attach(site, talk, guidance.started(site.desk, source))
+
+
+def prepare_request(site: Context, talk: Transcript) -> bool:
+    """Tell the model what it should know before it is asked. Return whether others have changed the plan."""
+    tools = [tool.name for tool in site.desk.dialect.tools]
+    return attach(site, talk, guidance.before_request(site.desk, tally(entries(talk.messages), tools)))
+
+
+def attach(site: Context, talk: Transcript, made: list[Guidance]) -> bool:
+    """Add guidance to the conversation. Return whether it tells of edits."""
+    is_edited = False
     for one in made:
-        talk.add(Attachment(one.type, one.text, one.items))
-        site.tell(Attached(site.agent, one.type, one.text, one.told))
-    if any(one.told for one in made):
+        talk.add(Attachment(one.kind, one.text, one.items))
+        told = one.lines if one.kind == "edit" else ()
+        is_edited = is_edited or bool(told)
+        site.tell(Attached(site.agent, one.kind, one.text, told))
+    if is_edited:
         talk.note_edit(site.desk.plan)
-    return [one.type for one in made]
+    return is_edited

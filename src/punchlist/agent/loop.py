@@ -11,11 +11,10 @@ from contextlib import suppress
 from ..core.errors import StoreError
 from ..core.text import counted, inline
 from ..desk import Desk
-from ..desk.guidance import Sent, end_quiet, is_continuing, mode_text, stopped, was_prompted
-from ..desk.guidance import Stop as Standing
+from ..desk.guidance import Nudge, Stop, end_quiet, is_continuing, prompted, turn_ended
 from ..desk.holding import held_back
 from ..dialects import offered
-from ..policy.wording import wrapped
+from ..policy.continuation import TurnEnd
 from ..prompts import say
 from . import compact
 from .context import Context
@@ -78,13 +77,7 @@ def _until_rest(site: Context, said: Transcript, prompt: str) -> Rested:
 
 def _hear(site: Context, said: Transcript, prompt: str) -> None:
     """The user's words, and with them what they have changed since."""
-    news = was_prompted(site.desk, prompt)
-    if news:
-        plan = site.desk.plan
-        mode = mode_text(site.desk, plan) if plan.mode != "act" else ""
-        told = tuple(one for one in news if "\n" not in one and one != mode)  # lists and rules are for the model alone
-        _tell_model(site, said, "news", wrapped("\n".join(news), site.desk.dialect_name), told)
-        said.note_edit(site.desk.plan)
+    compact.attach(site, said, prompted(site.desk, prompt))
     said.add(User(whole(prompt)))
 
 
@@ -93,7 +86,7 @@ def _attach(site: Context, said: Transcript) -> None:
     for report in site.crew.reports():
         text = say("agent.report", agent=report.agent, text=report.text)
         _tell_model(site, said, "report", text, (f"{report.agent} is done: {report.text}",))
-    if "edit" in compact.restore(site, said, "turn"):
+    if compact.prepare_request(site, said):
         site.tell(Planned(site.agent, site.desk.plan))
 
 
@@ -138,15 +131,15 @@ def _rested(site: Context, said: Transcript, turn: Turn) -> Rested | None:
         return None
     if not site.depth and site.desk.plan.open_items and site.is_spoken_to():
         return Rested(site.agent, "waiting", "you have said more")
-    # llxprt's own system prompts an agent whenever something is open.
-    standing = Standing(said=turn.text, agent=site.agent, always=site.desk.dialect_name == "llxprt")
     open_items = site.desk.plan.open_items
-    left = f"{counted(len(open_items), 'item')} of its list left open"  # a sub-agent is not nudged
-    sent = Sent("", left) if site.depth else stopped(site.desk, standing)
-    if not sent.text:
-        return Rested(site.agent, "waiting" if open_items else "done", sent.reason)
-    site.tell(Nudged(site.agent, site.desk.state.nudges, sent.text))
-    said.add(Attachment("nudge", sent.text, len(site.desk.plan.items)))
+    if site.depth:  # a sub-agent is not nudged
+        end: Nudge | Stop = Stop(f"{counted(len(open_items), 'item')} of its list left open")
+    else:
+        end = turn_ended(site.desk, TurnEnd(said=turn.text, agent=site.agent))
+    if isinstance(end, Stop):
+        return Rested(site.agent, "waiting" if open_items else "done", end.reason)
+    site.tell(Nudged(site.agent, site.desk.state.nudges, end.text))
+    said.add(Attachment("nudge", end.text, len(site.desk.plan.items)))
     return None
 
 

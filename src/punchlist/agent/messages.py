@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..core.errors import Refused
 from ..core.model import NOTHING
 from ..core.schema import Schema, check
+from ..policy.conversation import Entry, ModelSaid, Told, ToolResult, UserSaid
 
 
 class Usage(NamedTuple):
@@ -149,6 +150,19 @@ def from_json(data: Mapping[str, Any]) -> Message:
         said["usage"] = Usage(usage.get("input", 0), usage.get("output", 0))
     message: Message = made(**said)
     return message
+
+
+def entries(messages: Iterable[Message]) -> Iterator[Entry]:
+    """A conversation as `policy` reads it."""
+    for message in messages:
+        if isinstance(message, Assistant):
+            yield ModelSaid(message.text, [(call.tool, call.id) for call in message.calls])
+        elif isinstance(message, Result):
+            yield ToolResult(message.id, message.tool, message.is_error)
+        elif isinstance(message, Attachment):
+            yield Told(message.kind)
+        elif message.text.strip():
+            yield UserSaid(message.text)
 
 
 def size(messages: tuple[Message, ...] | list[Message]) -> int:

@@ -97,8 +97,8 @@ def absolute(address: str) -> str:
 def welcome(site: Context, said: Transcript, *, goes_on: bool = False) -> None:
     """Put before the model what it should hear first: the plan it comes back to, or that waits for it (`goes_on`), or
     how to make one."""
-    has_list_at_start = site.desk.dialect_name == "claude-code"
-    restore(site, said, "resume" if said.messages or (goes_on and not has_list_at_start) else "start")
+    goes_on = goes_on and not site.desk.guide.lists_at_start
+    restore(site, said, "resume" if said.messages or goes_on else "startup")
 
 
 def path_of(state: str, id: str) -> str:

@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 
 from ..core.errors import PunchlistError
+from ..desk import Desk
+from ..desk.guidance import ToolUse, describe, record_tool_use
 from ..desk.plan_mode import has_own_id, plan_file
 from .context import Context
 from .events import Answered, Called, Interrupted
-from .ledger import write_down
 from .messages import Call, Result, whole
 from .tools import Answer, Tool, bounded, checked, find
 from .tools.paths import located
@@ -65,7 +66,21 @@ def _run(site: Context, tools: Sequence[Tool], batch: list[Call]) -> Iterator[Re
             found = list(pool.map(one, batch))
     yield from found
     made = zip(batch, found, strict=True)
-    write_down(site.desk, [one for one in made if not _seen_as(site, tools, one[0]).is_plan])
+    uses = [_use(site.desk, call, result) for call, result in made if not _seen_as(site, tools, call).is_plan]
+    record_tool_use(site.desk, uses)
+
+
+def _use(desk: Desk, call: Call, result: Result) -> ToolUse:
+    exit = _exit_code(result.text) if call.tool == "shell" else None
+    return describe(desk, call.tool, call.args, result.text, id=call.id, failed=result.is_error, exit=exit)
+
+
+def _exit_code(text: str) -> int | None:
+    """The exit code that our shell writes behind the output of a command."""
+    last = text.rstrip().rpartition("\n")[2]
+    number = last.removeprefix("(exit code ").removesuffix(")")
+    is_code = last == f"(exit code {number})" and number.lstrip("-").isdecimal()
+    return int(number) if is_code else None
 
 
 def _one(site: Context, planning: bool, tools: Sequence[Tool], call: Call) -> Result:

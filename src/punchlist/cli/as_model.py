@@ -6,7 +6,7 @@ from ..core._typing import Any
 from ..core.codec import to_json
 from ..core.errors import Refused, StoreError
 from ..core.model import MAIN, Plan
-from ..desk import Desk, attachments
+from ..desk import Desk, guidance
 from ..desk.tool_call import decline, faulted
 from ..dialects import Reply, Tool, offered
 from ..dialects import load as load_dialect
@@ -91,23 +91,23 @@ def _offered(args: Args, settings: Settings, *, continuing: bool) -> list[Tool]:
 def attach(args: Args) -> int:
     """Print what a model is told at the start, after a change, after a compaction or on resume; or nothing."""
     with open_desk(args) as desk:
-        found = attachments.attached(desk, args.context)
-        data = [attachments.to_json(one, desk.now()) for one in found]
+        found = guidance.changed(desk) if args.context == "changed" else guidance.started(desk, args.context)
+        data = [guidance.to_json(one, desk.now()) for one in found]
     return output.answer(args, data, *(one.text for one in found))
 
 
 def remind(args: Args) -> int:
     """Print whether a reminder is due in a conversation."""
     from ..dialects.transcript import entries
-    from ..policy.conversation import tally
+    from ..policy.conversation import read, tally
 
     with open_desk(args) as desk:
-        counted = tally(entries(log(args.messages)), [tool.name for tool in desk.dialect.tools])
+        counted = tally(read(entries(log(args.messages)), desk.guide.marks), [tool.name for tool in desk.dialect.tools])
         said: dict[str, Any] = {
             "turns_since_write": counted.since_write,
             "turns_since_reminder": counted.since_reminder,
-            "due": attachments.is_due(desk, counted),
-            "text": "\n".join(one.text for one in attachments.reminders(desk, counted)),
+            "due": guidance.is_due(desk, counted),
+            "text": "\n".join(one.text for one in guidance.remind(desk, counted)),
         }
     output.say_json(said)
     return 0

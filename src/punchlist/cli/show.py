@@ -74,7 +74,7 @@ def _spent(desk: Desk) -> dict[str, int]:
         return {}
     from ..desk.guidance import limits_of
 
-    limits = limits_of(desk.settings, desk.settings.dialect)
+    limits = limits_of(desk.settings, desk.guide)
     spent = {"reminder_tokens": state.spent, "reminder_budget": limits.budget}
     return {**spent, "nudges": state.nudges, "nudge_limit": limits.nudges}
 

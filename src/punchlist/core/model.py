@@ -252,6 +252,7 @@ class SessionState(NamedTuple):
     asked: int = 0  # the plan's revision when the user last spoke
     going: bool = False  # the user's last message was a bare "go on"
     tool: str = ""  # with which it last wrote the plan
+    dialect: str = ""  # of that tool, where it is the agent's own
     planning: int = 0  # turns since the text of plan mode was told
     waiting: str = ""  # why it stops until the user's next word
     failed: bool = False  # whether its last plan call failed

@@ -24,7 +24,6 @@ class Rules(NamedTuple):
     clear_when_done: bool = False  # a list that was sent all completed becomes empty once nothing is open
     speaks_of: str = "now"  # what a call talks about: the plan as it is now, or as its author last saw it ("seen")
     clears: bool = False  # closed items leave the list some time after they were closed
-    shows_ids: bool = False  # whether its model knows items by their ids
     owns: bool = False  # whether starting an item makes it the agent's own
 
 

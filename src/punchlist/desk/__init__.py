@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ..core._typing import TYPE_CHECKING, Any
+from ..core._typing import TYPE_CHECKING, Any, TypeVar
 from ..core.diff import Record
 from ..core.errors import BadShape, Refused, StoreError
 from ..core.model import MAIN, USER, Pause, Plan, SessionState
@@ -19,11 +19,16 @@ from .seat import Seat
 if TYPE_CHECKING:  # what only a tool call needs is imported by the call: most hooks make none
     from ..core.last_sent import Kept
     from ..dialects import Dialect, Reply
+    from ..policy.guide import Guide
+    from .guidance import Nudge, Stop
 
 _LONGEST = 1.0  # seconds to wait for a change before asking the store
 _AGAIN = 0.5  # seconds until it is noticed that punchlist was turned off or on
 _DEFAULT = "native"
 _UNNAMED = "default"  # the session of an agent that names none
+
+
+Decided = TypeVar("Decided")
 
 
 class Desk:
@@ -82,6 +87,15 @@ class Desk:
 
             self._dialect = load(self._dialect)
         return self._dialect
+
+    @property
+    def guide(self) -> Guide:
+        """How this desk's model is guided. The default dialect need not be loaded to know it."""
+        if self._dialect == _DEFAULT:
+            from ..policy.guide import OURS
+
+            return OURS
+        return self.dialect.guide
 
     @property
     def dialect_name(self) -> str:
@@ -256,6 +270,50 @@ class Desk:
         own: dict[str, Any] = {"settings": self.settings, "dialect": self._dialect}
         return Desk(self.store, session=session, agent=agent, place=self.seat.known_place, host=self.host, **own)
 
+    # --- a loop of your own ------------------------------------------------------------------------------------------
+
+    def tools(self, format: str = "anthropic") -> list[dict[str, Any]]:
+        """Return the tool definitions to send: "anthropic", "openai" or "mcp"."""
+        from ..dialects import offered
+        from ..dialects.wire import WRITERS
+        from .guidance import is_continuing
+
+        continuing = is_continuing(self)
+        return [WRITERS[format](tool) for tool in offered(self.dialect, continuing=continuing, agent=self.agent)]
+
+    def system_prompt(self, shell: str = "shell") -> str:
+        """Return the text that goes with the tools. `shell`: the name of the tool that runs commands."""
+        from ..prompts import say
+
+        return say(self.dialect.system, tool=self.dialect.tools[0].name, shell=shell)
+
+    def prompted(self, text: str) -> list[str]:
+        """Report the user's words. Return the texts that the model should be shown with them."""
+        from .guidance import lines, prompted
+
+        return lines(prompted(self, text))
+
+    def before_request(self, messages: Sequence[object]) -> list[dict[str, Any]]:
+        """Return the messages to append to a conversation before the model is asked again; most of the time none."""
+        from ..policy.conversation import read, tally
+        from .guidance import before_request
+
+        heard = tally(read(messages, self.guide.marks), [tool.name for tool in self.dialect.tools])
+        return [{"role": "user", "content": one.text} for one in before_request(self, heard)]
+
+    def tool_used(self, name: str, args: Any, result: Any = "", failed: bool = False, exit: int | None = None) -> None:
+        """Report a tool that is not the plan's: it is kept with the active item, and counts as progress."""
+        from .guidance import describe, record_tool_use
+
+        record_tool_use(self, [describe(self, name, args, result, failed=failed or bool(exit), exit=exit)])
+
+    def turn_ended(self, said: str = "") -> Nudge | Stop:
+        """Report that the model calls no more tools, with its last words: a nudge to continue with, or why to stop."""
+        from ..policy.continuation import TurnEnd
+        from .guidance import turn_ended
+
+        return turn_ended(self, TurnEnd(said=said, agent=self.agent))
+
     def on_pause(self, listener: Callable[[Pause], object]) -> None:
         """Call a listener with each pause that is asked for."""
         self._listeners.append(listener)
@@ -285,7 +343,13 @@ class Desk:
 
     def update_state(self, step: Callable[[SessionState], SessionState]) -> SessionState:
         """Take a step in how this session's work goes, and save it. `step` is called again after a conflict."""
-        return update_state(self.store, self._state_key, lambda state: (step(state), None))[0]
+        return self.decide(lambda state: (step(state), None))[0]
+
+    def decide(
+        self, step: Callable[[SessionState], tuple[SessionState, Decided]], known: SessionState | None = None
+    ) -> tuple[SessionState, Decided]:
+        """Take a step that also decides something. `known`: the state as it was read before."""
+        return update_state(self.store, self._state_key, step, known)
 
     @property
     def is_off(self) -> bool:

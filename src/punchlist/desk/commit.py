@@ -79,11 +79,14 @@ def commit(
 
 
 def update_state(
-    store: Store, key: str, step: Callable[[SessionState], tuple[SessionState, _T]]
+    store: Store, key: str, step: Callable[[SessionState], tuple[SessionState, _T]], known: SessionState | None = None
 ) -> tuple[SessionState, _T]:
-    """Take a step in the state of a session, and save it. Return the new state, and what the step found out."""
+    """Take a step in the state of a session, and save it. Return the new state, and what the step found out.
+
+    `known`: the state as it was read before; the store refuses the save if it is another now."""
     for _ in range(_TRIES):
-        state = store.load_state(key)
+        state = store.load_state(key) if known is None else known
+        known = None
         after, found = step(state)
         if after == state:
             return state, found

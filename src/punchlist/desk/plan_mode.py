@@ -19,6 +19,7 @@ from .commit import Changed
 _LARGEST = 1_000_000  # characters of a plan file
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")  # that ids of plans are made of, in all versions
 _LONGEST_ID = 64
+_ABANDONED = 600  # seconds after which a quiet context of another session is ended
 
 
 def plan_file(plan: Plan) -> str:
@@ -102,7 +103,7 @@ def approved(desk: Desk, text: str = "", *, by: str = USER, seed: bool | None = 
 # --- quiet -----------------------------------------------------------------------------------------------------------
 
 
-def entered(desk: Desk) -> Plan:
+def enter(desk: Desk) -> Plan:
     """An agent enters a quiet context: until it leaves, or its turn ends, the list is left alone."""
     plan = desk.plan
     if not plan.id or plan.mode != "act":
@@ -110,8 +111,8 @@ def entered(desk: Desk) -> Plan:
     return desk.change(lambda plan: set_mode(plan, "quiet"), by=desk.agent, kind=QUIET).plan
 
 
-def left(desk: Desk) -> Plan:
-    """A quiet context ends that an agent entered. One that the user switched to stays."""
+def leave(desk: Desk) -> Plan:
+    """End a quiet context that this agent entered, or one that another left behind. The user's own stays."""
     plan = desk.plan
     if plan.mode != "quiet" or not _was_entered(desk, plan):
         return plan
@@ -121,7 +122,8 @@ def left(desk: Desk) -> Plan:
 def _was_entered(desk: Desk, plan: Plan) -> bool:
     for record in reversed(desk.store.history(plan.id)):
         if any(change.kind == "plan" and change.id == "mode" for change in record.changes):
-            return bool(record.kind == QUIET)
+            is_own = record.reader == desk.reader_key or record.at < desk.now(-_ABANDONED)
+            return bool(record.kind == QUIET and is_own)
     return False
 
 

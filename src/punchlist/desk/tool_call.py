@@ -74,7 +74,7 @@ def asks_for_pause(tool: str, args: object) -> bool:
 
 def _outcome(desk: Desk, *, failed: bool) -> None:
     """Keep whether a call failed, where the dialect has a word for that, and this agent could send it again."""
-    if desk.dialect.failed and not desk.is_off and offered(desk.dialect, continuing=True, agent=desk.agent):
+    if desk.dialect.guide.failed and not desk.is_off and offered(desk.dialect, continuing=True, agent=desk.agent):
         desk.update_state(lambda state: state._replace(failed=failed))
 
 
@@ -199,7 +199,7 @@ def _carry_out(desk: Desk, call: Call, notes: list[str], *, ends_quiet: bool = T
     except Refused as refusal:  # the dialect made a plan that could not be read again
         desk.note("refusal", tool=call.tool.name, dialect=dialect.name, message=str(refusal))
         return _with(
-            dialect.refuse(call, desk.load(), str(refusal)), desk.take_updates(ids=dialect.rules.shows_ids), []
+            dialect.refuse(call, desk.load(), str(refusal)), desk.take_updates(ids=dialect.guide.knows_ids), []
         )
     if done.is_quiet:
         from .guidance import end_quiet
@@ -236,7 +236,7 @@ def _draft(desk: Desk, call: Call, snapshot: Snapshot, ends_quiet: bool) -> tupl
         done = _applied(desk, call, now, unknown)
     except Refused as refusal:
         done = _Done(call, now, Worked(now), str(refusal))
-    updates = update_lines(desk, now, pending, ids=desk.dialect.rules.shows_ids, is_new=not reader.seen)
+    updates = update_lines(desk, now, pending, ids=desk.dialect.guide.knows_ids, is_new=not reader.seen)
     told: Reader | None = reader
     if updates and not may_tell(desk, now, reader):  # another process tells them
         updates, pending, told = [], [], None
@@ -335,7 +335,7 @@ def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Rec
     if not asked or (not unknown and not history and is_undisputed(asked, now, call.agent)):
         return call, ()
     edits = edits_of_others(desk, now, unknown) if unknown else NOTHING
-    ids, final = dialect.rules.shows_ids, desk.settings.user_closed_is_final
+    ids, final = dialect.guide.knows_ids, desk.settings.user_closed_is_final
     found = [spared(asked, now, edits, agent=call.agent, final=final, ids=ids)]
     if history:
         found.append(lasting(asked, now, history, agent=call.agent))
@@ -423,7 +423,7 @@ def _worked_on(desk: Desk, call: Call, now: Plan, before: Kept, kept: Kept) -> t
     ended = ended_among(desk, now, rivals(asked, now, agent=call.agent))
     busy = {item.id for item in now.busy if item.owner not in ended}
     asked = [one for one in asked if one.id in busy]
-    return taken(asked, now, agent=call.agent, ids=desk.dialect.rules.shows_ids).said
+    return taken(asked, now, agent=call.agent, ids=desk.dialect.guide.knows_ids).said
 
 
 def _kept_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> tuple[Kept, Kept]:

@@ -21,14 +21,14 @@ REPLACING = ("import", "restore")  # kinds of records that put another list in t
 _LINES = 10  # sentences of updates in one answer
 
 
-def take_updates(desk: Desk, *, ids: bool) -> list[str]:
+def take_updates(desk: Desk, *, ids: bool, shown: Sequence[str] = ()) -> list[str]:
     """Return the updates for a desk's reader, which counts as told now. Of several processes that would tell it at
-    once, one does."""
+    once, one does. `shown`: items on a list that it was shown just now; that they were added is not told."""
 
     def work(snapshot: Snapshot) -> tuple[Draft, tuple[list[str], list[Record]]]:
         now, reader = snapshot.plan, snapshot.reader
         records = pending_updates(desk, now, reader)
-        lines = update_lines(desk, now, records, ids=ids, is_new=not reader.seen)
+        lines = update_lines(desk, now, records, ids=ids, is_new=not reader.seen, shown=shown)
         if lines and not may_tell(desk, now, reader):
             return Draft(now), ([], [])
         return Draft(now, reader=reader, told=bool(lines)), (lines, records)
@@ -51,7 +51,9 @@ def pending_updates(desk: Desk, now: Plan, reader: Reader) -> list[Record]:
     return records[last + 1 :]
 
 
-def update_lines(desk: Desk, now: Plan, records: Sequence[Record], *, ids: bool, is_new: bool) -> list[str]:
+def update_lines(
+    desk: Desk, now: Plan, records: Sequence[Record], *, ids: bool, is_new: bool, shown: Sequence[str] = ()
+) -> list[str]:
     """Return what records say to a desk's reader: what each author in turn made of the plan, a sentence for each
     change. A session that is new to a plan of others is told the plan."""
     if not records:
@@ -67,7 +69,8 @@ def update_lines(desk: Desk, now: Plan, records: Sequence[Record], *, ids: bool,
         if replaces:
             lines += replaced(after, ids=ids)
         else:
-            lines += tell(worth_telling(diff(before, after), by), by, now, ids=ids)
+            changes = [one for one in diff(before, after) if one.kind != "added" or one.id not in shown]
+            lines += tell(worth_telling(changes, by), by, now, ids=ids)
     if len(lines) <= _LINES:
         return lines
     if is_new and now.open_items:

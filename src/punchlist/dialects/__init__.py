@@ -14,6 +14,7 @@ from ..core.resend import Sent, Style
 from ..core.rules import Rules, is_of_another
 from ..core.schema import Fault, Schema, check, listed
 from ..core.text import cut, inline
+from ..policy.guide import Guide
 from ..prompts import say
 
 PATHS = {
@@ -181,10 +182,8 @@ class Dialect(NamedTuple):
     fault: Callable[[Call, StoreError], str] = lambda call, error: str(error)  # what to say when the store fails
     tolerant: bool = False
     system: str = ""  # the name of its text for the system prompt
-    content: Callable[[Plan], Any] | None = None  # the list as its system hands it over in an attachment
-    writer: str = ""  # the tool that tells of progress, if that is not the first
     shows_calls: bool = False  # whether its answers list the tool calls that were made for an item
-    failed: str = ""  # the name of the text that its model gets after a call that failed, if there is one
+    guide: Guide = Guide()  # what its model is told beside the answers
 
 
 def load(name: str) -> Dialect:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
+
 from ..core._typing import Any
 from ..core.model import ACTIVE, BLOCKED, DONE, PENDING, Item, Plan
 from ..core.resend import Sent, Style, relist
 from ..core.rules import Rules
 from ..core.schema import Fault, Schema, check, dotted
+from ..core.text import inline
+from ..policy.guide import LOST, Audience, Guide, Listed
+from ..policy.limits import Limits
+from ..policy.wording import WHEN_ASKED, closing, noted, numbered
 from ..prompts import say
 from . import Call, Dialect, Reply, Tool, Turn, checked, refusal
 
 SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: PENDING, DONE: DONE}
+_CARRY_ON = "Carry on with what is open."
 _MESSAGES = {"content": "Content cannot be empty", "activeForm": "Active form cannot be empty"}
 
 TODOS: Schema = {
@@ -82,6 +89,29 @@ def todo(item: Item) -> dict[str, str]:
     return {"content": item.text, "status": SHOWN[item.status], "activeForm": item.label}
 
 
+def _listed(plan: Plan, context: str, to: Audience) -> Listed:
+    """The list as JSON, with what to do next."""
+    content = todos(plan)
+    if not content:
+        can_begin = context not in LOST and plan.mode == "act"
+        return Listed(say("claude-code.empty"), content) if can_begin else Listed()
+    listed = inline(json.dumps(content, ensure_ascii=False))
+    if context == "changed":
+        return Listed(say("claude-code.changed", list=listed, next=closing(plan, _CARRY_ON)), content)
+    next = f"{noted(plan)} {closing(plan, WHEN_ASKED if context == 'resume' else _CARRY_ON)}".lstrip()
+    if context in LOST:
+        return Listed(say("claude-code.restored", list=listed, next=next), content)
+    return Listed(say("claude-code.present", list=listed, next=next), content)
+
+
+def _reminder(plan: Plan, turns: int) -> Listed:
+    content = todos(plan)
+    text = say("claude-code.reminder")
+    if content:
+        text += "\n\n" + say("claude-code.reminder.list", list=numbered(content))
+    return Listed(text, content)
+
+
 DIALECT = Dialect(
     name="claude-code",
     tools=(WRITE,),
@@ -91,7 +121,15 @@ DIALECT = Dialect(
     rules=Rules(clear_when_done=True),
     judge=_judge,
     system="claude-code.system",
-    content=todos,
+    guide=Guide(
+        limits=Limits(remind_after=7, remind_again=3, budget=-1, on_empty=True, heeds_questions=False),
+        listed=_listed,
+        lists_all=True,
+        lists_at_start=True,
+        sends_whole=True,
+        reminder=_reminder,
+        reminder_prompt="claude-code.reminder",
+    ),
 )
 
 

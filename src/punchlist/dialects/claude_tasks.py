@@ -9,9 +9,9 @@ from ..core._typing import Any
 from ..core.conflicts import Asked
 from ..core.errors import Refused
 from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, PENDING, Item, Plan
-from ..core.rules import Rules
 from ..core.schema import Schema
 from ..core.text import block, cut, inline, plainly
+from ..policy.guide import Guide
 from . import Call, Dialect, Reply, Tool, Turn, checked
 
 _SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: PENDING, DONE: DONE}
@@ -284,18 +284,17 @@ DIALECT = Dialect(
     tools=(CREATE, UPDATE, LIST, GET),
     apply=_apply,
     reply=_reply,
-    rules=Rules(shows_ids=True),
+    guide=Guide(knows_ids=True, writer=UPDATE.name),
     asked=_asked(_find),
     tolerant=True,
     system="claude-tasks.system",
-    writer=UPDATE.name,
 )
 MIRROR = DIALECT._replace(
     tools=(CREATED, UPDATE),
     apply=_mirror,
     asked=_asked(_numbered),
     reply=lambda turn: Reply(""),
-    rules=Rules(),  # the model knows other numbers than ours, and none of what the user added
+    guide=Guide(),  # the model knows other numbers than ours, and none of what the user added
 )
 
 

@@ -7,6 +7,9 @@ from ..core.model import ACTIVE, DONE, PENDING, Plan
 from ..core.resend import Sent, Style
 from ..core.schema import Schema
 from ..core.text import cut, inline
+from ..policy.guide import Audience, Guide, Listed, with_notes
+from ..policy.limits import Limits
+from ..prompts import say
 from . import Call, Dialect, Reply, Tool, Turn
 from .claude_code import SHOWN, sent
 
@@ -85,6 +88,15 @@ def drawn(plan: Plan) -> str:
     return "\n".join([*lines, "", f"({done}/{len(items)} completed)"])
 
 
+def _listed(plan: Plan, context: str, to: Audience) -> Listed:
+    if context == "start":
+        can_begin = to.reminders and plan.mode == "act"
+        return Listed(say("gencode.start")) if can_begin else Listed()
+    if not plan.items:
+        return Listed()
+    return Listed(with_notes(plan, context, say("gencode.list", list=drawn(plan))))
+
+
 DIALECT = Dialect(
     name="gencode",
     tools=(WRITE,),
@@ -93,5 +105,14 @@ DIALECT = Dialect(
     style=Style(SHOWN),
     refuse=_refuse,
     system="gencode.system",
-    content=drawn,
+    guide=Guide(
+        limits=Limits(remind_after=10, remind_again=10, budget=-1, on_empty=True, heeds_questions=False),
+        wrapper="reminder",
+        listed=_listed,
+        lists_all=True,
+        sends_whole=True,
+        answers_with_list=True,
+        reminder=lambda plan, turns: Listed(say("gencode.nag", turns=str(turns))),
+        reminder_prompt="gencode.nag",
+    ),
 )

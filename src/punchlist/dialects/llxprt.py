@@ -13,6 +13,8 @@ from ..core.resend import Sent, Style, relist
 from ..core.rules import pause_fault
 from ..core.schema import Fault, Schema, check, listed, shown
 from ..core.text import block, inline
+from ..policy.guide import Audience, Guide, Listed, with_notes
+from ..policy.limits import Limits
 from ..prompts import say
 from . import Call, Dialect, Reply, Tool, Turn, checked, example
 
@@ -239,6 +241,12 @@ def _id(item: Item) -> str:
     return str(item.extra.get("id") or item.id)
 
 
+def _list(plan: Plan, context: str, to: Audience) -> Listed:
+    if not plan.items or context == "start":
+        return Listed()
+    return Listed(with_notes(plan, context, say("llxprt.list", list=_drawn(plan))))
+
+
 DIALECT = Dialect(
     name="llxprt",
     tools=(WRITE, READ, PAUSE),
@@ -249,8 +257,16 @@ DIALECT = Dialect(
     judge=_judge,
     fault=_fault,
     system="llxprt.system",
-    content=_drawn,
     shows_calls=True,
+    guide=Guide(
+        limits=Limits(remind_after=0, budget=-1),  # it reminds of nothing
+        listed=_list,
+        lists_all=True,
+        sends_whole=True,
+        answers_with_list=True,
+        nudge="llxprt.continue",
+        always_nudged=True,
+    ),
 )
 
 

@@ -14,6 +14,7 @@ from ..core.rules import Rules, pause_fault
 from ..core.schema import Fault, Path, Schema, check, check_at, is_huge
 from ..core.text import cut, inline
 from ..core.updates import SHOWN
+from ..policy.guide import OURS
 from . import Call, Dialect, Reply, Tool, Turn, refusal
 
 _TEXT: Schema = {"type": "string"}
@@ -408,7 +409,8 @@ DIALECT = Dialect(
     tools=(PLAN,),
     apply=_apply,
     reply=_reply,
-    rules=Rules(max_items=10_000, shows_ids=True, owns=True),
+    rules=Rules(max_items=10_000, owns=True),
+    guide=OURS,
     judge=_judge,
     read=_read,
     asked=_asked,

@@ -15,6 +15,8 @@ from ..core.resend import Sent, relist
 from ..core.rules import Rules, one_active, promoted
 from ..core.schema import Schema, check
 from ..core.text import block, inline
+from ..policy.guide import Audience, Guide, Listed
+from ..policy.limits import Limits
 from ..prompts import say
 from . import Call, Dialect, Reply, Tool, Turn, checked, refusal
 
@@ -439,6 +441,13 @@ def _names_all(call: Call) -> bool:
     return all(op["op"] == "append" or (op["op"] not in ("init", "rm") and op.get("task")) for op in call.args["ops"])
 
 
+def _list(plan: Plan, context: str, to: Audience) -> Listed:
+    """The list with its notes."""
+    if not plan.items or context == "start":
+        return Listed()
+    return Listed(say("oh-my-pi.list", list=_summary(plan, ())))
+
+
 DIALECT = Dialect(
     name="oh-my-pi",
     tools=(WRITE,),
@@ -449,8 +458,13 @@ DIALECT = Dialect(
     asked=_asked,
     names_all=_names_all,
     system="oh-my-pi.system",
-    content=lambda plan: _summary(plan, ()),
-    failed="oh-my-pi.failed",
+    guide=Guide(
+        limits=Limits(remind_after=0, budget=-1),  # it reminds of a failed call, and of nothing else
+        listed=_list,
+        lists_all=True,
+        clears_on_resume=True,
+        failed="oh-my-pi.failed",
+    ),
 )
 # The newer `todo` of oh-my-pi itself can block and unblock, too.
 _OP: Schema = WRITE.schema["properties"]["ops"]["items"]

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from stat import S_ISREG
 
 from ..core._typing import Any, NamedTuple
-from ..policy.continuation import Stop
-from ..policy.conversation import Tally, tally
+from ..policy.continuation import TurnEnd
+from ..policy.conversation import Tally, read, tally
 from ..policy.stop_words import says_wait
 
 _MOST = 262_144  # bytes of a log that are looked at, at its end
@@ -33,7 +33,7 @@ class Log(NamedTuple):
     command: str = ""  # how a command begins that the user typed at its prompt, and that it answers
 
 
-def recalled(path: str, log: Log, stop: Stop) -> Stop:
+def recalled(path: str, log: Log, stop: TurnEnd) -> TurnEnd:
     """What is known of an agent that stops, with what the end of its log says. An agent may write its log a moment
     after it calls its hook: then we wait a little for its last words."""
     try:
@@ -57,7 +57,7 @@ def recalled(path: str, log: Log, stop: Stop) -> Stop:
 
 def _heard(path: str, log: Log) -> tuple[list[dict[str, Any]], Tally]:
     messages = [log.message(entry) for entry in entries(path)]
-    return messages, tally(map(_typed, messages), ("plan",), log.asking, log.refusals)
+    return messages, tally(read(map(_typed, messages), refusals=log.refusals), ("plan",), log.asking)
 
 
 def tail(path: str, most: int, since: int = 0) -> tuple[bytes, int]:

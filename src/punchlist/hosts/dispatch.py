@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from ..core._typing import Any
 from ..core.model import MAIN, SessionState
 from ..core.text import counted
 from ..desk import Desk, desk_for, guidance
+from ..desk.guidance import lines
 from ..desk.updates import forget_lists
 from ..local.settings import ATTACHED, for_host, load, place
-from ..policy.effects import changes_something
+from ..policy.continuation import TurnEnd
 from . import HOSTS
 from .breaker import Breaker
 from .host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, Host
@@ -150,11 +150,11 @@ def _guide(desk: Desk, event: HookEvent, host: Host, before: str) -> list[str]:
             desk.seat.take_name()
         if host.deaf:
             return []
-        if desk.settings.origins.get("dialect") == ATTACHED:
-            return [*_again(desk, event, host), *_start_attached(desk, source)]
-        return [*_again(desk, event, host), *guidance.started(desk, source)]
+        if source in ("", "startup") and desk.settings.origins.get("dialect") != ATTACHED:
+            return _again(desk, event, host)  # a new session has no plan to be told about
+        return [*_again(desk, event, host), *lines(guidance.started(desk, source))]
     if event.moment == PROMPT:
-        return [*_again(desk, event, host), *guidance.was_prompted(desk, event.prompt, deaf=host.deaf)]
+        return [*_again(desk, event, host), *lines(guidance.prompted(desk, event.prompt, deaf=host.deaf))]
     if event.moment != AFTER:
         return []
     is_quiet = _leave_quiet(desk)
@@ -164,21 +164,38 @@ def _guide(desk: Desk, event: HookEvent, host: Host, before: str) -> list[str]:
     if has_forgotten:
         forget_lists(desk, ())  # what the model does not know any more, its list does not leave out
     news = _mirror(desk, event, host)
-    again = guidance.started(desk, host.forgets) if has_forgotten else []
-    tool = event.tool if event.tool in host.mirrors else own_tool(event.tool)
-    changes = changes_something(event.tool, event.args)
-    calls = () if tool else _call(desk, event, host)
-    work = guidance.Work(_digest(event), tool, event.failed, event.interrupted, changes, calls)
-    return [*news, *again, *guidance.worked(desk, work, deaf=host.deaf or is_quiet, owes_list=bool(news))]
+    again = lines(guidance.started(desk, host.forgets)) if has_forgotten else []
+    told = guidance.tool_used(desk, _use(desk, event, host), deaf=host.deaf or is_quiet, owes_list=bool(news))
+    return [*news, *again, *lines(told)]
 
 
-def _start_attached(desk: Desk, source: str) -> list[str]:
-    """What the model of an agent that was attached with a dialect is told at a start: as that dialect's system does."""
-    from ..desk.attachments import attached
+def _use(desk: Desk, event: HookEvent, host: Host) -> guidance.ToolUse:
+    """What is kept of a tool use. A tool that wrote the plan is remembered: the model is spoken to in its terms."""
+    mirrored = host.mirrors.get(event.tool, "")
+    tool = event.tool if mirrored else own_tool(event.tool)
+    if tool:
+        id = guidance.digest(event.tool, event.args)
+        return guidance.ToolUse(id, tool, event.failed, event.interrupted, dialect=mirrored)
+    return guidance.describe(
+        desk,
+        event.tool,
+        event.args,
+        event.result,
+        id=event.use,
+        failed=event.failed,
+        interrupted=event.interrupted,
+        hides_failure=host.hides_failure,
+        exit=_exit_code(event),
+    )
 
-    guidance.end_quiet(desk)
-    context = {"startup": "start", "compact": "compact"}.get(source, "resume")  # after which the user speaks first
-    return [one.text for one in attached(desk, context)]
+
+def _exit_code(event: HookEvent) -> int | None:
+    """The exit code of a command, where its agent says it; what a command printed does not count."""
+    if isinstance(event.result, Mapping):
+        found = [event.result.get(name) for name in ("exit", "exit_code", "exitCode")]
+        return next((code for code in found if type(code) is int), None)
+    words = str(event.result or "").split(maxsplit=3)[:3] if event.failed else []
+    return int(words[2]) if words[:2] == ["Exit", "code"] and words[-1].isdecimal() else None
 
 
 def _makes_commit(event: HookEvent) -> bool:
@@ -205,7 +222,7 @@ def _leave_quiet(desk: Desk) -> bool:
 
 def _again(desk: Desk, event: HookEvent, host: Host) -> list[str]:
     """The plan, if the agent has forgotten it without telling anybody."""
-    return guidance.started(desk, host.forgets) if _has_forgotten(desk, event, host) else []
+    return lines(guidance.started(desk, host.forgets)) if _has_forgotten(desk, event, host) else []
 
 
 def _has_forgotten(desk: Desk, event: HookEvent, host: Host) -> bool:
@@ -272,7 +289,7 @@ def _copy_plan(desk: Desk, event: HookEvent, host: Host, before: str) -> None:
 def _keep_names(desk: Desk, before: Desk) -> None:
     """Where a conversation goes on, the model knows items by the names that it knew them by."""
     old = before.state
-    desk.update_state(lambda pace: pace._replace(tool=old.tool, cleared=old.cleared))
+    desk.update_state(lambda pace: pace._replace(tool=old.tool, dialect=old.dialect, cleared=old.cleared))
 
 
 def _approve(desk: Desk, plan: str) -> None:
@@ -298,7 +315,7 @@ def _stop(desk: Desk, event: HookEvent, host: Host) -> str:
     """Nudged with a text, or allowed to stop. Only the main agent is nudged."""
     if event.agent != MAIN:
         return ""
-    stop = guidance.Stop(
+    end = TurnEnd(
         said=event.said,
         background=event.background,
         planning=event.planning,
@@ -309,35 +326,5 @@ def _stop(desk: Desk, event: HookEvent, host: Host) -> str:
     if event.log and host.log is not None:
         from .agent_log import recalled
 
-        stop = recalled(event.log, host.log(), stop)
-    return guidance.stopped(desk, stop).text
-
-
-def _digest(event: HookEvent) -> str:
-    """What tells one tool call from another."""
-    from zlib import crc32
-
-    return f"{crc32(repr((event.tool, event.args)).encode('utf-8', 'replace')):x}"
-
-
-def _call(desk: Desk, event: HookEvent, host: Host) -> tuple[Mapping[str, Any], ...]:
-    """A tool call as it is kept with the item it was made for."""
-    from json import dumps
-
-    from ..core.redact import recorded
-
-    given: Any = event.args if isinstance(event.args, dict) else {"input": event.args}
-    shown = event.result if isinstance(event.result, str) else dumps(event.result, default=str, ensure_ascii=False)
-    outcome = "failed" if event.failed else "unknown" if host.hides_failure else "ok"
-    who = {"at": desk.now(), "session": event.session, "agent": event.agent}
-    redact, exit = desk.settings.redact_calls, _exit_code(event)
-    return (recorded(event.use, event.tool, given, outcome, shown, redact=redact, exit=exit, **who),)
-
-
-def _exit_code(event: HookEvent) -> int | None:
-    """The exit code of a command, where its agent says it; what a command printed does not count."""
-    if isinstance(event.result, Mapping):
-        found = [event.result.get(name) for name in ("exit", "exit_code", "exitCode")]
-        return next((code for code in found if type(code) is int), None)
-    words = str(event.result or "").split(maxsplit=3)[:3] if event.failed else []
-    return int(words[2]) if words[:2] == ["Exit", "code"] and words[-1].isdecimal() else None
+        end = recalled(event.log, host.log(), end)
+    return guidance.turn_ended(desk, end).text

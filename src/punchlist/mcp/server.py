@@ -15,6 +15,7 @@ from ..dialects import Dialect, Reply, Tool, load, offered
 from ..dialects.wire import WRITERS, with_output
 from ..local.on_off import is_off
 from ..local.settings import Settings, for_host, place
+from ..policy.guide import Audience
 from ..prompts import say
 from . import protocol
 from .callers import Callers
@@ -335,15 +336,12 @@ def _with_list(desk: Desk, reply: Reply) -> Reply:
     it whole, so that the next list holds the edit."""
     if not desk.owes_list:
         return reply
-    from ..desk.guidance import whole_list
-
     desk.owes_list = False
+    guide = desk.dialect.guide
     plan = desk.visible()
-    content = desk.dialect.content(plan) if desk.dialect.content else ""
-    listed = whole_list(desk.dialect, plan)
-    if not listed or (isinstance(content, str) and content in reply.text):
+    if not guide.sends_whole or not plan.items or (guide.answers_with_list and not reply.is_error):
         return reply
-    return reply._replace(text=f"{reply.text}\n{listed}")
+    return reply._replace(text=f"{reply.text}\n{guide.listed(plan, 'changed', Audience()).text}")
 
 
 def _of_ours(error: Exception) -> ProtocolError:

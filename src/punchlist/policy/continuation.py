@@ -1,4 +1,4 @@
-"""Nudge an agent or let it stop, when a turn ends with something open. Whatever is doubtful is a reason to stop."""
+"""Nudge an agent or let it end, when a turn ends with something open. Whatever is doubtful is a reason to end."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _ENDING = frozenset([INTERRUPTED, PAUSED, PLANNING, REFUSED, BACKGROUND])
 _LATELY = 8  # tool calls that are remembered, to tell work from going round in circles
 
 
-class Stop(NamedTuple):
-    """What is known of an agent that stops."""
+class TurnEnd(NamedTuple):
+    """What is known of an agent whose turn ends."""
 
     said: str = ""  # its last words
     minutes: float = 0.0  # since the first nudge after the user's last word
@@ -42,21 +42,21 @@ class Stop(NamedTuple):
 class Verdict(NamedTuple):
     """What to do with it."""
 
-    item: Item | None  # to go on with; None: rest
+    item: Item | None  # to go on with; None: stop
     reason: str  # why it stops, or what it is nudged for
-    pace: SessionState
+    state: SessionState
 
 
-def go_on(plan: Plan, pace: SessionState, stop: Stop, limits: Limits) -> Verdict:
-    """The verdict, and the pace with a nudge counted."""
-    pace = _progressed(plan, pace, stop)
-    why = _reason_to_stop(plan, pace, stop, limits)
+def go_on(plan: Plan, state: SessionState, end: TurnEnd, limits: Limits) -> Verdict:
+    """The verdict, and the state with a nudge counted."""
+    state = _progressed(plan, state, end)
+    why = _reason_to_stop(plan, state, end, limits)
     if why in _ENDING:
-        pace = pace._replace(asked=plan.revision, going=False)
-    item = None if why else next_item(plan, stop.agent)
+        state = state._replace(asked=plan.revision, going=False)
+    item = None if why else next_item(plan, end.agent)
     if item is None:
-        return Verdict(None, why or "only blocked or waiting items are left", pace._replace(revision=plan.revision))
-    counted = pace._replace(nudges=pace.nudges + 1, idle=pace.idle + 1, work=0)
+        return Verdict(None, why or "only blocked or waiting items are left", state._replace(revision=plan.revision))
+    counted = state._replace(nudges=state.nudges + 1, idle=state.idle + 1, work=0)
     return Verdict(item, "an item is open", counted._replace(revision=plan.revision, nudged=plan.revision))
 
 
@@ -73,58 +73,58 @@ def next_item(plan: Plan, agent: str = "") -> Item | None:
     return None
 
 
-def prompted(pace: SessionState, revision: int, *, waiting: str = "", going: bool = False) -> SessionState:
-    """The pace after the user's next message: what was counted in a row starts again, what counts for the session
+def after_prompt(state: SessionState, revision: int, *, waiting: str = "", going: bool = False) -> SessionState:
+    """The state after the user's next message: what was counted in a row starts again, what counts for the session
     stays. From this revision of the plan on, a change by the agent is planned work."""
-    return pace._replace(idle=0, work=0, since=0, waiting=waiting, asked=revision, going=going)
+    return state._replace(idle=0, work=0, since=0, waiting=waiting, asked=revision, going=going)
 
 
-def noticed(pace: SessionState, call: str) -> SessionState:
-    """The pace after a call that changed something. One that was made lately is not progress, and neither
-    are several in turns."""
-    known, call = pace.lately.split(), "".join(call.split())
+def after_call(state: SessionState, call: str) -> SessionState:
+    """The state after a call that changed something. One that was made lately does not count as progress, and neither
+    do several in turns."""
+    known, call = state.lately.split(), "".join(call.split())
     if call in known:
-        return pace
-    return pace._replace(work=pace.work + 1, lately=" ".join([*known, call][-_LATELY:]))
+        return state
+    return state._replace(work=state.work + 1, lately=" ".join([*known, call][-_LATELY:]))
 
 
-def _progressed(plan: Plan, pace: SessionState, stop: Stop) -> SessionState:
+def _progressed(plan: Plan, state: SessionState, end: TurnEnd) -> SessionState:
     """Only a change of the plan by the agent, or a call that changed something, answers a nudge."""
-    if pace.revision and pace.revision != plan.revision:
-        pace = pace._replace(turns=0, reminded=0, reminders=0)
-    return pace._replace(idle=0) if stop.changed > pace.nudged or pace.work + stop.work else pace
+    if state.revision and state.revision != plan.revision:
+        state = state._replace(turns=0, reminded=0, reminders=0)
+    return state._replace(idle=0) if end.changed > state.nudged or state.work + end.work else state
 
 
-def _is_planned(pace: SessionState, stop: Stop, limits: Limits) -> bool:
+def _is_planned(state: SessionState, end: TurnEnd, limits: Limits) -> bool:
     """Whether the agent is in the middle of planned work: since the user's last message it has itself changed the plan,
     or that message was a bare "go on"."""
-    return pace.going or stop.changed > pace.asked or stop.always or limits.until_done
+    return state.going or end.changed > state.asked or end.always or limits.until_done
 
 
-def _reason_to_stop(plan: Plan, pace: SessionState, stop: Stop, limits: Limits) -> str:
+def _reason_to_stop(plan: Plan, state: SessionState, end: TurnEnd, limits: Limits) -> str:
     reasons = (
         (not limits.continuation, "continuation is off"),
-        (pace.stopped, "the user stopped it for this session"),
+        (state.stopped, "the user stopped it for this session"),
         (plan.paused is not None, PAUSED),
         (plan.mode == "quiet", "the plan is in quiet mode"),
-        (plan.mode == "plan" or stop.planning, PLANNING),
-        (not stop.owner, "another session works from this plan"),
-        (stop.ending, "its program ends with this turn"),
-        (bool(pace.waiting), pace.waiting),
-        (stop.unasked, "the user typed a command, and asked for nothing"),
-        (stop.interrupted, INTERRUPTED),
-        (stop.refused, REFUSED),
-        (stop.waits, WAIT),
-        (stop.background, BACKGROUND),
+        (plan.mode == "plan" or end.planning, PLANNING),
+        (not end.owner, "another session works from this plan"),
+        (end.ending, "its program ends with this turn"),
+        (bool(state.waiting), state.waiting),
+        (end.unasked, "the user typed a command, and asked for nothing"),
+        (end.interrupted, INTERRUPTED),
+        (end.refused, REFUSED),
+        (end.waits, WAIT),
+        (end.background, BACKGROUND),
         (not any(item.status not in CLOSED for item in plan.items), "nothing is open"),
-        (stop.awaiting, "an approval is awaited"),
-        (not _is_planned(pace, stop, limits), UNPLANNED),
-        (pace.idle >= limits.idle_nudges, "nudges led to no progress"),
-        (pace.nudges >= limits.nudges, "the nudges of this session are used up"),
-        (stop.minutes >= limits.minutes, "it has been nudged for long enough"),
+        (end.awaiting, "an approval is awaited"),
+        (not _is_planned(state, end, limits), UNPLANNED),
+        (state.idle >= limits.idle_nudges, "nudges led to no progress"),
+        (state.nudges >= limits.nudges, "the nudges of this session are used up"),
+        (end.minutes >= limits.minutes, "it has been nudged for long enough"),
     )
     why = next((reason for applies, reason in reasons if applies), "")
-    return why or ("it asks the user something" if asks(stop.said) else "")
+    return why or ("it asks the user something" if asks(end.said) else "")
 
 
 def _is_held(item: Item, by_id: dict[str, Item]) -> bool:

@@ -1,17 +1,60 @@
-"""What a conversation tells: who spoke last, what was asked, how long ago the plan was written."""
+"""What a conversation says about the plan in it: how long ago it was written, who spoke last, what was asked.
+
+Programs have their own forms for messages: `read` turns those of agents and providers into entries, `tally` folds them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..core._typing import Any, NamedTuple
-from .wording import after_reminder
+from ..prompts import say
+from .wording import wrapped
 
-REMINDER = "todo_reminder"  # the type of an attachment that reminds
+REMINDER = "todo_reminder"  # the kind of a message that reminds
 FAILED = "todo-write-error-reminder"  # of one that says that a plan call failed
 _THINKING = ("thinking", "redacted_thinking", "reasoning")
 _TEXTS = ("text", "output_text", "input_text")
 _CALLS = ("tool_use", "toolCall", "tool_call")
+
+
+class ModelSaid(NamedTuple):
+    """One turn of the model: its words, and the tools that it called, each as a name and an id."""
+
+    text: str = ""
+    calls: Sequence[tuple[str, str]] = ()
+
+
+class UserSaid(NamedTuple):
+    """Words of the user."""
+
+    text: str
+
+
+class ToolResult(NamedTuple):
+    """The result of a call: of the one with this id, else of this tool, else of the last one."""
+
+    id: str = ""
+    tool: str = ""
+    failed: bool = False
+    refused: bool = False  # it was not permitted
+
+
+class Told(NamedTuple):
+    """Guidance that the model was given."""
+
+    kind: str
+
+
+Entry = ModelSaid | UserSaid | ToolResult | Told
+
+
+class Marks(NamedTuple):
+    """By which words our guidance is found where a program keeps it as words of the user."""
+
+    reminder: str = "plan.reminder"  # the name of the prompt
+    failed: str = ""  # the same, of what is told after a plan call failed
+    wrapper: str = "system-reminder"
 
 
 class Tally(NamedTuple):
@@ -29,24 +72,36 @@ class Tally(NamedTuple):
     refused: bool = False  # whether a call was not permitted, and neither the user nor a plan call came after it
 
 
-def tally(
-    entries: Iterable[object], tools: Sequence[str], asking: Sequence[str] = (), refusals: Sequence[str] = ()
-) -> Tally:
-    """Fold a conversation, oldest entry first, in constant memory. What is not a message is skipped, and what a
-    sub-agent said in between. `asking`: tools that put a question to the user; `refusals`: words in the result of a
-    call that was not permitted."""
-    heard = _Heard(tools, asking, refusals)
+def tally(entries: Iterable[Entry], tools: Sequence[str], asking: Sequence[str] = ()) -> Tally:
+    """Fold a conversation, oldest entry first, in constant memory. `tools`: those of the plan; `asking`: those that put
+    a question to the user."""
+    folded = _Folded(tools, asking)
     for entry in entries:
-        if isinstance(entry, dict) and entry.get("isSidechain") is not True:
-            heard.take(entry)
-    return heard.tally()
+        if isinstance(entry, ModelSaid):
+            folded.add_turn(entry)
+        elif isinstance(entry, ToolResult):
+            folded.add_result(entry)
+        elif isinstance(entry, Told):
+            folded.add_told(entry.kind)
+        else:
+            folded.add_words(entry.text)
+    return folded.tally()
 
 
-# --- inside ----------------------------------------------------------------------------------------------------------
+def read(messages: Iterable[object], marks: Marks = Marks(), refusals: Sequence[str] = ()) -> Iterator[Entry]:  # noqa: B008
+    """Read messages of an agent's log or of a provider's API. What is not a message is passed over, and what a
+    sub-agent said in between. `refusals`: words in the result of a call that was not permitted."""
+    known = _known(marks)
+    for message in messages:
+        if isinstance(message, dict) and message.get("isSidechain") is not True:
+            yield from _read(message, known, refusals)
 
 
-class _Heard:
-    """What was heard so far. It changes with every entry: conversations are long, and this is asked at every turn."""
+# --- folding ---------------------------------------------------------------------------------------------------------
+
+
+class _Folded:
+    """What was said so far. It changes with every entry: conversations are long, and this is asked at every turn."""
 
     __slots__ = (
         "asked",
@@ -57,7 +112,6 @@ class _Heard:
         "names",
         "ours",
         "question",
-        "refusals",
         "refused",
         "reminded",
         "reminders",
@@ -67,12 +121,11 @@ class _Heard:
         "wrote",
     )
 
-    def __init__(self, tools: Sequence[str], asking: Sequence[str], refusals: Sequence[str]) -> None:
+    def __init__(self, tools: Sequence[str], asking: Sequence[str]) -> None:
         self.names, self.asking = frozenset(tools), frozenset(asking)
-        self.refusals, self.refused = tuple(refusals), False
         self.endings = tuple(f"_{tool}" for tool in tools)  # as an MCP server of ours offers them
         self.turns = self.wrote = self.reminded = self.reminders = 0  # wrote, reminded: how many turns before that
-        self.written = self.failed = False
+        self.written = self.failed = self.refused = False
         self.said = self.asked = ""
         self.ours: set[str] = set()  # calls of the plan in the last message that has any
         self.question: set[str] = set()  # calls that ask the user and have no result yet
@@ -83,107 +136,169 @@ class _Heard:
         told = Tally(self.turns, *since, self.reminders, self.written, self.failed, self.said, self.asked)
         return told._replace(question=bool(self.question), refused=self.refused)
 
-    def take(self, entry: dict[str, Any]) -> None:
-        message = entry.get("message")
-        inner: dict[str, Any] = message if isinstance(message, dict) else entry
-        kind, role = entry.get("type"), inner.get("role")
-        if kind == "assistant" or role == "assistant" or entry.get("role") == "assistant":
-            self._assistant(inner)
-            return
-        attachment = entry.get("attachment")
-        if isinstance(attachment, dict):
-            self._attached(attachment.get("type"))
-            return
-        if role in ("toolResult", "tool") and self._is_plan(inner.get("toolName", inner.get("name"))):
-            self.failed = bool(inner.get("isError", inner.get("is_error")))
-        texts = self._unreminded(self._user(inner.get("content")))
-        if texts and (kind == "user" or role == "user" or entry.get("role") == "user") and not entry.get("isMeta"):
-            self.asked, self.said = "\n".join(texts), ""  # a question is answered
-            self.question.clear()
-            self.refused = False
-
-    def _attached(self, type: object) -> None:
-        if type == REMINDER:
-            self.reminded, self.reminders = self.turns, self.reminders + 1
-        elif type == FAILED:
-            self.failed = False
-
-    def _unreminded(self, texts: list[str]) -> list[str]:
-        """The texts without a reminder of ours at their beginning, which is counted: not everybody has attachments."""
-        rest = after_reminder(texts[0]) if texts else None
-        if rest is None:
-            return texts
-        self._attached(REMINDER)
-        return [rest, *texts[1:]] if rest else texts[1:]
-
-    def _assistant(self, inner: dict[str, Any]) -> None:
-        texts: list[str] = []
-        calls: list[dict[str, Any]] = []
-        content = inner.get("content")
-        only_thinks = bool(content) and isinstance(content, list)
-        for part in _parts(content):
-            kind = part.get("type")
-            if kind in _THINKING:
-                continue
-            only_thinks = False
-            if kind in _CALLS:
-                calls.append(part)
-            elif kind in _TEXTS:
-                _gather(part, texts)
-        if "tool_calls" in inner:
-            calls += _functions(inner["tool_calls"])
-        if only_thinks and not calls:
-            return
+    def add_turn(self, turn: ModelSaid) -> None:
         self.turns += 1
-        self.said = "\n".join(texts) or ("" if calls else self.said)
-        mine = [call for call in calls if self._is_plan(call.get("name"))]
-        self.latest = bool(mine) if calls else self.latest
+        if turn.text or turn.calls:
+            self.said = turn.text
+        if not turn.calls:
+            return
+        mine = [id for name, id in turn.calls if self._is_plan(name)]
+        self.latest = bool(mine)
         if self.asking:
-            self.question.update(str(call.get("id")) for call in calls if str(call.get("name")) in self.asking)
+            self.question.update(id for name, id in turn.calls if name in self.asking)
         if mine:
             self.refused = False
             self.wrote, self.reminders, self.written = self.turns - 1, 0, True
-            self.ours = {id for call in mine if isinstance(id := call.get("id"), str)}
+            self.ours = {id for id in mine if id}
 
-    def _user(self, content: object) -> list[str]:
-        """The texts of a message that is not the assistant's; the result of a plan call in it is noted."""
-        texts: list[str] = []
-        for part in _parts(content):
-            kind = part.get("type")
-            if kind == "tool_result":
-                id = part.get("tool_use_id")
-                if self.question:
-                    self.question.discard(str(id))
-                if part.get("is_error") and self._is_refusal(part.get("content")):
-                    self.refused = True
-                if id in self.ours if isinstance(id, str) else id is None and self.latest:
-                    self.failed = bool(part.get("is_error"))
-            elif kind in _TEXTS:
-                _gather(part, texts)
-        return texts
+    def add_result(self, result: ToolResult) -> None:
+        self.question.discard(result.id)
+        if result.refused:
+            self.refused = True
+        if result.id:
+            is_plan = result.id in self.ours
+        elif result.tool:
+            is_plan = self._is_plan(result.tool)
+        else:
+            is_plan = self.latest
+        if is_plan:
+            self.failed = result.failed
 
-    def _is_refusal(self, content: object) -> bool:
-        texts: list[str] = []
-        for part in _parts(content):
-            _gather(part, texts)
-        return any(words in text for text in texts for words in self.refusals)
+    def add_told(self, kind: str) -> None:
+        if kind == REMINDER:
+            self.reminded, self.reminders = self.turns, self.reminders + 1
+        elif kind == FAILED:
+            self.failed = False
 
-    def _is_plan(self, name: object) -> bool:
+    def add_words(self, text: str) -> None:
+        self.asked, self.said = text, ""  # a question is answered
+        self.question.clear()
+        self.refused = False
+
+    def _is_plan(self, name: str) -> bool:
         """Whether a tool of this name is one of the plan's, as such or as an MCP server's."""
-        if not isinstance(name, str):
-            return False
         return name in self.names or ("punchlist" in name and name.replace("__", "_").endswith(self.endings))
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+class _Known(NamedTuple):
+    """Texts of ours, by which they are found again."""
+
+    opening: str
+    closing: str
+    texts: tuple[tuple[str, tuple[str, ...]], ...]  # the kind of each, and what is between the values in it
+
+
+def _known(marks: Marks) -> _Known:
+    opening, closing = wrapped("\0", marks.wrapper).split("\0")
+    named = [(REMINDER, marks.reminder), *([(FAILED, marks.failed)] if marks.failed else [])]
+    texts = [(kind, tuple([piece.rpartition("}")[2] for piece in say(name).split("{")])) for kind, name in named]
+    return _Known(opening, closing, tuple(texts))
+
+
+def _read(message: dict[str, Any], known: _Known, refusals: Sequence[str]) -> Iterator[Entry]:
+    nested = message.get("message")
+    inner: dict[str, Any] = nested if isinstance(nested, dict) else message
+    kind, role = message.get("type"), inner.get("role")
+    if "assistant" in (kind, role, message.get("role")):
+        yield from _model_said(inner)
+        return
+    attachment = message.get("attachment")
+    if isinstance(attachment, dict):
+        yield Told(_text(attachment.get("type")))
+        return
+    if role in ("toolResult", "tool"):
+        tool = _text(inner.get("toolName", inner.get("name")))
+        if tool:
+            yield ToolResult("", tool, bool(inner.get("isError", inner.get("is_error"))))
+    texts: list[str] = []
+    for part in _parts(inner.get("content")):
+        if part.get("type") == "tool_result":
+            yield _result(part, refusals)
+        elif part.get("type") in _TEXTS:
+            _gather(part, texts)
+    if texts:
+        yield from _user_said(texts, known, "user" in (kind, role, message.get("role")) and not message.get("isMeta"))
+
+
+def _model_said(inner: dict[str, Any]) -> Iterator[ModelSaid]:
+    texts: list[str] = []
+    calls: list[tuple[str, str]] = []
+    content = inner.get("content")
+    only_thinks = bool(content) and isinstance(content, list)
+    for part in _parts(content):
+        kind = part.get("type")
+        if kind in _THINKING:
+            continue
+        only_thinks = False
+        if kind in _CALLS:
+            calls.append((_text(part.get("name")), _text(part.get("id"))))
+        elif kind in _TEXTS:
+            _gather(part, texts)
+    if "tool_calls" in inner:
+        calls += _functions(inner["tool_calls"])
+    if calls or not only_thinks:
+        yield ModelSaid("\n".join(texts), calls)
+
+
+def _result(part: dict[str, Any], refusals: Sequence[str]) -> ToolResult:
+    id = part.get("tool_use_id")
+    failed = bool(part.get("is_error"))
+    unknown = "" if id is None else "?"  # what is not a text is the id of no call
+    return ToolResult(
+        id if isinstance(id, str) and id else unknown,
+        "",
+        failed,
+        failed and bool(refusals) and _is_refusal(part.get("content"), refusals),
+    )
+
+
+def _is_refusal(content: object, refusals: Sequence[str]) -> bool:
+    texts: list[str] = []
+    for part in _parts(content):
+        _gather(part, texts)
+    return any(words in text for text in texts for words in refusals)
+
+
+def _user_said(texts: list[str], known: _Known, is_user: bool) -> Iterator[Entry]:
+    """The words of a message, without guidance of ours at their beginning: not everybody keeps that apart."""
+    first = texts[0]
+    if first.startswith(known.opening):
+        told, found, rest = first[len(known.opening) :].partition(known.closing)
+        rest = rest.strip()
+        kind = _kind(told, known) if found else ""
+        if kind or (found and not rest):
+            yield Told(kind)
+            texts = [rest, *texts[1:]] if rest else texts[1:]
+    if texts and is_user:
+        yield UserSaid("\n".join(texts))
+
+
+def _kind(text: str, known: _Known) -> str:
+    """Which text of ours this is, whatever values it was said with; empty if none."""
+    for kind, pieces in known.texts:
+        if _is_said(text, pieces):
+            return kind
+    return ""
+
+
+def _is_said(text: str, pieces: Sequence[str]) -> bool:
+    at = 0
+    for piece in pieces:
+        at = text.find(piece, at) + len(piece)
+        if at < len(piece):
+            return False
+    return text.startswith(pieces[0])
 
 
 def _parts(content: object) -> list[dict[str, Any]]:
     """What a message consists of: texts, calls, results. Strings are texts."""
     if isinstance(content, list):
-        return [_text(part) if isinstance(part, str) else part for part in content if isinstance(part, (dict, str))]
-    return [_text(content)] if isinstance(content, str) else []
-
-
-def _text(words: str) -> dict[str, Any]:
-    return {"type": "text", "text": words}
+        words = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
+        return [part for part in words if isinstance(part, dict)]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else []
 
 
 def _gather(part: dict[str, Any], texts: list[str]) -> None:
@@ -192,9 +307,13 @@ def _gather(part: dict[str, Any], texts: list[str]) -> None:
         texts.append(words)
 
 
-def _functions(calls: object) -> list[dict[str, Any]]:
+def _functions(calls: object) -> list[tuple[str, str]]:
     """Calls as OpenAI spells them."""
     if not isinstance(calls, list):
         return []
     found = [(call, call.get("function")) for call in calls if isinstance(call, dict)]
-    return [{"name": one.get("name"), "id": call.get("id")} for call, one in found if isinstance(one, dict)]
+    return [(_text(one.get("name")), _text(call.get("id"))) for call, one in found if isinstance(one, dict)]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

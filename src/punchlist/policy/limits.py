@@ -24,16 +24,6 @@ class Limits(NamedTuple):
     minutes: int = 30  # since the first nudge after the user's last word
 
 
-# What the systems do whose tools a dialect offers. They know no budget.
-OF_DIALECT = {
-    "claude-code": Limits(remind_after=7, remind_again=3, budget=-1, on_empty=True, heeds_questions=False),
-    "gencode": Limits(remind_after=10, remind_again=10, budget=-1, on_empty=True, heeds_questions=False),
-    "oh-my-pi": Limits(remind_after=0, budget=-1),  # it reminds of a failed call, and of nothing else
-    "llxprt": Limits(remind_after=0, budget=-1),
-}
-OURS = Limits()
-
-
 def tokens(text: str) -> int:
     """About how many tokens a text has; rather more than fewer."""
     plain = len(text.encode("ascii", "ignore"))

@@ -27,23 +27,27 @@ def silence(plan: Plan, limits: Limits, *, asking: bool = False) -> str:
     return "a question is open" if asking else ""
 
 
-def afforded(text: str, pace: SessionState, limits: Limits) -> SessionState | None:
-    """The pace with a reminder paid for; None if the budget does not reach. What has none costs nothing."""
+def afforded(text: str, state: SessionState, limits: Limits) -> SessionState | None:
+    """The state with a reminder paid for; None if the budget does not reach. What has none costs nothing."""
     cost = tokens(text) if limits.budget >= 0 else 0
-    if 0 <= limits.budget < pace.spent + cost:
+    if 0 <= limits.budget < state.spent + cost:
         return None
-    return pace._replace(spent=pace.spent + cost, reminded=0, reminders=pace.reminders + 1)
+    return state._replace(spent=state.spent + cost, reminded=0, reminders=state.reminders + 1)
 
 
-def worked(plan: Plan, pace: SessionState) -> SessionState:
-    """The pace after one more turn of work: counted from the last change of the plan."""
-    if pace.revision != plan.revision:
-        return pace._replace(revision=plan.revision, turns=0, reminded=0, reminders=0)
-    return pace._replace(turns=pace.turns + 1, reminded=pace.reminded + 1)
+def after_turn(plan: Plan, state: SessionState) -> SessionState:
+    """The state after one more turn of work: counted from the last change of the plan."""
+    if state.revision != plan.revision:
+        return state._replace(revision=plan.revision, turns=0, reminded=0, reminders=0)
+    return state._replace(turns=state.turns + 1, reminded=state.reminded + 1)
 
 
-def heard_from(pace: SessionState) -> Tally:
-    """A pace as a conversation would have it, for whoever sees only one event of it at a time."""
+def heard_from(state: SessionState) -> Tally:
+    """A state as a conversation would have it, for whoever sees only one event of it at a time."""
     return Tally(
-        turns=pace.turns, since_write=pace.turns, since_reminder=pace.reminded, reminders=pace.reminders, written=True
+        turns=state.turns,
+        since_write=state.turns,
+        since_reminder=state.reminded,
+        reminders=state.reminders,
+        written=True,
     )

@@ -12,18 +12,13 @@ from ..core.model import ACTIVE, BLOCKED, MAIN, PENDING, Item, Plan
 from ..core.text import WHOLE, counted, cut, inline, quoted
 from ..prompts import say
 
-CONTEXTS = ("start", "changed", "compact", "resume")
 WHEN_ASKED = "Continue it when the user asks for it."
-POST_COMPACT = "post-compact"
-_WRAPPERS = {"gencode": "reminder"}
-_REMINDERS = {"plan.reminder": "", "claude-code.reminder": "claude-code", "gencode.nag": "gencode"}  # whose words
 _SHOWN = 20  # open items in words
 _NOTES = 10  # notes of the active item
 
 
-def wrapped(text: str, dialect: str) -> str:
-    """A text as a system's own words look in a conversation."""
-    tag = _WRAPPERS.get(dialect, "system-reminder")
+def wrapped(text: str, tag: str) -> str:
+    """A text as a system's own words are in a conversation."""
     return f"<{tag}>\n{text.rstrip()}\n</{tag}>"
 
 
@@ -94,18 +89,6 @@ def reminder(plan: Plan, item: Item, turns: int, tool: str, *, ids: bool) -> str
     return say("plan.reminder", now=now(plan, item, ids=ids), turns=str(turns), tool=tool)
 
 
-def after_reminder(text: str) -> str | None:
-    """What follows a reminder in our words, as it was handed over; None if the text begins with none."""
-    for name, dialect in _REMINDERS.items():
-        opening, closing = wrapped("\0", dialect).split("\0")
-        if not text.startswith(opening):
-            continue
-        reminder, found, rest = text[len(opening) :].partition(closing)
-        if found and _is_said(reminder, name):
-            return rest.strip()
-    return None
-
-
 def is_restored(text: str) -> bool:
     """Whether a plan is told in these words, to someone who had lost it."""
     return say("plan.list").partition("}")[2].partition("\n")[0] in text
@@ -125,17 +108,6 @@ def _line(item: Item, ids: bool) -> str:
     head = {ACTIVE: "now ", BLOCKED: "blocked "}.get(item.status, "")
     why = f": {cut(inline(item.reason), WHOLE)}" if item.status == BLOCKED and item.reason else ""
     return f"- {head}{number}{_words(item)}{why}"
-
-
-def _is_said(text: str, name: str) -> bool:
-    """Whether a text is the one of this name, whatever values it was said with."""
-    pieces = [piece.rpartition("}")[2] for piece in say(name).split("{")]
-    at = 0
-    for piece in pieces:
-        at = text.find(piece, at) + len(piece)
-        if at < len(piece):
-            return False
-    return text.startswith(pieces[0])
 
 
 def _words(item: Item) -> str:

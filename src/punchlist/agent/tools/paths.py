@@ -6,7 +6,7 @@ import os
 
 from ...core.errors import Refused
 from ...core.text import cut, inline
-from ...desk.guidance import was_refused
+from ...desk.guidance import note_refusal
 from ...local.files import make_folder
 from ..context import Context
 from ..events import Question
@@ -21,7 +21,7 @@ def located(site: Context, path: str, *, to_write: bool = False) -> str:
         return real
     verb = "write" if to_write else "read"
     if site.ask(Question("allow", f"may the agent {verb} {inline(real)}?", ("yes", "no"))) != "yes":
-        was_refused(site.desk)
+        note_refusal(site.desk)
         raise Refused(f"{cut(inline(path), 200)!r} is outside of the working directory, and the user did not allow it.")
     site.allowed.paths.add(real)
     return real

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core.model import MAIN
 from ...core.text import counted
-from ...desk.guidance import was_refused
+from ...desk.guidance import note_refusal
 from ...local import session_links
 from ...prompts import say
 from ..context import Context
@@ -33,7 +33,7 @@ def _shell(site: Context, args: Mapping[str, Any]) -> Answer:
         return Answer("command must not hold a NUL character.", True)
     refusal = _refusal(site, command)
     if refusal:
-        was_refused(site.desk)
+        note_refusal(site.desk)
         return Answer(refusal, True)
     session_links.link(
         session_links.of_process(os.getpid()), session_links.Who(site.desk.session, MAIN, "punchlist")
