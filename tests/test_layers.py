@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 import punchlist
+from punchlist.dialects import PATHS
 
 ROOT = Path(punchlist.__file__).parent
 TOGETHER = {"hosts", "install"}  # an agent's room says what is installed for it, in the words of `install/parts.py`
@@ -242,3 +243,31 @@ def test_nothing_is_done_at_import_but_to_define() -> None:
         if not isinstance(node, allowed) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
     ]
     assert found == []
+
+
+NAMES_OF_DIALECTS = set(PATHS) - {"native"}
+MAY_NAME = {
+    "dialects/__init__.py": "the table of dialects",
+    "dialects/formats.py": "the table of formats",
+    "hosts/__init__.py": "the table of agents, some of which have the name of their dialect",
+    "tui/styles/__init__.py": "the table of styles",
+    "local/settings.py": "the styles that a user may set",
+    "cli/table.py": "the agents whose status line can be printed",
+    "cli/input.py": "the one format that is a directory",
+    "agent/transcript.py": "the format that an edit of the user is written in",
+    "doctor/probe.py": "a hook to try, of any agent",
+}
+
+
+def _names_a_dialect(path: Path) -> bool:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return any(isinstance(node, ast.Constant) and node.value in NAMES_OF_DIALECTS for node in ast.walk(tree))
+
+
+def test_what_is_special_about_a_dialect_is_in_its_own_file() -> None:
+    """No other file asks which dialect, style or agent it has: it reads the value that the file of that one sets."""
+    rooms = ("dialects/", "hosts/", "tui/styles/")
+    found = {_below(path) for path in _sources() if _names_a_dialect(path)}
+    files = tuple([name.replace("-", "_") for name in NAMES_OF_DIALECTS])
+    own = {path for path in found if path.startswith(rooms) and any(name in path for name in files)}
+    assert found - own == set(MAY_NAME)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # and `typing` is not loaded for it
     from .core.rules import Rules
     from .desk import Desk, open
     from .desk.commit import Changed
+    from .desk.guidance import Nudge, Stop
     from .dialects import Reply
     from .stores.memory import MemoryStore
     from .testing import PauseRecorder
@@ -38,6 +39,8 @@ _HOMES = {
     "Reader": "core.model",
     "Rules": "core.rules",
     "Changed": "desk.commit",
+    "Nudge": "desk.guidance",
+    "Stop": "desk.guidance",
     "Desk": "desk",
     "open": "desk",
     "PauseRecorder": "testing",
@@ -52,6 +55,7 @@ __all__ = [
     "Item",
     "MemoryStore",
     "NoSuchItem",
+    "Nudge",
     "Pause",
     "PauseRecorder",
     "Plan",
@@ -62,6 +66,7 @@ __all__ = [
     "Rules",
     "SettingsError",
     "StaleRevision",
+    "Stop",
     "StoreError",
     "codec",
     "open",

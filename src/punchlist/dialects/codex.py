@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core.model import ACTIVE, DONE, PENDING
 from ..core.resend import Sent, Style
+from ..policy.guide import Guide
 from . import Call, Dialect, Reply, Tool, Turn
 from .claude_code import SHOWN
 
@@ -52,4 +53,5 @@ DIALECT = Dialect(
     style=Style(SHOWN, omitted="abandoned"),
     tolerant=True,
     system="codex.system",
+    guide=Guide(sends_whole=True),
 )

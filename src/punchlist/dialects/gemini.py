@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING
 from ..core.resend import Sent, Style
 from ..core.text import counted
+from ..policy.guide import Guide
 from . import Call, Dialect, Reply, Tool, Turn
 
 _SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: BLOCKED, DONE: DONE, DROPPED: DROPPED}
@@ -63,4 +64,5 @@ DIALECT = Dialect(
     style=Style(_SHOWN, omitted="abandoned"),
     tolerant=True,
     system="gemini.system",
+    guide=Guide(sends_whole=True),
 )

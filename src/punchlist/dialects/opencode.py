@@ -7,6 +7,7 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 
 from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Item
 from ..core.resend import Sent, Style
+from ..policy.guide import Guide
 from . import Call, Dialect, Reply, Tool, Turn
 
 _SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: PENDING, DONE: DONE, DROPPED: DROPPED}
@@ -82,4 +83,5 @@ DIALECT = Dialect(
     style=Style(_SHOWN, omitted="abandoned"),
     tolerant=True,
     system="opencode.system",
+    guide=Guide(sends_whole=True),
 )

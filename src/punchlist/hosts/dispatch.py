@@ -232,14 +232,13 @@ def _has_forgotten(desk: Desk, event: HookEvent, host: Host) -> bool:
     forgotten, seen = host.lost(event, before)
     if seen == before:
         return forgotten
-    is_first = False  # of several hooks that look at once, one tells
 
-    def step(pace: SessionState) -> SessionState:
-        nonlocal is_first
-        is_first = pace.log == before
-        return pace._replace(log=seen) if is_first else pace
+    def step(state: SessionState) -> tuple[SessionState, bool]:
+        if state.log != before:  # of several hooks that look at once, one tells
+            return state, False
+        return state._replace(log=seen), True
 
-    desk.update_state(step)
+    _, is_first = desk.decide(step)
     return forgotten and is_first
 
 
@@ -269,7 +268,7 @@ def _say_cleared(desk: Desk) -> str:
     items = desk.plan.open_items
     if not items or desk.state.cleared:
         return ""
-    desk.update_state(lambda pace: pace._replace(cleared=True))
+    desk.update_state(lambda state: state._replace(cleared=True))
     return (
         f"punchlist: the plan came along ({counted(len(items), 'open item')}). "
         f"To leave it behind: punchlist off --session {desk.session}"
@@ -289,7 +288,7 @@ def _copy_plan(desk: Desk, event: HookEvent, host: Host, before: str) -> None:
 def _keep_names(desk: Desk, before: Desk) -> None:
     """Where a conversation goes on, the model knows items by the names that it knew them by."""
     old = before.state
-    desk.update_state(lambda pace: pace._replace(tool=old.tool, dialect=old.dialect, cleared=old.cleared))
+    desk.update_state(lambda state: state._replace(tool=old.tool, dialect=old.dialect, cleared=old.cleared))
 
 
 def _approve(desk: Desk, plan: str) -> None:
@@ -304,7 +303,9 @@ def _mirror(desk: Desk, event: HookEvent, host: Host) -> list[str]:
     dialect = host.mirrors.get(event.tool)
     if dialect is None or (event.failed and event.tool not in host.counts_failed):
         return []
-    if event.planning and dialect != "claude-tasks":  # nothing goes on a list yet; the next list has it all
+    from ..dialects import load as load_dialect
+
+    if event.planning and load_dialect(dialect).guide.sends_whole:  # nothing is on a list yet: the next has it all
         return []
     from .mirror import mirror
 

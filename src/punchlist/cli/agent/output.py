@@ -208,8 +208,8 @@ class Stage:
         self._begun = ""
         says_pause = event.result.details.get("type") == "pause"
         self._has_told_pause = says_pause
-        if event.result.is_error and self._style and self._style.name == "oh-my-pi":
-            return [*self._aside(f"Todo update failed: {_first(_told(event))}", "bad"), *self._planned(self.plan)]
+        if event.result.is_error and self._style and self._style.failed:
+            return [*self._aside(f"{self._style.failed}{_first(_told(event))}", "bad"), *self._planned(self.plan)]
         if self._style and self._style.calls and not event.result.is_error and not says_pause:
             return self._drawn(self.plan)
         planned = self._planned(self.plan)

@@ -47,6 +47,7 @@ class Style(NamedTuple):
     news: Callable[[Plan, Plan, Canvas], list[Line]] = told  # what became of a plan, for those who read lines
     calls: Callable[[Plan, Plan, Canvas], list[Line]] | None = None  # what a call of the plan's tool leaves in a
     # transcript, given the plan before and after; None: the call and its answer, as of any tool
+    failed: str = ""  # how a transcript begins the line of a call that failed; empty: it shows the call and its answer
     item: Callable[[Item, View, Canvas, str], Line] = plain_item  # an item of a sub-agent's list
     glyphs: Glyphs = UNICODE
     ascii: Glyphs = ASCII

@@ -149,4 +149,4 @@ def block(before: Plan, after: Plan, canvas: Canvas) -> list[Line]:
     return [clipped(row.draw(), canvas.width) for row in rows(view, canvas)]
 
 
-STYLE = Style("oh-my-pi", rows, more, calls=block)
+STYLE = Style("oh-my-pi", rows, more, calls=block, failed="Todo update failed: ")
