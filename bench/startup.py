@@ -67,7 +67,7 @@ def _hook(folder: Path, store: Path, event: str, **fields: object) -> Run:
 
 def _process(folder: Path, store: Path, command: list[str], stdin: str = "") -> Run:
     """Runs the command on a fresh copy of the store, so that every turn finds the same plan and the same reader."""
-    now, sent, log = folder / "now.db", stdin.encode(), folder / "punchlist" / "hook.log"
+    now, sent, log = folder / "now.db", stdin.encode(), folder / "punchlist" / "events.jsonl"
     keep = {name: value for name, value in os.environ.items() if not name.startswith("PUNCHLIST_")}
     environment = {**keep, "HOME": str(folder), "XDG_STATE_HOME": str(folder), "PUNCHLIST_STORE": f"sqlite:{now}"}
 
@@ -78,9 +78,10 @@ def _process(folder: Path, store: Path, command: list[str], stdin: str = "") -> 
         begun = perf_counter()
         done = subprocess.run(command, input=sent, capture_output=True, cwd=folder, env=environment)
         took = perf_counter() - begun
-        faults = done.stderr.decode() + (log.read_text(encoding="utf-8") if log.exists() else "")
-        if done.returncode or faults:  # a hook that fails is silent, and quick
-            raise RuntimeError(f"{' '.join(command)} exited {done.returncode}: {faults}")
+        logged = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+        errors = [done.stderr.decode(), *(line for line in logged if '"kind": "error"' in line)]
+        if done.returncode or any(errors):  # a hook that fails is silent, and quick
+            raise RuntimeError(f"{' '.join(command)} exited {done.returncode}: {errors}")
         return took, done.stdout
 
     return run

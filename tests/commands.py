@@ -56,6 +56,14 @@ def hook(host: str, event: Mapping[str, Any], **env: str) -> subprocess.Complete
     return run("hook", host, stdin=json.dumps(event), **env)
 
 
+def logged_errors(state: str | Path = "") -> list[str]:
+    """The errors in the event log of a state folder, by default this user's, each as `where: message`."""
+    path = Path(state or os.environ["XDG_STATE_HOME"], "punchlist", "events.jsonl")
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    events = [json.loads(line) for line in lines]
+    return [f"{event['where']}: {event['message']}" for event in events if event["kind"] == "error"]
+
+
 # --- how -------------------------------------------------------------------------------------------------------------
 
 Done = subprocess.CompletedProcess[bytes]

@@ -17,6 +17,7 @@ import pytest
 from tests.clients.agents import Agent, Setup, World, load
 from tests.clients.model import Model, Request
 from tests.clients.script import Step
+from tests.commands import logged_errors
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
 SECONDS = 60
@@ -121,10 +122,9 @@ class Stage:
         return [json.loads(line)["kind"] for line in path.read_text().splitlines()] if path.exists() else []
 
     @property
-    def faults(self) -> list[str]:
-        """The lines of the hooks' log."""
-        path = self.home / "state" / "punchlist" / "hook.log"
-        return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    def errors(self) -> list[str]:
+        """The errors in the event log."""
+        return logged_errors(self.home / "state")
 
     def files(self) -> dict[str, bytes]:
         """Everything in the home and the project."""

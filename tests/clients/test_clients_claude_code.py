@@ -75,7 +75,7 @@ def test_after_clear_the_running_server_still_reaches_the_plan(stage: Stage) -> 
     assert len(one["sessions"]) == 2, "the plan went from the old session to the new one"
     assert stage.items == [("Read the parser", "completed"), ("Mend it", "in_progress")]
     assert "mending" in str(stage.plan["items"][1]["calls"])
-    assert stage.faults == []
+    assert stage.errors == []
 
 
 def test_whoever_says_stop_or_wait_in_any_of_many_languages_is_not_overridden(stage: Stage) -> None:
@@ -96,7 +96,7 @@ def test_whoever_says_stop_or_wait_in_any_of_many_languages_is_not_overridden(st
     stage.finish(process)
     stage.require_played()
     assert stage.events.count("nudge") == 1, "in planned work it is nudged again"
-    assert stage.faults == []
+    assert stage.errors == []
 
 
 def test_its_tasks_become_the_plan_and_edits_come_back_as_news(stage: Stage) -> None:
@@ -115,7 +115,7 @@ def test_its_tasks_become_the_plan_and_edits_come_back_as_news(stage: Stage) -> 
     assert stage.items == [("Read the parser", "completed"), ("Mend it well", "in_progress")]
     assert stage.requests[-1].heard.count('the user renamed "Mend it" to "Mend it well".') == 1
     assert "reading" in str(stage.plan["items"][0]["calls"])
-    assert stage.faults == []
+    assert stage.errors == []
 
 
 def test_hooks_without_a_process_say_the_same(stage: Stage) -> None:
@@ -142,6 +142,6 @@ def test_hooks_without_a_process_say_the_same(stage: Stage) -> None:
     read, failed, _ = stage.plan["items"][0]["calls"]
     assert (read["text"], read["outcome"], failed["outcome"]) == ("reading", "ok", "failed")
     assert stage.events == ["nudge", "stop"]
-    assert stage.faults == []
+    assert stage.errors == []
     stage.punchlist("uninstall", "claude-code")
     assert not (stage.home / ".claude" / "settings.json").exists()

@@ -44,7 +44,7 @@ def test_hooks_run_as_soon_as_they_are_trusted_and_doctor_knows_it(stage: Stage)
     assert "Codex skips" not in stage.punchlist("doctor")
     stage.run("Mend it.", does(plan(add=["Mend it"])), says("So far."), says("What else?"), setup=codex.CAUTIOUS)
     assert stage.events == ["nudge", "stop"]
-    assert stage.faults == []
+    assert stage.errors == []
 
 
 def test_the_tool_of_an_entry_that_the_user_wrote_is_called_without_asking(stage: Stage) -> None:

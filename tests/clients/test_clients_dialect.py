@@ -63,7 +63,7 @@ def toured(stage: Stage, dialect: str, call: Call) -> list[str]:
     words = str(offered.spec.get("description") or offered.spec["function"]["description"])
     assert DESCRIBED[dialect] in words
     assert stage.items == [READ, ("Mend it well", "pending"), ("Ask Ann", "pending")]
-    assert stage.faults == []
+    assert stage.errors == []
     return [str(first.body), *[request.latest for request in stage.requests[1:]]]
 
 

@@ -24,8 +24,8 @@ def test_a_broken_store_disturbs_nobody(stage: Stage) -> None:
     )
     assert "punchlist.db" in stage.requests[1].latest, "the answer says what is wrong"
     assert "mending" in stage.requests[2].latest
-    assert len(stage.faults) >= 4
-    assert all(f" hook {stage.name}: StoreError: " in line for line in stage.faults)
+    assert len(stage.errors) >= 4
+    assert all(line.startswith(f"hook {stage.name}: StoreError: ") for line in stage.errors)
 
 
 def test_a_locked_store_disturbs_nobody(stage: Stage) -> None:
@@ -45,7 +45,7 @@ def test_a_locked_store_disturbs_nobody(stage: Stage) -> None:
     )
     assert "reading" in stage.requests[2].latest
     assert stage.items == [("Read the parser", "completed"), ("Mend it", "in_progress")]
-    [fault] = stage.faults
+    [fault] = stage.errors
     assert "locked" in fault
 
 
@@ -75,7 +75,7 @@ def test_switched_off_it_is_silent_and_has_no_tool(stage: Stage) -> None:
     stage.punchlist("on")
     stage.run("Go on.", does(plan(add=["Mend it"])), says("Is that all?", first=lambda: stage.punchlist("off")))
     stage.run("Go on.", does(shell("echo mended")), says("It goes on."), resume=True)
-    assert (stage.events, stage.faults) == (["toggle"] * 3, [])
+    assert (stage.events, stage.errors) == (["toggle"] * 3, [])
     assert "calls" not in stage.plan["items"][0]
 
 

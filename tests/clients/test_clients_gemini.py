@@ -23,7 +23,7 @@ def test_an_argument_that_is_meant_for_the_agent_is_no_fault_of_the_call(stage: 
     [offered] = [offer for offer in stage.requests[0].offers if offer.name == gemini.TOOL]
     assert "wait_for_previous" in offered.spec["parametersJsonSchema"]["properties"]
     assert "added 1; now 1 Mend it (0/1)" in stage.requests[1].latest
-    assert stage.faults == []
+    assert stage.errors == []
 
 
 def test_the_schema_of_plan_makes_it_print_no_warning(stage: Stage) -> None:

@@ -47,7 +47,7 @@ def test_two_agents_in_one_directory_keep_two_plans(stage: Stage) -> None:
     for text, one in found.items():
         assert statuses(one) == ["completed", "in_progress"]
         assert [text.split()[0] + " it" in said for said in commands(one)] == [True]
-    assert stage.faults == []
+    assert stage.errors == []
 
 
 def test_a_sub_agent_that_shares_the_server_keeps_its_own_plan(stage: Stage) -> None:
@@ -74,4 +74,4 @@ def test_a_sub_agent_that_shares_the_server_keeps_its_own_plan(stage: Stage) -> 
     assert "looking" not in str(main)
     assert "mending" not in str(sub)
     assert stage.plan["id"] == main["id"], "the user sees the main agent's plan"
-    assert stage.faults == []
+    assert stage.errors == []

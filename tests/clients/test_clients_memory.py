@@ -27,4 +27,4 @@ def test_after_a_compaction_the_model_has_its_plan_again(stage: Stage) -> None:
     assert len(compacted) == 3
     told = [request.heard.count(AGAIN) for request in compacted]
     assert told == [0] * stage.agent.LATE + [1] * (3 - stage.agent.LATE)
-    assert stage.faults == []
+    assert stage.errors == []

@@ -56,7 +56,7 @@ def test_a_plan_of_two_steps_is_made_and_finished(other: Stage) -> None:
     assert "added 1-2; now 1 Read it (0/2)" in other.requests[1].latest
     assert other.items == [("Read it", "completed"), ("Mend it", "completed")]
     assert [call["outcome"] for call in other.plan["items"][0]["calls"]] == ["ok"]
-    assert (other.events, other.faults) == (["stop"], [])
+    assert (other.events, other.errors) == (["stop"], [])
 
 
 def test_opencode_tells_that_a_command_has_failed(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_gone_on_with_the_model_has_its_plan_again(other: Stage) -> None:
     assert AGAIN not in other.requests[-1].heard
     other.run("Go on.", does(plan(done=[2])), says("Done."), resume=True)
     assert other.requests[-1].heard.count(AGAIN) == (other.name in TOLD)
-    assert (other.items, other.faults) == ([("Read it", "completed"), ("Mend it", "completed")], [])
+    assert (other.items, other.errors) == ([("Read it", "completed"), ("Mend it", "completed")], [])
 
 
 def test_an_agent_rests_when_it_asks_and_when_it_is_paused(other: Stage) -> None:

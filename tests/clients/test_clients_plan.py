@@ -42,7 +42,7 @@ def test_a_plan_of_three_steps_is_made_advanced_and_finished(name: str, model: s
         assert [want in one.splitlines() for want, one in zip(ANSWERS, said, strict=True)] == [True] * 4
         assert stage.items == [(text, "completed") for text in ("Read the parser", "Mend it", "Run the tests")]
         assert "what is open" not in stage.requests[-1].heard, "a plan that was not lost is not told again"
-        assert (stage.events, stage.faults) == (["stop"], [])
+        assert (stage.events, stage.errors) == (["stop"], [])
         read, failed = stage.plan["items"][0]["calls"]
         assert "it is read" in read["text"]
         assert (read["outcome"], failed["outcome"]) == stage.agent.OUTCOMES

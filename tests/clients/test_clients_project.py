@@ -13,4 +13,4 @@ def test_attached_in_a_project_it_works_there(bare: Stage) -> None:
     bare.run("Mend the parser.", does(plan(add=["Mend it"])), says("So far."), says("What else?"))
     assert our_tool(bare.requests[0].offers)
     assert bare.events == ["nudge", "stop"]
-    assert bare.faults == []
+    assert bare.errors == []

@@ -54,7 +54,7 @@ def test_while_a_commit_is_made_nothing_is_told_and_after_it_everything_is(commi
     assert told == [[], [], [], [], [REMINDER], [], [RENAMED], []]
     assert stage.plan.get("mode", "act") == "act"
     assert stage.items == [("Mend it", "completed"), ("Commit all of it", "in_progress")]
-    assert stage.faults == []
+    assert stage.errors == []
 
 
 def test_a_commit_beside_an_old_plan_is_not_planned_work(committing: Stage) -> None:
@@ -63,4 +63,4 @@ def test_a_commit_beside_an_old_plan_is_not_planned_work(committing: Stage) -> N
     stage.run("Commit what is there.", does(shell(COMMIT)), says("It is committed."), resume=True, setup=setup)
     assert set(stage.events) == {"stop"}
     assert stage.plan.get("mode", "act") == "act"
-    assert stage.faults == []
+    assert stage.errors == []

@@ -59,4 +59,4 @@ def test_after_a_rewind_the_model_is_told_its_plan_with_the_first_result(termina
     assert stage.items[1:] == [("Mend it well", "completed"), ("Run the tests", "in_progress")]
     terminal.talks("Go on.", does(shell("echo on")), does(plan(done=[3])), says("Done."))
     assert stage.requests[-1].heard.count("Your plan") == 1
-    assert stage.faults == []
+    assert stage.errors == []

@@ -43,7 +43,7 @@ def test_an_agent_at_its_shell_changes_its_own_plan_as_itself(every: Stage) -> N
     assert found[1]["completed"] == 0
     assert found[4]["completed"] == 1
     assert set(authors(every, "--plan", found[4]["id"])) == {"main"}
-    assert every.faults == []
+    assert every.errors == []
 
 
 def test_an_agent_at_its_shell_does_not_take_the_users_place(every: Stage) -> None:
@@ -61,7 +61,7 @@ def test_an_agent_at_its_shell_does_not_take_the_users_place(every: Stage) -> No
     assert [status for _, status in every.items] == ["completed", "pending"]
     assert len(json.loads(every.punchlist("plans", "--json"))) == 1
     assert str(every.requests).count("is for the user") >= 4
-    assert every.faults == []
+    assert every.errors == []
 
 
 def forged(stage: Stage) -> str:
@@ -92,8 +92,8 @@ def test_a_hook_that_an_agent_types_does_not_speak_for_the_user(every: Stage) ->
     )
     assert "made: Go on." in every.requests[3].heard, "the event was made, and sent"
     assert every.plan["paused"]["reason"].startswith("The schema is unclear")
-    assert [line for line in every.faults if "typed in the shell of an agent" not in line] == []
-    assert len(every.faults) == 1
+    assert [line for line in every.errors if "typed in the shell of an agent" not in line] == []
+    assert len(every.errors) == 1
 
 
 @pytest.fixture(params=["claude-code", "codex"])
@@ -124,4 +124,4 @@ def test_a_sub_agent_at_its_shell_has_its_own_plan_and_leaves_the_main_one_alone
         shown = json.loads(naming.punchlist("show", "--json", "--plan", one["id"]))
         found[shown["items"][0]["text"]] = [item.get("status", "pending") for item in shown["items"]]
     assert found == {"Read the parser": ["in_progress", "pending"], "Look for callers": ["completed", "pending"]}
-    assert naming.faults == []
+    assert naming.errors == []

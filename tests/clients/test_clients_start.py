@@ -33,7 +33,7 @@ def test_a_list_that_the_user_wrote_first_is_the_plan(every: Stage) -> None:
     assert every.items == [("Read the parser", "completed"), ("Mend it", "in_progress")]
     [one] = json.loads(every.punchlist("plans", "--json"))
     assert (one["program"], len(one["sessions"])) == (every.name, 1)
-    assert every.faults == []
+    assert every.errors == []
 
 
 @pytest.mark.parametrize("by", ["PUNCHLIST_PLAN", "PUNCHLIST_SESSION"])
@@ -45,4 +45,4 @@ def test_an_agent_can_be_started_on_a_plan_or_a_session(every: Stage, by: str) -
     assert ("- 1 Read the parser\n- 2 Mend it" in every.requests[0].heard) is (every.name != DEAF)
     [one] = json.loads(every.punchlist("plans", "--json"))
     assert (one["id"], one["completed"]) == (old["id"], 1)
-    assert every.faults == []
+    assert every.errors == []

@@ -56,7 +56,7 @@ def test_an_agent_is_nudged_in_planned_work_and_left_alone_when_the_user_just_ta
         talked(stage, "先不要继续", does(plan(edit=[{"id": 2, "text": "Mend it all"}])), says("好。"))
     talked(stage, "Do only item 2.", does(plan(done=[2])), says("Item 2 is done."))
     assert stage.events.count("nudge") == can_be_nudged
-    assert stage.faults == []
+    assert stage.errors == []
 
 
 def test_one_nudge_that_led_to_nothing_is_enough_and_a_pause_is_the_way_out(stage: Stage) -> None:
@@ -68,7 +68,7 @@ def test_one_nudge_that_led_to_nothing_is_enough_and_a_pause_is_the_way_out(stag
     stage.run("Go on.", does(plan(pause="The build server is down until noon.")), says("I wait for it."), resume=True)
     assert stage.events == ["nudge", "stop", "nudge", "stop", "stop"]
     assert stage.plan["paused"]["reason"] == "The build server is down until noon."
-    assert stage.faults == []
+    assert stage.errors == []
 
 
 def test_an_agent_is_not_nudged_when_the_user_does_not_want_it(stage: Stage) -> None:

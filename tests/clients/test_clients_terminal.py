@@ -47,7 +47,7 @@ def test_who_asks_for_something_beside_the_plan_in_a_terminal_gets_just_that(ter
         assert terminal.talks(words, edited, says(f"I wait, {number}.")) == ["stop"], words
     going = [says("I will."), does(plan(done=[1])), says("And what now?")]
     assert terminal.talks("Go on.", *going) == ["nudge", "stop"], "and goes on when that is what the user wants"
-    assert stage.faults == []
+    assert stage.errors == []
 
 
 def test_who_talks_interrupts_or_clears_in_a_terminal_is_not_overridden(terminal: Terminal) -> None:
@@ -73,7 +73,7 @@ def test_who_talks_interrupts_or_clears_in_a_terminal_is_not_overridden(terminal
     terminal.say("/clear")
     terminal.awaits(lambda: "I have stopped." not in terminal.text, "an empty screen")
     assert terminal.talks("hello there", says("Hello to you.")) == ["stop"]
-    assert stage.faults == []
+    assert stage.errors == []
 
 
 def finished(stage: Stage) -> set[tuple[str, str]]:
@@ -99,4 +99,4 @@ def test_a_command_behind_an_exclamation_mark_is_the_users(terminal: Terminal) -
     assert stopped == ["stop"]
     assert finished(stage) == {("user", "completed 2"), ("main", "completed 1")}
     assert stage.requests[0].heard.count('the user completed 2 "Mend it"') == 1
-    assert stage.faults == []
+    assert stage.errors == []

@@ -64,7 +64,7 @@ def test_two_programs_on_one_plan_are_two_agents(pair: tuple[Stage, Stage]) -> N
 
     codex.run("Go on.", does(plan(start=[4])), says("Is that all?"), resume=True)
     assert '4 "Ship it" is yours now; agent main is not at work.' in str(codex.requests[1].answers)
-    assert claude.faults == []
+    assert claude.errors == []
 
 
 def test_who_goes_on_with_the_plan_of_a_program_that_has_ended_is_main(pair: tuple[Stage, Stage]) -> None:
@@ -75,4 +75,4 @@ def test_who_goes_on_with_the_plan_of_a_program_that_has_ended_is_main(pair: tup
     assert "- now 1 Read the parser\n- 2 Fix it" in codex.requests[0].heard
     assert owners(codex) == [("1", "completed", ""), ("2", "in_progress", "")]
     assert {record["by"] for record in json.loads(codex.punchlist("log", "--json"))} == {"main"}
-    assert claude.faults == []
+    assert claude.errors == []

@@ -20,6 +20,7 @@ from punchlist import install as installing
 from punchlist.doctor.probe import hook_time, server
 from punchlist.doctor.store import filesystem
 from punchlist.hosts import HOSTS
+from punchlist.local import event_log
 from punchlist.local.origin import upgrade_command
 from punchlist.stores.sqlite import VERSION
 from tests.commands import SCRIPT
@@ -103,19 +104,24 @@ def test_the_switch_is_told(value: str, seen: int) -> None:
     assert len([text for text in texts if text.startswith("PUNCHLIST_OFF is set")]) == seen
 
 
-def test_the_last_faults_of_hooks_are_shown_harmlessly(own_home: Path) -> None:
+def test_the_last_errors_are_shown_harmlessly(own_home: Path) -> None:
     assert found("punchlist", "no errors logged")[0] == "ok"
-    log = own_home / "punchlist" / "hook.log"
-    log.parent.mkdir(exist_ok=True)
-    log.write_text("".join(f"2026-01-0{day} hook: problem {day} \x1b[2J\n" for day in range(1, 6)))
-    (check,) = [one for one in examined() if "errors were logged" in one["text"]]
-    assert [line[11:26] for line in check["text"].splitlines()[1:]] == [
-        "hook: problem 3",
-        "hook: problem 4",
-        "hook: problem 5",
-    ]
+    log = own_home / "punchlist" / "events.jsonl"
+    for number in range(1, 6):
+        event_log.write_error("hook", ValueError(f"problem {number} \x1b[2J"))
+        event_log.write("nudge", number=number)
+    (check,) = [one for one in examined() if "errors were logged in the last 7 days (5)" in one["text"]]
+    shown = [line.partition(" ")[2] for line in check["text"].splitlines()[1:]]
+    assert [line[:27] for line in shown] == [f"hook: ValueError: problem {number}" for number in (3, 4, 5)]
     assert "\x1b" not in check["text"]
-    assert check["fix"].endswith(f"rm {log}")
+    assert (check["state"], check["fix"].endswith(f" {log}")) == ("note", True)
+
+
+def test_an_error_of_last_month_and_a_log_that_makes_no_sense_are_not_shown(own_home: Path) -> None:
+    event_log.write("error", at="2020-01-01T00:00:00.000Z", where="hook", message="long ago")
+    with (own_home / "punchlist" / "events.jsonl").open("a") as file:
+        file.write('{"kind": "error"}\n{"kind": "error", "at": 1}\n{\n')
+    assert found("punchlist", "no errors logged")[0] == "ok"
 
 
 # --- the server ------------------------------------------------------------------------------------------------------
@@ -230,7 +236,7 @@ def test_a_store_that_cannot_be_made_is_a_fault_with_a_remedy(tmp_path: Path) ->
 def test_a_state_folder_below_a_file_is_a_fault_with_a_remedy() -> None:
     problems = [check for check in examined(XDG_STATE_HOME="/dev/null") if check["state"] == "problem"]
     assert [(check["about"], check["text"]) for check in problems] == [
-        ("punchlist", "errors cannot be logged in /dev/null/punchlist/hook.log: /dev/null is not a directory"),
+        ("punchlist", "errors cannot be logged in /dev/null/punchlist/events.jsonl: /dev/null is not a directory"),
         ("store", "/dev/null/punchlist/punchlist.db cannot be created: /dev/null is not a directory"),
     ]
     assert all(check["fix"].startswith("name a folder that you can write: XDG_STATE_HOME") for check in problems)

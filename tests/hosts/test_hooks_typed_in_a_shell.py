@@ -17,7 +17,7 @@ from punchlist import ops
 from punchlist.hosts.typed_hooks import typed_hook
 from punchlist.install.parts import hook_command
 from punchlist.local import session_links
-from tests.commands import SCRIPT
+from tests.commands import SCRIPT, logged_errors
 
 PAUSE = "The database schema is unclear and needs a decision of the user."
 
@@ -62,11 +62,6 @@ def is_paused() -> bool:
         return desk.plan.paused is not None
 
 
-def faults() -> str:
-    path = Path(os.environ["XDG_STATE_HOME"], "punchlist", "hook.log")
-    return path.read_text(encoding="utf-8") if path.exists() else ""
-
-
 IN_SHELL = {
     "claude-code": {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1"},
     "codex": {"CODEX_THREAD_ID": "s1", "CODEX_SESSION_ID": "s1"},
@@ -91,14 +86,14 @@ _BY_SESSION = [
 def test_an_event_with_the_environment_of_a_shell_is_refused(host: str) -> None:
     hook(host, prompt(host), **IN_SHELL[host])
     assert is_paused()
-    assert "typed in the shell of an agent" in faults()
+    assert "typed in the shell of an agent" in str(logged_errors())
 
 
 @pytest.mark.parametrize("host", IN_HOOK)
 def test_an_event_with_the_environment_of_a_hook_is_heard(host: str) -> None:
     hook(host, prompt(host), **IN_HOOK[host])
     assert not is_paused()
-    assert faults() == ""
+    assert logged_errors() == []
 
 
 @pytest.mark.parametrize("host", ["codex", "goose"])
@@ -129,13 +124,13 @@ class TestInheritedVariable:
         variables = {**IN_SHELL, "oh-my-pi": {"OMPCODE": "1"}}[host]
         self.in_agent(host, started(host), prompt(host), **variables)
         assert not is_paused()
-        assert faults() == ""
+        assert logged_errors() == []
 
     def test_a_session_that_is_resumed_in_its_own_shell_is_heard(self) -> None:
         hook("codex", started("codex"))
         self.in_agent("codex", started("codex"), prompt("codex"), **IN_SHELL["codex"])
         assert not is_paused()
-        assert faults() == ""
+        assert logged_errors() == []
 
     @pytest.mark.parametrize("host", _BY_SESSION)
     def test_a_program_in_the_shell_of_an_agent_has_inherited_nothing_from_it(self, host: str) -> None:
@@ -144,7 +139,7 @@ class TestInheritedVariable:
         program = f'BEGIN {{ system("{SCRIPT} hook {host} < event.json") }}'
         subprocess.run(["awk", program], env={**os.environ, **IN_SHELL[host]}, check=True)
         assert is_paused()
-        assert "typed in the shell of an agent" in faults()
+        assert "typed in the shell of an agent" in str(logged_errors())
 
 
 class TestCommandThatWasSeen:
@@ -177,7 +172,7 @@ class TestCommandThatWasSeen:
     def test_what_an_agent_types_is_refused_for_every_host(self, host: str) -> None:
         self.typed(self.forged("echo '{event}' | env -u CLAUDECODE {hook}", host), "bash", "-c")
         assert is_paused()
-        assert "typed in the shell of an agent" in faults()
+        assert "typed in the shell of an agent" in str(logged_errors())
 
     @pytest.mark.parametrize("shell", ["sh", "bash"])
     @pytest.mark.parametrize(
@@ -193,7 +188,7 @@ class TestCommandThatWasSeen:
     def test_it_is_refused_however_it_is_typed(self, form: str, shell: str) -> None:
         self.typed(self.forged(form, "claude-code"), shell, "-c")
         assert is_paused()
-        assert "typed in the shell of an agent" in faults()
+        assert "typed in the shell of an agent" in str(logged_errors())
 
     def test_it_is_refused_however_the_agent_quotes_it_for_its_shell(self) -> None:
         command = self.forged("cat event.json |\n {hook}", "claude-code")
@@ -221,7 +216,7 @@ class TestCommandThatWasSeen:
         assert not is_looked_for()
         self.hooked(prompt("claude-code"))
         assert not is_paused()
-        assert faults() == ""
+        assert logged_errors() == []
 
     @pytest.mark.parametrize("host", ["opencode", "oh-my-pi"])
     def test_a_plugin_that_starts_the_hook_without_a_shell_is_heard(self, host: str) -> None:
@@ -238,7 +233,7 @@ class TestCommandThatWasSeen:
         assert is_looked_for(), "that is not the end of the command"
         hook("claude-code", self.use("PostToolUse", "u1", typed))
         assert not is_looked_for()
-        assert faults() == ""
+        assert logged_errors() == []
 
     def test_what_was_typed_long_ago_and_never_ended_is_not_looked_for(self) -> None:
         typed = self.forged("cat event.json | {hook}", "claude-code")

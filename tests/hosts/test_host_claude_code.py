@@ -16,9 +16,9 @@ import pytest
 
 import punchlist
 from punchlist import Plan, ops
-from punchlist.local import faults
+from punchlist.local import event_log
 from punchlist.stores import Commit
-from tests.commands import SCRIPT, do, run
+from tests.commands import SCRIPT, do, logged_errors, run
 
 SESSION = "5d1c2f70-0000-4000-8000-000000000001"
 
@@ -42,7 +42,7 @@ def raw_hook(sent: bytes, *words: str) -> subprocess.CompletedProcess[str]:
 def hook(name: str, **more: Any) -> Any:
     """Send an event; the answer, or None for silence."""
     done = raw_hook(json.dumps(event(name, **more)).encode())
-    assert (done.returncode, done.stderr, log()) == (0, "", [])
+    assert (done.returncode, done.stderr, logged_errors()) == (0, "", [])
     return json.loads(done.stdout) if done.stdout else None
 
 
@@ -71,11 +71,6 @@ def plan(session: str = SESSION, agent: str = "main") -> Plan:
 
 def items(agent: str = "main") -> list[tuple[str, str]]:
     return [(item.text, item.status) for item in plan(agent=agent).items]
-
-
-def log() -> list[str]:
-    path = Path(os.environ["XDG_STATE_HOME"]) / "punchlist" / "hook.log"
-    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
 # --- the agent's own list becomes the plan ---------------------------------------------------------------------------
@@ -294,12 +289,12 @@ def test_other_events_do_not_use_the_news_up(name: str, more: dict[str, Any]) ->
 
 
 def fails_open(sent: bytes, *words: str) -> None:
-    """Nothing is said, the exit code is 0, and the fault is one line in the log."""
+    """Nothing is said, the exit code is 0, and the error is one line in the log."""
     done = raw_hook(sent, *words)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert len(log()) == 1
-    assert (" hook: " if words else " hook claude-code: ") in log()[0]
-    assert (Path(os.environ["XDG_STATE_HOME"]) / "punchlist" / "hook.log").stat().st_mode & 0o777 == 0o600
+    assert len(logged_errors()) == 1
+    assert logged_errors()[0].startswith("hook: " if words else "hook claude-code: ")
+    assert (Path(os.environ["XDG_STATE_HOME"]) / "punchlist" / "events.jsonl").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(
@@ -309,7 +304,7 @@ def fails_open(sent: bytes, *words: str) -> None:
 )
 def test_garbage_is_met_with_silence_and_a_line_in_the_log(sent: bytes) -> None:
     fails_open(sent)
-    assert " event" in log()[0]
+    assert " event" in logged_errors()[0]
 
 
 @pytest.mark.parametrize(
@@ -326,8 +321,8 @@ def test_garbage_is_met_with_silence_and_a_line_in_the_log(sent: bytes) -> None:
 )
 def test_the_log_says_whose_event_it_was_and_what_was_wrong_with_it(host: str, sent: bytes, words: str) -> None:
     raw_hook(sent, "hook", host)
-    (line,) = log()
-    assert line.partition(" ")[2].startswith(words)
+    (line,) = logged_errors()
+    assert line.startswith(words)
 
 
 @pytest.mark.parametrize(
@@ -343,13 +338,13 @@ def test_the_log_says_whose_event_it_was_and_what_was_wrong_with_it(host: str, s
 )
 def test_the_log_quotes_nothing_of_an_event_that_is_not_understood(sent: object) -> None:
     raw_hook(json.dumps(sent).encode())
-    (line,) = log()
+    (line,) = logged_errors()
     assert "hunter2" not in line
 
 
 def test_an_error_is_logged_without_the_secrets_in_its_message() -> None:
-    faults.log("hook", ValueError("not a number: 'API_TOKEN=hunter2'"))
-    assert log()[0].endswith("hook: ValueError: not a number: 'API_TOKEN=[redacted]'")
+    event_log.write_error("hook", ValueError("not a number: 'API_TOKEN=hunter2'"))
+    assert logged_errors()[0] == ("hook: ValueError: not a number: 'API_TOKEN=[redacted]'")
 
 
 @pytest.mark.parametrize(
@@ -370,14 +365,14 @@ def test_a_damaged_store_is_met_with_silence_and_left_alone(own_home: Path) -> N
     (own_home / "punchlist").mkdir()
     (own_home / "punchlist" / "punchlist.db").write_bytes(b"this was never a database" * 100)
     fails_open(json.dumps(event("UserPromptSubmit", prompt="x")).encode())
-    assert "punchlist.db is damaged" in log()[0]
+    assert "punchlist.db is damaged" in logged_errors()[0]
     assert (own_home / "punchlist" / "punchlist.db").read_bytes() == b"this was never a database" * 100
 
 
 def test_an_unknown_store_is_met_with_silence_and_its_password_is_not_logged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUNCHLIST_STORE", "frob://me:s3cret@host/db")
     fails_open(json.dumps(event("UserPromptSubmit", prompt="x")).encode())
-    assert "s3cret" not in log()[0]
+    assert "s3cret" not in logged_errors()[0]
 
 
 def test_a_log_that_cannot_be_written_is_met_with_silence_too(own_home: Path) -> None:
@@ -386,10 +381,10 @@ def test_a_log_that_cannot_be_written_is_met_with_silence_too(own_home: Path) ->
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_every_fault_is_one_more_line_in_the_log() -> None:
+def test_every_fault_is_one_more_line_in_the_logged_errors() -> None:
     raw_hook(b"garbage\nin two lines")
     raw_hook(b"more garbage")
-    assert len(log()) == 2
+    assert len(logged_errors()) == 2
 
 
 def test_an_agent_that_does_not_listen_is_no_fault_of_its_hook() -> None:
@@ -543,7 +538,7 @@ def test_a_store_that_others_hold_is_given_up_before_the_agent_gives_up_on_the_h
         other.execute("BEGIN EXCLUSIVE")
         done = raw_hook(json.dumps(event("UserPromptSubmit", prompt="go on")).encode())
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    [line] = log()
+    [line] = logged_errors()
     assert "locked" in line
 
 

@@ -111,6 +111,30 @@ def test_off_and_on_of_a_project_are_shown_there_and_everywhere_s_in_every_proje
     assert [one["kind"] for one in happened()] == ["toggle", "toggle", "call"]
 
 
+def test_an_error_that_no_agent_notices_is_shown_where_it_happened_and_only_there(tmp_path: Path) -> None:
+    call({"add": ["Read"]})
+    done = run("hook", "claude-code", stdin="garbage")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    (error,) = [one for one in happened() if one["kind"] == "error"]
+    assert (error["where"], error["message"][:32]) == ("hook claude-code", "the event must be a JSON object:")
+    assert "error  place " in run("log", "--events").stdout
+    (tmp_path / "elsewhere").mkdir()
+    os.chdir(tmp_path / "elsewhere")
+    assert happened() == []
+
+
+def test_an_error_in_a_folder_that_is_gone_is_shown_everywhere(tmp_path: Path) -> None:
+    here = os.getcwd()
+    call({"add": ["Read"]})
+    (tmp_path / "gone").mkdir()
+    os.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    event_log.write_error("mcp", ValueError("x" * 10_000))
+    os.chdir(here)
+    (error,) = [one for one in happened() if one["kind"] == "error"]
+    assert (error["place"], len(error["message"])) == ("everywhere", 512)
+
+
 def test_the_events_of_other_sessions_are_not_shown() -> None:
     call({"frob": 1}, "--session", "s1")
     call({"frob": 2}, "--session", "s2")

@@ -19,7 +19,7 @@ import pytest
 
 import punchlist
 from punchlist import Plan
-from tests.commands import SCRIPT
+from tests.commands import SCRIPT, logged_errors
 from tests.mcp.raw import ENVELOPE, ON_LINUX, PATIENCE, Raw, kilobytes
 
 MEGABYTE = 1024 * 1024
@@ -250,7 +250,7 @@ def test_nothing_but_messages_reaches_standard_output() -> None:
     assert {"printed", "written", "echoed"} <= set(complained.split())
 
 
-def test_a_fault_of_ours_ends_one_request_and_is_logged(own_home: Path) -> None:
+def test_an_error_of_ours_ends_one_request_and_is_logged(own_home: Path) -> None:
     program = (
         "import sys\n"
         "from punchlist.mcp import serve\n"
@@ -267,7 +267,7 @@ def test_a_fault_of_ours_ends_one_request_and_is_logged(own_home: Path) -> None:
         failed = client.error("tools/call", name="plan", arguments={})
         assert failed["message"] == "an error of punchlist itself: ZeroDivisionError: by nothing"
         assert client.result("ping") == {}
-    assert (own_home / "punchlist" / "hook.log").read_text().endswith(" mcp: ZeroDivisionError: by nothing\n")
+    assert logged_errors() == ["mcp: ZeroDivisionError: by nothing"]
 
 
 def test_a_dialect_that_does_not_exist_is_said_before_anything_is_served() -> None:

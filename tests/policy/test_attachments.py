@@ -284,7 +284,7 @@ def test_a_history_that_cannot_be_read_costs_the_news_and_nothing_else(tmp_path:
         db.execute("UPDATE history SET changes = '[[1]]' WHERE revision = 2")
     db.close()
     assert [one.kind for one in attached(at, "compact")] == ["todo", "plan_mode"]
-    (fault,) = [one for one in at.events() if one["kind"] == "fault"]
+    (fault,) = [one for one in at.events() if one["kind"] == "error"]
     assert fault["where"] == "edited"
     assert "makes no sense" in fault["message"]
     at.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import time
 import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,7 +14,7 @@ from ..core.errors import Refused
 from ..core.model import Plan
 from ..core.text import cut, inline
 from ..dialects.formats import load
-from ..local.files import make_folder
+from ..local.files import make_folder, utc_text
 from .messages import Attachment, Message, Result, Summary, dangling, from_json, to_json
 
 _HEAD = "session"  # the type of a transcript's first line
@@ -61,8 +60,7 @@ class Transcript:
         os.close(self._file)
 
     def _write(self, entry: Mapping[str, Any]) -> None:
-        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        line = json.dumps({**entry, "at": at}, default=str) + "\n"
+        line = json.dumps({**entry, "at": utc_text()}, default=str) + "\n"
         data = line.encode()
         while data:
             data = data[os.write(self._file, data) :]
@@ -82,7 +80,7 @@ def _envelope(message: Message) -> dict[str, Any]:
         "role": "user",
         "isMeta": True,
         "uuid": str(uuid.uuid4()),
-        "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "timestamp": utc_text(),
     }
 
 

@@ -103,7 +103,7 @@ def turn(args: Args) -> int:
     here = "" if args.everywhere or session else place()
     changed = on_off.turn(off, place=here, session=session)
     if changed:
-        event_log.switched(args.command, at=Desk.now(), session=session, place=here, before="on" if off else "off")
+        event_log.switched(args.command, session=session, place=here, before="on" if off else "off")
     where = f"session {cut(inline(session), 40)}" if session else inline(here) or "every project"
     still = [] if off else _still_off(session)
     data = {"off": off, "where": where, "changed": changed, **({"still_off": still} if still else {})}

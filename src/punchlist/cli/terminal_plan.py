@@ -17,7 +17,7 @@ from ..core.model import MAIN
 from ..core.text import cut, inline
 from ..desk import Desk
 from ..local import session_links
-from ..local.files import read_file
+from ..local.files import read_file, write_file
 from ..local.settings import state_folder
 from ..stores import PlanSummary
 
@@ -145,18 +145,8 @@ def remember(desk: Desk, plan: str, *, chosen: bool | None = None, listed: Seque
 
 
 def _write(path: str, data: bytes) -> None:
-    from ..local.files import make_folder
-
-    folder = os.path.dirname(path)
-    make_folder(folder)
-    draft = f"{path}.{os.urandom(4).hex()}"
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        os.write(handle, data)
-    finally:
-        os.close(handle)
-    os.replace(draft, path)
-    with os.scandir(folder) as entries:
+    write_file(path, data)
+    with os.scandir(os.path.dirname(path)) as entries:
         for entry in entries:
             if entry.stat(follow_symlinks=False).st_mtime < time.time() - _KEPT:
                 os.unlink(entry.path)

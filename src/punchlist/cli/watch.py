@@ -33,7 +33,7 @@ def watch(args: Args) -> int:
 def _toggled(before: bool, plan: Plan) -> None:
     """Write down that the list was shown or hidden. The store is not asked: a key must not wait for it."""
     who = {"session": "", "agent": MAIN, "plan": plan.id}
-    event_log.write("toggle", at=Desk.now(), **who, is_expanded=before, has_todos=bool(plan.items))
+    event_log.write("toggle", **who, is_expanded=before, has_todos=bool(plan.items))
 
 
 def _follow_as_json(desk: Desk) -> int:

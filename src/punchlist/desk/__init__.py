@@ -10,6 +10,7 @@ from ..core.diff import Record
 from ..core.errors import BadShape, Refused, StoreError
 from ..core.model import MAIN, USER, Pause, Plan, SessionState
 from ..local import settings as settings_of
+from ..local.files import utc_text
 from ..local.settings import Settings
 from ..stores import PlanKey, Store, open_store
 from . import delivery
@@ -388,8 +389,7 @@ class Desk:
     @staticmethod
     def now(later: float = 0) -> str:
         """Return the time, or one so many seconds later, in ISO 8601."""
-        seconds = time.time() + later
-        return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03d}Z"
+        return utc_text(time.time() + later)
 
 
 def open(store: str = "", *, session: str = "", agent: str = MAIN, dialect: str = "", plan: str = "") -> Desk:

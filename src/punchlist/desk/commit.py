@@ -210,9 +210,9 @@ def _trim(desk: Desk) -> None:
     try:
         trim(desk, settings.ago(desk.settings.keep_history), place=desk.place)
     except StoreError as error:
-        from ..local import faults
+        from ..local.event_log import write_error
 
-        faults.log("trim", error)
+        write_error("trim", error)
 
 
 def _remember_when_written(desk: Desk, now: Plan) -> None:

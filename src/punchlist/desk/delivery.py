@@ -70,12 +70,10 @@ def claim(plan: str, reader: str) -> bool:
 
 def _open_claims() -> int:
     """Open the file whose bytes stand for readers. Nothing is written to it, only locked."""
-    from ..local.files import UNBLOCKED, make_folder
+    from ..local.files import open_private
     from ..local.settings import state_folder
 
-    folder = state_folder(os.environ)
-    make_folder(folder)
-    return os.open(os.path.join(folder, "telling.lock"), os.O_RDWR | os.O_CREAT | UNBLOCKED, 0o600)
+    return open_private(os.path.join(state_folder(os.environ), "telling.lock"))
 
 
 def at_the_end(work: Callable[[], object]) -> None:
@@ -109,6 +107,6 @@ def _try(work: Callable[[], object]) -> None:
     try:
         work()
     except StoreError as error:  # then it is told again
-        from ..local.faults import log
+        from ..local.event_log import write_error
 
-        log("delivery", error)
+        write_error("delivery", error)

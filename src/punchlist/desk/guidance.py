@@ -392,7 +392,7 @@ def _each(event: _Event, *makers: tuple[str, _Maker]) -> list[Guidance]:
 def _note_fault(desk: Desk, where: str, error: Exception) -> None:
     """Note what failed, if even that can be done."""
     try:
-        desk.note("fault", where=where, message=f"{type(error).__name__}: {error}")
+        desk.note("error", where=where, message=f"{type(error).__name__}: {error}")
     except StoreError:
         pass
 

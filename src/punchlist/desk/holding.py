@@ -22,11 +22,10 @@ def hold_back(desk: Desk, reason: str) -> None:
 def hold_back_session(session: str, agent: str, reason: str) -> None:
     """Let the agent of a session stop until the user speaks again, where its store cannot even be opened."""
     from ..local.event_log import write
-    from . import Desk
     from .seat import reader_key
 
     on_off.hold(reader_key(session, agent), reason)
-    write("pause-failed", at=Desk.now(), session=session, agent=agent, plan="", message=reason)
+    write("pause-failed", session=session, agent=agent, plan="", message=reason)
 
 
 def held_back(desk: Desk) -> str:

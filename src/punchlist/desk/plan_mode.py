@@ -11,7 +11,7 @@ from ..core.model import USER, Plan
 from ..core.ops import extend, set_mode
 from ..core.outline import entries
 from ..core.text import cut, inline
-from ..local.files import make_folder, open_file
+from ..local.files import make_folder, open_file, write_file
 from ..local.settings import state_folder
 from . import Desk
 from .commit import Changed
@@ -66,12 +66,7 @@ def write_plan_file(desk: Desk, text: str) -> str:
     """Keep the plan of plan mode; where it is."""
     path = prepared(desk.plan)
     try:
-        draft = f"{path}.{os.getpid()}"
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            file.write(text[:_LARGEST].encode("utf-8", "replace").decode())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
+        write_file(path, text[:_LARGEST].encode("utf-8", "replace"), is_synced=True)
     except OSError as error:
         raise StoreError(f"{error.filename} cannot be written: {error.strerror}.") from None
     return path

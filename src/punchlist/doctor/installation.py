@@ -1,26 +1,26 @@
-"""Our own health: version, script, how fast it starts, settings, the switch, the log of hooks."""
+"""Our own health: version, script, how fast it starts, settings, off and on, errors."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from .. import __version__
 from ..core.text import cut, inline
 from ..install.receipts import nearest
-from ..local.faults import path as log_path
-from ..local.files import UNBLOCKED
+from ..local import event_log
 from ..local.on_off import is_off
 from ..local.origin import upgrade_command
-from ..local.settings import Settings, place
+from ..local.settings import Settings, ago, place
 from . import NOTE, OK, OWN, PROBLEM, Check
 from .probe import hook_time, server
 
 ELSEWHERE = "name a folder that you can write: XDG_STATE_HOME"
-_LINES = 3  # of the log
-_TAIL = 20_000  # bytes of it that are looked at
+_LINES = 3  # of errors
+_RECENT = "7d"  # how long an error is worth a line
 _SLOW_HOOK, _SLOW_SERVER = 150, 250  # milliseconds
 
 
@@ -96,24 +96,21 @@ def _bytecode() -> Iterator[Check]:
 
 
 def _log() -> Iterator[Check]:
-    """The last errors of hooks."""
-    path = log_path()
-    try:
-        with open(os.open(path, os.O_RDONLY | UNBLOCKED), "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
-            lines = file.read().decode("utf-8", "replace").splitlines()
-    except (FileNotFoundError, NotADirectoryError):
-        lines = []
-    except OSError as error:
-        yield Check(OWN, PROBLEM, f"{path} cannot be read: {error.strerror}", f"chmod 600 {shlex.quote(path)}")
-        return
+    """Whether errors can be logged, and the last ones that were."""
+    path = event_log.path()
     why, fix = hindrance(path)
     if why:
         yield Check(OWN, PROBLEM, f"errors cannot be logged in {path}: {why}", fix)
-    elif not lines:
+    since = ago(_RECENT)
+    errors = [one for one in event_log.read() if one["kind"] == event_log.ERROR and str(one.get("at", "")) > since]
+    if errors:
+        last = "".join(f"\n{_line(error)}" for error in errors[-_LINES:])
+        words = f"errors were logged in the last {_RECENT[:-1]} days ({len(errors)}); the last:{last}"
+        yield Check(OWN, NOTE, words, f"to see all of them: grep '\"error\"' {shlex.quote(path)}")
+    elif not why:
         yield Check(OWN, OK, "no errors logged")
-    if not lines:
-        return
-    last = "".join(f"\n{cut(inline(line), 300)}" for line in lines[-_LINES:])
-    fix = f"when that is fixed: rm {shlex.quote(path)}"
-    yield Check(OWN, NOTE, f"errors were logged; the last lines of {path}:{last}", fix)
+
+
+def _line(error: Mapping[str, Any]) -> str:
+    words = f"{error.get('at')} {error.get('where')}: {error.get('message')}"
+    return cut(inline(words), 300)

@@ -139,6 +139,6 @@ def _parse_event(given: bytes) -> dict[str, Any]:
 
 
 def _log(host: Any, error: Exception) -> None:
-    from ..local.faults import log
+    from ..local.event_log import write_error
 
-    log(f"hook {host}" if host in list(HOSTS) else "hook", error)
+    write_error(f"hook {host}" if host in list(HOSTS) else "hook", error)

@@ -44,11 +44,10 @@ class Breaker:
             return False
 
     def _trip(self) -> None:
-        from ..local.files import make_folder
+        from ..local.files import open_private
 
         try:
-            make_folder(os.path.dirname(self._path))
-            os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NONBLOCK", 0), 0o600))
+            os.close(open_private(self._path))
             os.utime(self._path)
         except OSError:
             pass  # then the next one waits, too

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ..core.errors import StaleRevision
 from ..core.model import MAIN, USER, Reader
 from ..desk import Desk
+from ..local.files import write_file
 from ..local.settings import state_folder
 from ..stores import PlanKey, PlanSummary
 
@@ -30,17 +31,7 @@ def adopt(desk: Desk, named: str, *, deaf: bool) -> bool:
 
 def leave_next(place: str, plan: str) -> None:
     """Note that the next session that starts in a place works from a plan."""
-    from ..local.files import make_folder
-
-    path = _path(place)
-    make_folder(os.path.dirname(path))
-    draft = f"{path}.{os.urandom(4).hex()}"
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        os.write(handle, plan.encode())
-    finally:
-        os.close(handle)
-    os.replace(draft, path)
+    write_file(_path(place), plan.encode())
 
 
 def take_next(place: str) -> str:

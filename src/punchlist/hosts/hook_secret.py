@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from ..local.files import read_file
+from ..local.files import read_file, write_file
 from ..local.settings import state_folder
 
 FIELD = "secret"  # of an event
@@ -42,16 +42,7 @@ def make() -> None:
     if stored():
         os.chmod(path(), 0o600)
         return
-    from ..local.files import make_folder
-
-    make_folder(os.path.dirname(path()))
-    draft = f"{path()}.{os.urandom(4).hex()}"
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        os.write(handle, os.urandom(24).hex().encode() + b"\n")
-    finally:
-        os.close(handle)
-    os.replace(draft, path())
+    write_file(path(), os.urandom(24).hex().encode() + b"\n")
 
 
 def drop() -> None:

@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from ..core.errors import Refused
-from ..local.files import make_folder
+from ..local.files import lock_file, replace_file, sync_folder
 from ..local.settings import state_folder
 
 _DRAFT = ".punchlist-new"  # the end of the name of a file that is about to be the new one
@@ -97,6 +97,8 @@ def require_writable(path: str) -> None:
     """Refuse what its owner has made read-only, though replacing it might work, and a folder that takes no new file."""
     if os.path.lexists(path) and (not os.stat(path).st_mode & 0o222 or not os.access(path, os.W_OK)):
         raise Refused("it is read-only; make it writable first.")
+    if os.path.lexists(path) and os.name != "nt" and os.geteuid() not in (0, os.stat(path).st_uid):
+        raise Refused("it belongs to somebody else.")
     here = nearest(os.path.dirname(path))
     if not os.path.isdir(here):
         raise Refused(f"{here} is not a folder.")
@@ -109,15 +111,10 @@ def swap(path: str, old: bytes | None, new: bytes | None, mode: int) -> None:
     if new is None:
         _require_same(path, old)
         os.unlink(path)
+        sync_folder(os.path.dirname(path))
     else:
-        draft = _draft(path, new, mode)
-        try:
-            _require_same(path, old)
-            os.replace(draft, path)
-        except (OSError, Moved):
-            os.unlink(draft)
-            raise
-    _sync(os.path.dirname(path))
+        drop_draft(path)
+        replace_file(path, new, mode, path + _DRAFT, lambda: _require_same(path, old))
 
 
 def missing_folders(path: str) -> tuple[str, ...]:
@@ -160,57 +157,14 @@ def _require_same(path: str, old: bytes | None) -> None:
         raise Moved(path)
 
 
-def _draft(path: str, data: bytes, mode: int) -> str:
-    """The new file beside the old one, with its owner and mode, safely on the disk."""
-    drop_draft(path)
-    draft = path + _DRAFT
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
-    with os.fdopen(handle, "wb") as file:
-        _like(handle, path)
-        file.write(data)
-        file.flush()
-        os.fsync(handle)
-    return draft
-
-
-def _like(handle: int, path: str) -> None:
-    """Owner and mode of the file that is there."""
-    try:
-        old = os.stat(path)
-    except FileNotFoundError:
-        return
-    new = os.fstat(handle)
-    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) and hasattr(os, "fchown"):
-        try:
-            os.fchown(handle, old.st_uid, old.st_gid)
-        except PermissionError:
-            raise Refused("it belongs to somebody else.") from None
-    os.chmod(handle if os.chmod in os.supports_fd else path + _DRAFT, stat.S_IMODE(old.st_mode))
-
-
-def _sync(path: str) -> None:
-    if os.name == "nt":
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 # --- receipts --------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def alone() -> Iterator[None]:
     """One of us at a time."""
-    make_folder(folder())
-    handle = os.open(os.path.join(folder(), "lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    handle = lock_file(os.path.join(folder(), "lock"))
     try:
-        if os.name != "nt":
-            import fcntl
-
-            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)

@@ -9,31 +9,37 @@ from collections.abc import Iterator, Mapping
 
 from ..core._typing import Any
 from ..core.text import cut, inline
-from .settings import state_folder
+from .files import append_line, open_file, utc_text
+from .settings import place, state_folder
 
 NAME = "events.jsonl"
+ERROR = "error"  # the kind of an event that says what failed
 _EVERYWHERE = "everywhere"
 _FULL = 8_000_000  # bytes; then the file is put aside as the older one, and what was older goes
 _TAIL = 65_536  # bytes in which the newest event is looked for
 _LONG = 200  # characters of a value
+_LONG_ERROR = 500  # characters of what an error says
 
 
 def write(kind: str, **values: Any) -> None:
     """Add a line. What cannot be written is dropped: a log is not worth a failure."""
-    line = json.dumps({"kind": kind, **{name: _short(value) for name, value in values.items()}}) + "\n"
-    path = _path()
+    _append({"kind": kind, "at": utc_text(), **{name: _short(value) for name, value in values.items()}})
+
+
+def write_error(where: str, error: Exception) -> None:
+    """Add an error that an agent must not notice. `doctor` shows the last ones."""
+    from ..core.errors import Refused
+    from ..core.redact import blanked
+
+    words = str(error)[:_LONG_ERROR]  # it may quote what was sent
+    if not isinstance(error, Refused):
+        words = f"{type(error).__name__}: {words}"
     try:
-        handle = _opened(path)
-        try:
-            end = os.fstat(handle).st_size
-            is_torn = end > 0 and os.pread(handle, 1, end - 1) != b"\n"  # somebody died while writing
-            os.write(handle, b"\n" * is_torn + line.encode())
-        finally:
-            os.close(handle)
-        if end > _FULL:
-            put_aside(path, _FULL)
-    except OSError:
-        pass
+        here = place()
+    except Refused:  # the directory that we run in is gone
+        here = _EVERYWHERE
+    message = blanked(inline(" ".join(words.split())))
+    _append({"kind": ERROR, "at": utc_text(), "place": _short(here), "where": where, "message": message})
 
 
 def switched(to: str, *, place: str, **values: Any) -> None:
@@ -50,9 +56,9 @@ def is_about(event: Mapping[str, Any], plan: str, session: str, place: str) -> b
 
 def read() -> Iterator[dict[str, Any]]:
     """Every line that is kept, oldest first. One that cannot be read is passed over."""
-    for path in filter(os.path.isfile, (_path(".1"), _path())):
+    for log in filter(os.path.isfile, (f"{path()}.1", path())):
         try:
-            with open(path, encoding="utf-8", errors="replace") as file:
+            with open(log, encoding="utf-8", errors="replace") as file:
                 for line in file:
                     found = _parsed(line)
                     if found is not None:
@@ -65,9 +71,7 @@ def latest(plan: str, kinds: tuple[str, ...]) -> dict[str, Any]:
     """The newest event of one of these kinds about a plan, as far as the end of the log tells; nothing if there is
     none. Cheap enough to be asked every second."""
     try:
-        from .files import open_file
-
-        with os.fdopen(open_file(_path()), "rb") as file:
+        with os.fdopen(open_file(path()), "rb") as file:
             file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
             lines = file.read().decode("utf-8", "replace").splitlines()
     except OSError:
@@ -79,32 +83,16 @@ def latest(plan: str, kinds: tuple[str, ...]) -> dict[str, Any]:
     return {}
 
 
-def _opened(path: str) -> int:
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0)  # it may have become a pipe
+def _append(event: Mapping[str, Any]) -> None:
     try:
-        return os.open(path, flags, 0o600)
-    except FileNotFoundError:
-        from .files import make_folder
-
-        make_folder(os.path.dirname(path))
-        return os.open(path, flags, 0o600)
+        append_line(path(), json.dumps(event), _FULL)
+    except OSError:
+        pass
 
 
-def put_aside(path: str, full: int) -> None:
-    """A file with more bytes than that becomes the older one. Of several processes that see it full, one does it."""
-    import fcntl
-
-    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if os.path.getsize(path) > full:
-            os.replace(path, f"{path}.1")
-    finally:
-        os.close(lock)
-
-
-def _path(ending: str = "") -> str:
-    return os.path.join(state_folder(os.environ), NAME + ending)
+def path() -> str:
+    """Return where the log is."""
+    return os.path.join(state_folder(os.environ), NAME)
 
 
 def _parsed(line: str) -> dict[str, Any] | None:

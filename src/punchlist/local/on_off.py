@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 from ..core.text import inline
-from .files import read_file
+from .files import open_private, read_file, write_file
 from .settings import state_folder
 
 _EVERYWHERE = "everywhere"
@@ -38,10 +38,7 @@ def turn(off: bool, *, place: str = "", session: str = "") -> bool:
     if not off:
         os.unlink(path)
         return True
-    from .files import make_folder
-
-    make_folder(folder)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+    handle = open_private(path)
     try:
         os.write(handle, (ascii(session or place or _EVERYWHERE) + "\n").encode())
     except OSError:  # on a full disk the file is there, and that it is there is what counts
@@ -53,15 +50,8 @@ def turn(off: bool, *, place: str = "", session: str = "") -> bool:
 
 def hold(key: str, reason: str) -> bool:
     """Keep an agent from being nudged. Return whether that could be written down: if not, nothing fails."""
-    from .files import make_folder
-
-    path = _held_path(key)
     try:
-        make_folder(os.path.dirname(path))
-        with os.fdopen(
-            os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8", errors="replace"
-        ) as file:
-            file.write(inline(reason))
+        write_file(_held_path(key), inline(reason).encode("utf-8", "replace"))
     except OSError:
         return False
     return True

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 from ..core._typing import NamedTuple
 from ..core.model import MAIN
-from .files import read_file
+from .files import read_file, write_file
 from .settings import state_folder
 
 _KEPT = 86_400.0  # seconds until a tie is collected; every prompt links the agent's process again
@@ -63,7 +63,7 @@ def link(key: str, who: Who, *, at: float | None = None) -> bool:
     now = time.time() if at is None else at
     folder = home()
     try:
-        _write(folder, _name(key), text.encode())
+        write_file(os.path.join(folder, _name(key)), text.encode())
         if int(now) % _SELDOM == 0:
             _collect(folder, now - _KEPT)
     except OSError:
@@ -122,7 +122,7 @@ def mark_typed(use: str, who: Who, command: str) -> None:
     """Note that an agent is about to type a hook of ours in its shell, with this command."""
     agent = of_agent()
     if agent and link(_of_typed(agent), Who(who.session, use or who.agent, _essence(command)[:_COMPARED])):
-        _write(home(), _TYPED_FLAG, b"")
+        write_file(os.path.join(home(), _TYPED_FLAG), b"")
 
 
 def unmark_typed(use: str = "") -> None:
@@ -297,21 +297,6 @@ def _name(key: str) -> str:
     from hashlib import sha256
 
     return f"h{sha256(data).hexdigest()}"
-
-
-def _write(folder: str, name: str, data: bytes) -> None:
-    """All of it or nothing, for this user's eyes only."""
-    if not os.path.isdir(folder):
-        from .files import make_folder
-
-        make_folder(folder)
-    draft = os.path.join(folder, f"{name}.{os.urandom(4).hex()}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        os.write(handle, data)
-    finally:
-        os.close(handle)
-    os.replace(draft, os.path.join(folder, name))
 
 
 def _collect(folder: str, before: float) -> None:

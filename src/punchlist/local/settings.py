@@ -192,8 +192,6 @@ def attached_dialects(environ: Mapping[str, str] | None = None) -> dict[str, str
 
 def keep_dialect(host: str, dialect: str) -> None:
     """Let an attached agent have this dialect; with none, the usual one again. Raises OSError."""
-    from .files import make_folder
-
     path = _dialect_file(os.environ)
     kept = {**attached_dialects(), host: dialect}
     kept = {name: value for name, value in kept.items() if value}
@@ -203,11 +201,9 @@ def keep_dialect(host: str, dialect: str) -> None:
         return
     import json
 
-    make_folder(os.path.dirname(path))
-    draft = f"{path}.{os.getpid()}"
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        json.dump(kept, file)
-    os.replace(draft, path)
+    from .files import write_file
+
+    write_file(path, json.dumps(kept).encode())
 
 
 def for_host(settings: Settings, host: str) -> Settings:
@@ -283,6 +279,8 @@ def ago(age: str) -> str:
     """The time that lies this far back, in ISO 8601: `30d`, `12h`, `8w`, or a date."""
     from datetime import UTC, datetime, timedelta
 
+    from .files import utc_text
+
     number, unit = age[:-1], age[-1:]
     try:
         if number.isdecimal() and unit in _UNITS:
@@ -291,7 +289,7 @@ def ago(age: str) -> str:
             moment = datetime.fromisoformat(age).astimezone(UTC)
     except (ValueError, OverflowError):
         raise Refused(f"{shown(age)} is not an age (try 30d).") from None
-    return moment.isoformat(timespec="milliseconds")[:23]
+    return utc_text(moment.timestamp())
 
 
 def _here() -> str:

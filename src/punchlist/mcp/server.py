@@ -346,9 +346,9 @@ def _with_list(desk: Desk, reply: Reply) -> Reply:
 
 def _of_ours(error: Exception) -> ProtocolError:
     """An error of ours ends one request, not the server."""
-    from ..local.faults import log
+    from ..local.event_log import write_error
 
-    log("mcp", error)
+    write_error("mcp", error)
     words = f"{type(error).__name__}: {cut(inline(str(error)), 300)}"
     return ProtocolError(protocol.INTERNAL_ERROR, f"an error of punchlist itself: {words}")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from time import gmtime, strftime, time
 
 from ..core._typing import Any, NamedTuple, Protocol
 from ..core.diff import Record
@@ -157,12 +156,6 @@ def current(items: Iterable[Item]) -> str:
     found = [item for item in items if not item.is_closed]
     active = [item.label for item in found if item.status == ACTIVE]
     return next(iter([*active, *(item.text for item in found)]), "")
-
-
-def now() -> str:
-    """The time at which something is kept, in ISO 8601, as precise as the times of records."""
-    seconds = time()
-    return strftime("%Y-%m-%dT%H:%M:%S", gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03d}Z"
 
 
 def timed(at: str, call: dict[str, Any]) -> dict[str, Any]:

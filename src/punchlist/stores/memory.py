@@ -12,7 +12,8 @@ from ..core._typing import Any
 from ..core.diff import Record
 from ..core.errors import StaleRevision
 from ..core.model import MAIN, NOTHING, Plan, Reader, SessionState
-from . import MOST_CALLS, Commit, PlanKey, PlanSummary, current, is_wanted, now, oldest, timed
+from ..local.files import utc_text
+from . import MOST_CALLS, Commit, PlanKey, PlanSummary, current, is_wanted, oldest, timed
 
 _NEW = Reader()
 _FRESH = SessionState()
@@ -80,7 +81,7 @@ class MemoryStore:
                 self._refuse_told(plan, key, before)
             if reader.seen >= self._readers.get((plan, key), _NEW).seen:
                 self._readers[plan, key] = reader
-                self._readers_at[plan, key] = now()
+                self._readers_at[plan, key] = utc_text()
 
     def lists(self, plan: str, reader: str) -> dict[str, str]:
         with self._changed:
@@ -88,13 +89,13 @@ class MemoryStore:
 
     def keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
         with self._changed:
-            self._keep_lists(plan, reader, lists, now())
+            self._keep_lists(plan, reader, lists, utc_text())
 
     def observe(self, plan: str, item: str, calls: Sequence[Mapping[str, Any]]) -> None:
         from ..core.redact import bounded_call
 
         kept = [bounded_call(call) for call in calls]
-        made = [(str(call.pop("at", now())), call) for call in kept]
+        made = [(str(call.pop("at", utc_text())), call) for call in kept]
         with self._changed:
             own = self._calls.setdefault(plan, {})
             own[item] = [*own.get(item, []), *made][-MOST_CALLS:]
@@ -141,7 +142,7 @@ class MemoryStore:
             if self.load_state(key) != before:
                 raise StaleRevision("the pace has changed")
             self._paces[key] = after
-            self._paces_at[key] = now()
+            self._paces_at[key] = utc_text()
 
     def plans(
         self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = ""

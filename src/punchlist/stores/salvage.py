@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from time import gmtime, strftime
 
 from ..core._typing import Any, NamedTuple
 from ..core.codec import ITEM_SCHEMA, change_from_json, item_to_json
@@ -16,7 +15,7 @@ from ..core.diff import CALLS, Record, apply, undo
 from ..core.model import MAIN, Plan
 from ..core.rules import faults
 from ..core.schema import check
-from . import now
+from ..local.files import utc_text
 from .sql import Rows, head_text, untext
 
 _OWNERS = {"plans": "id", "items": "plan", "history": "plan"}  # tables, and where the plan of a row is
@@ -172,8 +171,8 @@ def _whereabouts(old: sqlite3.Connection, id: str) -> _Row:
     found = _named(old, "plans", ("place", "agent", "touched", "author", "parent"), "WHERE id = ?", id)
     place, agent, touched, author, parent = next(found, (None,) * 5)
     if isinstance(touched, float):  # as the first version has it
-        touched = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(touched))
-    return (place or "", agent or MAIN, touched or now(), author or "", parent or "")
+        touched = utc_text(touched)
+    return (place or "", agent or MAIN, touched or utc_text(), author or "", parent or "")
 
 
 def _records(old: sqlite3.Connection, id: str, revision: int = 0) -> Iterator[_Row]:
@@ -206,8 +205,8 @@ def _copy_rest(old: sqlite3.Connection, new: sqlite3.Connection, plans: dict[str
     """Copy who works from these plans, which is the latest of a place, and what is remembered of readers."""
     bound = [*_from_both_ends(old, "bindings", _BOUND, 2), *((*row, "", "") for row in _read(old, _BY_PLAN))]
     heard = _from_both_ends(old, "readers", ("plan", "key", "seen", "at"), 2)
-    _copy(new, "bindings", [(*row[:3], row[3] or "", row[4] or now()) for row in bound if row[2] in plans])
-    _copy(new, "readers", [(*row[:2], _heard(row, plans), row[3] or now()) for row in heard if row[0] in plans])
+    _copy(new, "bindings", [(*row[:3], row[3] or "", row[4] or utc_text()) for row in bound if row[2] in plans])
+    _copy(new, "readers", [(*row[:2], _heard(row, plans), row[3] or utc_text()) for row in heard if row[0] in plans])
     _copy(new, "places", [row for row in _from_both_ends(old, "places", ("place", "plan"), 1) if row[1] in plans])
     _copy(new, "paces", _from_both_ends(old, "paces", ("key", "data", "at"), 1))
     lists = _from_both_ends(old, "lists", ("plan", "key", "tool", "data", "at"), 3)

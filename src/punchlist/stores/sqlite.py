@@ -12,7 +12,8 @@ from ..core._typing import Any, NoReturn, TypeVar
 from ..core.diff import Record
 from ..core.errors import StoreError
 from ..core.model import Plan, Reader, SessionState
-from . import Commit, PlanKey, PlanSummary, now, too_new
+from ..local.files import make_folder, utc_text
+from . import Commit, PlanKey, PlanSummary, too_new
 from .sql import Rows
 
 _PATIENCE = "10"  # seconds to wait for another process
@@ -175,16 +176,16 @@ class SqliteStore:
         self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save(commit))
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.remember(plan, key, reader, before, now()))
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.remember(plan, key, reader, before, utc_text()))
 
     def lists(self, plan: str, reader: str) -> dict[str, str]:
         return self._read(lambda: self._rows.lists(plan, reader))
 
     def keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.keep_lists(plan, reader, lists, now()))
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.keep_lists(plan, reader, lists, utc_text()))
 
     def observe(self, plan: str, item: str, calls: Sequence[Mapping[str, Any]]) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.observe(plan, item, calls, now()))
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.observe(plan, item, calls, utc_text()))
 
     def load_calls(self, plan: str, item: str = "") -> dict[str, list[dict[str, Any]]]:
         return self._read(lambda: self._rows.load_calls(plan, item))
@@ -196,7 +197,7 @@ class SqliteStore:
         return self._read(lambda: self._rows.find(home))
 
     def bind(self, home: PlanKey, plan: str, *, alone: bool = False) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.bind(home, plan, now(), alone=alone))
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.bind(home, plan, utc_text(), alone=alone))
 
     def sessions(self, plan: str) -> list[tuple[str, str]]:
         return self._read(lambda: self._rows.sessions(plan))
@@ -205,7 +206,7 @@ class SqliteStore:
         return self._read(lambda: self._rows.load_state(key))
 
     def save_state(self, key: str, before: SessionState, after: SessionState) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save_state(key, before, after, now()))
+        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save_state(key, before, after, utc_text()))
 
     def plans(
         self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = ""
@@ -430,8 +431,6 @@ def path_of(rest: str) -> str:
 def _make_private(path: str) -> None:
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
-        from ..local.files import make_folder
-
         make_folder(folder)
     if not os.path.exists(path):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))

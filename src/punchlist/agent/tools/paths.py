@@ -7,7 +7,7 @@ import os
 from ...core.errors import Refused
 from ...core.text import cut, inline
 from ...desk.guidance import note_refusal
-from ...local.files import make_folder
+from ...local.files import replace_file, write_file
 from ..context import Context
 from ..events import Question
 
@@ -39,22 +39,9 @@ def shown(site: Context, path: str) -> str:
 def write(site: Context, path: str, text: str) -> None:
     """Put a text into a file, completely or not at all. The mode of a file that was there stays, but our
     own files are readable by the user only."""
-    folder = os.path.dirname(path)
-    is_ours = path == site.plan_file or is_inside(path, os.path.realpath(site.state))
-    if is_ours:
-        make_folder(folder)
+    data = text.encode("utf-8", "surrogateescape")
+    if path == site.plan_file or is_inside(path, os.path.realpath(site.state)):
+        write_file(path, data, is_synced=True)
     else:
-        os.makedirs(folder, exist_ok=True)
-    draft = os.path.join(folder, f".punchlist-{os.getpid()}-{os.urandom(6).hex()}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if is_ours else 0o666)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="", errors="surrogateescape") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        if os.path.exists(path) and not is_ours:
-            os.chmod(draft, os.stat(path).st_mode & 0o7777)
-        os.replace(draft, path)
-    finally:
-        if os.path.exists(draft):
-            os.unlink(draft)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        replace_file(path, data, 0o666)

@@ -18,8 +18,8 @@ from ...core._typing import Any, NamedTuple, TypeVar
 from ...core.diff import Record, noted
 from ...core.errors import StaleRevision, StoreError
 from ...core.model import MAIN, USER, Plan, Reader, SessionState
-from ...local.files import make_folder
-from .. import Commit, PlanKey, PlanSummary, now
+from ...local.files import make_folder, utc_text
+from .. import Commit, PlanKey, PlanSummary
 from ..sql import Rows, text
 from ..sqlite import SqliteStore
 from . import files, lists
@@ -243,7 +243,7 @@ class JsonStore:
         self, rows: Rows, execute: _Execute, plan: Plan, entries: list[dict[str, Any]], known: _ListFile
     ) -> _Draft:
         """Save what somebody else wrote to a list as an edit by the user."""
-        at = now()
+        at = utc_text()
         after, changes = noted(plan, lists.relisted(plan, entries), USER, at)
         if not changes:
             return self._written(execute, plan, known, known.digest)
@@ -353,7 +353,7 @@ class JsonStore:
             raise StoreError(f"{path} was damaged: it is kept as {aside}; try again without it.")
         id = lists.digest_of(stems[0])[:12]
         if rows.load(id) is not None:  # the database was repaired, and does not know whose plan it is
-            rows.bind(key, id, now())
+            rows.bind(key, id, utc_text())
             return id
         at = files.time_of(stamp)
         made, changes = noted(Plan(id), lists.relisted(Plan(id), entries), "import", at)

@@ -12,6 +12,7 @@ from time import gmtime, strftime
 
 from ...core._typing import NoReturn
 from ...core.errors import StoreError
+from ...local.files import utc_text
 
 GONE = ""  # the stamp of a file that does not exist
 _OPEN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -88,8 +89,7 @@ def read(path: str) -> tuple[bytes, str]:
 
 def time_of(stamp: str) -> str:
     """Return when a file with this stamp was written, in ISO 8601."""
-    milliseconds = int(stamp.split()[1]) // 1_000_000
-    return strftime("%Y-%m-%dT%H:%M:%S", gmtime(milliseconds // 1000)) + f".{milliseconds % 1000:03d}Z"
+    return utc_text(int(stamp.split()[1]) / 1e9)
 
 
 def newest(folder: str, ending: str) -> list[str]:

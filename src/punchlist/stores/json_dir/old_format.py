@@ -17,8 +17,8 @@ from ...core.codec import change_from_json, item_from_json, item_to_json, pace_f
 from ...core.diff import Record, apply, undo
 from ...core.errors import StoreError
 from ...core.model import MAIN, Plan, Reader, SessionState
-from ...local.files import make_folder
-from .. import Commit, PlanKey, now, too_new
+from ...local.files import make_folder, utc_text
+from .. import Commit, PlanKey, too_new
 from ..sql import Rows, head_text, text
 from . import files, lists
 from .files import GONE
@@ -141,7 +141,7 @@ def _run(id: str, lines: Iterable[_Line], listed: bytes) -> tuple[Plan, str, lis
         raise ValueError("the list cannot be read")
     known = _with_head(Plan(id), run[-1]) if run else Plan(id)
     plan = lists.relisted(known._replace(last_id=0), entries)
-    return plan._replace(last_id=max(known.last_id, plan.last_id), revision=known.revision + 1), now(), []
+    return plan._replace(last_id=max(known.last_id, plan.last_id), revision=known.revision + 1), utc_text(), []
 
 
 def _record(line: _Line) -> Record:

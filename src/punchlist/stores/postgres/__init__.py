@@ -16,7 +16,8 @@ from psycopg import errors
 from ...core.diff import Record
 from ...core.errors import StaleRevision, StoreError
 from ...core.model import Plan, Reader, SessionState
-from .. import Commit, PlanKey, PlanSummary, masked, now, too_new
+from ...local.files import utc_text
+from .. import Commit, PlanKey, PlanSummary, masked, too_new
 from ..sql import Cursor, Rows
 from .connection import Batch, Bounded, Silent, connected
 from .listener import CHANNEL, HEARD, Listener
@@ -172,7 +173,7 @@ class PostgresStore:
         def work() -> None:
             if before is not None:  # of two who would tell the same, one waits and then sees that it was told
                 self._execute("SELECT FROM plans WHERE id = ? FOR UPDATE", (plan,))
-            self._rows.remember(plan, key, reader, before, now())
+            self._rows.remember(plan, key, reader, before, utc_text())
 
         # Told twice is better than never: what may have been ours counts as ours.
         self._once(work, lambda: self._rows.peek(plan, key)[1].seen >= reader.seen, "BEGIN")
@@ -181,11 +182,11 @@ class PostgresStore:
         return self._at_once(lambda: self._rows.lists(plan, reader))
 
     def keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
-        self._at_once(lambda: self._rows.keep_lists(plan, reader, lists, now()), "BEGIN")
+        self._at_once(lambda: self._rows.keep_lists(plan, reader, lists, utc_text()), "BEGIN")
 
     def observe(self, plan: str, item: str, calls: Sequence[Mapping[str, Any]]) -> None:
         # If an answer is lost a call may be kept twice, which does no harm.
-        self._at_once(lambda: self._rows.observe(plan, item, calls, now()), "BEGIN")
+        self._at_once(lambda: self._rows.observe(plan, item, calls, utc_text()), "BEGIN")
 
     def load_calls(self, plan: str, item: str = "") -> dict[str, list[dict[str, Any]]]:
         return self._at_once(lambda: self._rows.load_calls(plan, item))
@@ -201,7 +202,7 @@ class PostgresStore:
             if alone:  # of two who would have it, one waits and then sees that it is taken
                 self._execute("SELECT FROM plans WHERE id = ? FOR UPDATE", (plan,))
             old = self._rows.find(home)
-            self._rows.bind(home, plan, now(), alone=alone)
+            self._rows.bind(home, plan, utc_text(), alone=alone)
             for changed in {old or plan, plan}:  # whoever follows the session sees another plan
                 self._notify(changed)
 
@@ -215,7 +216,7 @@ class PostgresStore:
 
     def save_state(self, key: str, before: SessionState, after: SessionState) -> None:
         self._once(
-            lambda: self._rows.save_state(key, before, after, now()),
+            lambda: self._rows.save_state(key, before, after, utc_text()),
             lambda: self._rows.load_state(key) == after,
             "BEGIN",
         )
