@@ -15,7 +15,7 @@ from punchlist import ops
 from tests.agent.commands import entries, script, transcripts, until
 from tests.agent.contexts import call, turn
 from tests.agent.servers import Says, serving
-from tests.commands import SCRIPT, run
+from tests.commands import SCRIPT, do, run
 
 
 @pytest.fixture(autouse=True)
@@ -266,13 +266,40 @@ def test_the_commands_of_a_session_are_text_from_outside(tmp_path: Path, monkeyp
     assert run("run", "/todos").stdout == "3 todos:\n  ☒ Read\n  ☐ Write\n  ☐ Test\n"
     assert run("run", "--continue", "/undo").stdout == 'started 1 "Read".\n'
     assert run("run", "/todo frob").stderr == (
-        "punchlist: /todo knows no 'frob'; it knows edit, copy, export, import, append, start, done, drop, rm, help.\n"
+        "punchlist: /todo has no 'frob'; it has edit, copy, export, import, append, start, done, drop, rm, help.\n"
     )
     assert run("run", "/frob").stderr == "punchlist: no command '/frob'; /help lists them.\n"
     for name in ("EDITOR", "VISUAL"):
         monkeypatch.delenv(name, raising=False)
     assert run("run", "/todo edit").stderr.startswith("punchlist: there is no terminal for an editor; set EDITOR")
     assert transcripts(tmp_path / "home") == transcripts(tmp_path / "home")[:1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("/todo done 1-2", 'completed 1 "One".\ncompleted 2 "Two".\n'),
+        ("/todo drop 2,3", 'dropped 2 "Two": dropped by the user.\ndropped 3 "Three": dropped by the user.\n'),
+        ("/todo rm 1 3", 'removed 1 "One".\nremoved 3 "Three".\n'),
+        ("/todo done #2", 'completed 2 "Two".\n'),
+    ],
+)
+def test_the_commands_of_a_session_take_ranges_and_lists(words: str, said: str) -> None:
+    do("add", "One", "Two", "Three")
+    assert do("run", words) == said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("/tood", "no command '/tood'; did you mean /todo?"),
+        ("/todo strat 1", "/todo has no 'strat'; did you mean 'start'?"),
+        ("/todo start 1-2", "this takes one item, and 1-2 is 2: 1, 2."),
+    ],
+)
+def test_a_mistyped_command_of_a_session_gets_a_suggestion(words: str, said: str) -> None:
+    do("add", "One", "Two")
+    assert run("run", words).stderr == f"punchlist: {said}\n"
 
 
 @pytest.mark.parametrize("words", ["/quit", "/exit", "/quit now"])

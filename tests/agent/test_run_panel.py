@@ -225,7 +225,7 @@ def test_commands_about_the_plan_are_obeyed_while_the_agent_works(start: Any, pr
     terminal.wait_for('added 2 "Write".')
     terminal.wait_for("○ 2 Write")
     terminal.enter("/todo frob")
-    terminal.wait_for("/todo knows no 'frob'")
+    terminal.wait_for("/todo has no 'frob'")
     terminal.enter("/frob")
     terminal.wait_for("no command '/frob'; /help lists them.")
     terminal.enter("/todos")

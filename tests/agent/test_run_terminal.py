@@ -91,7 +91,7 @@ def test_every_verb_of_todo_does_what_it_says(talk: Any, tmp_path: Path, project
         ("/todo done", 'completed 1 "Read the code".'),
         ("/todo rm", 'removed 1 "Read the code".'),
         ("/todo start 99", "no item '99'; the plan is empty."),
-        ("/todo frob", "/todo knows no 'frob'"),
+        ("/todo frob", "/todo has no 'frob'"),
         ("/todo help", "/todo append [PHASE] TEXT"),
         ("/todo", "╌╌╌╌╌╌╌╌╌╌ 0/0"),
         ("/frob", "no command '/frob'; /help lists them."),

@@ -145,6 +145,30 @@ def test_a_range_that_cannot_be_is_refused(words: list[str], why: str) -> None:
     assert refused("done", *words) == why
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["show", "1-3"],
+        ["note", "1-3", "text"],
+        ["rename", "1-3", "text"],
+        ["move", "1-3", "--phase", "Build"],
+        ["move", "1", "--after", "1-3"],
+        ["add", "four", "--after", "1-3"],
+        ["add", "four", "--parent", "1-3"],
+    ],
+    ids=" ".join,
+)
+def test_a_range_where_one_item_is_meant_is_refused_with_the_ids(words: list[str]) -> None:
+    given("one", "two", "three")
+    assert refused(*words) == "this takes one item, and 1-3 is 3: 1, 2, 3."
+
+
+def test_needs_take_ranges_and_lists() -> None:
+    given("one", "two", "three", "four", "five")
+    do("add", "six", "--needs", "1-3,5")
+    assert json.loads(do("show", "6", "--json"))["needs"] == ["1", "2", "3", "5"]
+
+
 def test_a_range_is_never_taken_for_a_part_of_a_text() -> None:
     given("Rewrite 1-3", "two", "three")
     do("done", "1-3")

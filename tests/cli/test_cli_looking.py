@@ -17,7 +17,7 @@ from punchlist import codec, ops
 from tests.commands import SCRIPT, do
 
 LONG = "Rewrite the reader of the settings file so that it names each fault with its line and its column"
-ROWS = 60
+ROWS = 400
 
 
 @pytest.fixture(autouse=True)
@@ -240,7 +240,13 @@ def test_the_line_fits_the_terminal(columns: int) -> None:
 
 def test_a_number_in_columns_wins_over_the_terminal() -> None:
     given({"text": LONG})
-    assert on_terminal(columns=120, COLUMNS="40").lines[1].endswith("…")
+    assert len(on_terminal(columns=120, COLUMNS="40").lines[1]) <= 40
+
+
+def test_a_long_text_is_wrapped_on_a_terminal_and_not_in_a_pipe() -> None:
+    given({"text": "Find out why the tests of the parser fail on Mondays"})
+    assert on_terminal(columns=40).lines[1:3] == ["○ 1 Find out why the tests of the parser", "    fail on Mondays"]
+    assert do("show").splitlines()[1:] == ["○ 1 Find out why the tests of the parser fail on Mondays"]
 
 
 # --- where the screen has only ASCII ---------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import pyte
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from wcwidth import wcswidth
 
 from punchlist.core import ops
 from punchlist.core.model import ACTIVE, BLOCKED, DONE, DROPPED, Item, Pause, Plan
@@ -87,10 +88,47 @@ def test_each_status_has_its_style() -> None:
     assert (found["a"], found["b"], found["c"], found["d"]) == ("bold", "dim", "dim strike", "bad")
 
 
-def test_a_long_text_is_cut_with_the_mark_of_the_glyphs() -> None:
-    plan = plan_of(LONG)
-    assert shown(plan, 40)[1] == "○ 1 A very long text that goes on and o…"
-    assert shown(plan, 40, ASCII)[1] == "o 1 A very long text that goes on and..."
+def test_a_long_text_is_wrapped_below_itself() -> None:
+    plan = plan_of("Find out why the tests of the parser fail on Mondays", phase="Build")
+    assert shown(plan, 30)[1:] == [
+        "",
+        "Build",
+        "  ○ 1 Find out why the tests",
+        "      of the parser fail on",
+        "      Mondays",
+    ]
+    assert len(shown(plan, 300)) == 4
+
+
+def test_what_is_said_of_an_item_is_wrapped_below_it_where_it_does_not_fit_behind() -> None:
+    plan = ops.block(plan_of("Read the log"), "1", why="nobody knows where it is kept")
+    assert shown(plan, 48)[1:] == ["⊘ 1 Read the log", "    (nobody knows where it is kept)"]
+    assert shown(plan, 49)[1:] == ["⊘ 1 Read the log  (nobody knows where it is kept)"]
+
+
+def test_notes_a_title_and_a_pause_are_wrapped() -> None:
+    plan = ops.start(ops.note(plan_of("Run"), "1", "the log has the reason"), "1")
+    plan = ops.pause(plan, "wait for the review of the parser")._replace(title="The next release of the parser")
+    assert shown(plan, 24) == [
+        "The next release of",
+        "the parser  0/1",
+        "⏸ paused: wait for the",
+        "          review of the",
+        "          parser",
+        "▶ 1 Run",
+        "    │ the log has the",
+        "    │ reason",
+    ]
+
+
+def test_japanese_is_broken_anywhere_but_before_punctuation() -> None:
+    assert wrapped("v2の修正をして、テストを実行する", 14) == ["v2の修正をし", "て、テストを実", "行する"]
+
+
+def test_an_emoji_made_of_many_is_not_broken() -> None:
+    family = "👨\u200d👩\u200d👧"
+    assert wrapped(family * 3, 4) == [family * 2, family]
+    assert fit(family * 3, 5) == f"{family * 2}…"
 
 
 def test_plain_characters_are_enough_for_plain_texts() -> None:
@@ -130,10 +168,31 @@ def test_a_line_is_as_long_as_it_may_be() -> None:
 
 @pytest.mark.parametrize(
     ("text", "cells"),
-    [("", 0), ("abc", 3), ("é", 1), ("e\u0301", 1), ("日本", 4), ("a\u200db", 2), ("❤\ufe0f", 1), ("🙂", 2)],
+    [("", 0), ("abc", 3), ("é", 1), ("e\u0301", 1), ("日本", 4), ("a\u200db", 2), ("❤\ufe0f", 2), ("🙂", 2)],
 )
 def test_cells_are_counted_as_a_terminal_draws_them(text: str, cells: int) -> None:
     assert columns(text) == cells
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "👨\u200d👩\u200d👧",
+        "👩🏽\u200d❤\ufe0f\u200d💋\u200d👩🏿",
+        "🤷\u200d♂\ufe0f",
+        "🏳\ufe0f\u200d🌈",
+        "👍🏽",
+        "🇩🇪🇫🇷",
+        "1\ufe0f\u20e3",
+        "⚠\ufe0f careful",
+        "ที่นี่",
+        "한국어",
+        "\u1112\u1161\u11ab",
+    ],
+    ids=ascii,
+)
+def test_cells_of_emoji_and_scripts_are_counted_as_the_standard_has_them(text: str) -> None:
+    assert columns(text) == wcswidth(text)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from ..core._typing import Any
 from ..core.codec import item_to_json
 from ..core.diff import Record
 from ..core.model import Item, Plan
-from ..core.render import MARK_STYLES, Line, Span, columns, wrapped
+from ..core.render import MARK_STYLES, Line, Span, hanging
 from ..core.sentences import describe
 from ..core.text import inline
 from ..desk import Desk
@@ -31,11 +31,8 @@ def show_item(desk: Desk, plan: Plan, args: Args) -> int:
         output.say_json({**item_to_json(item), "history": history})
         return 0
     glyphs = output.glyphs(desk.settings)
-    first = [Span(f"{glyphs.of(item.status)} ", MARK_STYLES[item.status]), Span(f"{item.id} ", "dim")]
-    room = output.width() - sum(columns(span.text) for span in first)
-    text, *more = wrapped(glyphs.said(item.text), room)
-    lines: list[Line] = [(*first, Span(text, "bold"))]
-    lines += [(Span(" " * (len(item.id) + 3)), Span(line, "bold")) for line in more]
+    head = Span(f"{glyphs.of(item.status)} ", MARK_STYLES[item.status]), Span(f"{item.id} ", "dim")
+    lines = list(hanging(head, glyphs.said(item.text), output.width(), "bold"))
     for label, values in _rows(item, plan, records):
         lines += _row(label, [glyphs.said(value) for value in values])
     output.show(lines)
@@ -65,9 +62,8 @@ def _row(label: str, values: list[str]) -> Iterator[Line]:
     """Yield a label with its texts behind it, wrapped; nothing if there are none."""
     head = label.ljust(_INDENT)
     for value in filter(None, values):
-        for line in wrapped(value, max(output.width() - _INDENT - 2, 20)):
-            yield Span(f"  {head}", "dim"), Span(line)
-            head = " " * _INDENT
+        yield from hanging((Span(f"  {head}", "dim"),), value, max(output.width(), _INDENT + 22))
+        head = " " * _INDENT
 
 
 def _named(plan: Plan, id: str) -> str:

@@ -8,13 +8,14 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from ..core._typing import TYPE_CHECKING, Any
-from ..core.render import ASCII, UNICODE, Glyphs, Line, Span, columns, painted, plain, wrapped
+from ..core.render import ASCII, UNICODE, Glyphs, Line, Span, columns, hanging, painted, plain
 from ..core.text import visible
 from ..local.settings import Settings, has_colour, is_unicode
 
 if TYPE_CHECKING:
     from .parser import Args
 
+_NARROWEST = 20  # columns of the last cell of a table
 _UNCUT = 100_000  # the width of a file or a pipe: nothing is cut there
 
 
@@ -70,10 +71,7 @@ def table(rows: Iterable[Line]) -> Iterator[Line]:
             Span(cell.text + " " * (room - columns(cell.text) + 2), cell.style)
             for cell, room in zip(cells, wide, strict=True)
         ]
-        first, *more = wrapped(last.text, max(width() - indent, 20))
-        yield (*head, Span(first, last.style))
-        for line in more:
-            yield Span(" " * indent), Span(line, last.style)
+        yield from hanging(tuple(head), last.text, max(width(), indent + _NARROWEST), last.style)
 
 
 def agrees(question: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..core._typing import TYPE_CHECKING, Any, NoReturn
-from ..core.text import cut, inline
+from ..core.text import cut, inline, nearest
 from .table import COMMANDS, COMMON, Argument, Command, choices_of
 
 
@@ -40,7 +40,7 @@ def misuse(command: str, message: str) -> NoReturn:
 
 def no_command(name: str) -> Misuse:
     """Return what to say to a command that does not exist."""
-    return Misuse(f"punchlist: no command {_shown(name)}; {_nearest(name, COMMANDS, 'help all')}")
+    return Misuse(f"punchlist: no command {_shown(name)}; {_advice(name, COMMANDS, 'help all')}")
 
 
 def parse(argv: Sequence[str]) -> Args:
@@ -113,8 +113,8 @@ def _default(argument: Argument) -> Any:
 def _option_of(word: str, options: Mapping[str, Argument], command: Command) -> Argument:
     name = word.partition("=")[0]
     if name not in options:
-        near = _nearest(name, options, f"{command.name} --help")
-        raise Misuse(f"punchlist {command.name}: no option {_shown(name)}; {near}")
+        advice = _advice(name, options, f"{command.name} --help")
+        raise Misuse(f"punchlist {command.name}: no option {_shown(name)}; {advice}")
     return options[name]
 
 
@@ -153,8 +153,8 @@ def _shared_out(command: Command, loose: Sequence[str]) -> dict[str, Any]:
 
 def _converted(command: Command, argument: Argument, word: str) -> Any:
     name = argument.name if argument.is_option else argument.value
-    if argument.choices and word not in choices_of(argument):
-        misuse(command.name, f"{name} is one of {', '.join(choices_of(argument))}, not {_shown(word)}")
+    if argument.choices:
+        _check_choice(command, name, word, choices_of(argument))
     if argument.kind not in ("number", "lines"):
         return word
     try:
@@ -164,6 +164,15 @@ def _converted(command: Command, argument: Argument, word: str) -> Any:
     if argument.kind == "lines" and not 0 < number < 1_000_000_000:
         misuse(command.name, f"{name} is a number of lines, not {_shown(word)}")
     return number
+
+
+def _check_choice(command: Command, name: str, word: str, choices: Sequence[str]) -> None:
+    if word in choices:
+        return
+    meant = nearest(word, choices)
+    if meant:
+        raise Misuse(f"punchlist {command.name}: no {name} {_shown(word)}; did you mean {meant!r}?")
+    misuse(command.name, f"{name} is one of {', '.join(choices)}, not {_shown(word)}")
 
 
 def _check_options(command: Command, given: set[str]) -> None:
@@ -181,15 +190,12 @@ def _check_options(command: Command, given: set[str]) -> None:
             misuse(command.name, f"one of {', '.join(rivals)} is needed")
 
 
-def _nearest(word: str, known: Iterable[str], page: str) -> str:
+def _advice(word: str, known: Iterable[str], page: str) -> str:
     """Return what was probably meant, or else where to look."""
-    from difflib import get_close_matches
-
-    names = list(known)
-    begun = [name for name in names if name.startswith(word)]
-    found = begun if len(begun) == 1 else get_close_matches(word, names)
-    found.sort(key=lambda name: sorted(name) != sorted(word))  # swapped letters are the most likely mistake
-    return f"did you mean {found[0]!r}?" if found else f"see punchlist {page}"
+    meant = nearest(word, known)
+    if meant:
+        return f"did you mean {meant!r}?"
+    return f"see punchlist {page}"
 
 
 def _shown(word: str) -> str:

@@ -55,13 +55,16 @@ def as_id(id: Id) -> str:
 
 
 def resolve(plan: Plan, words: str) -> str:
-    """The id meant by an id or by an unambiguous part of a text."""
+    """The id meant by an id or by an unambiguous part of a text. A range or a list of several items is refused."""
     wanted = words.strip().removeprefix("#")
     ids = [item.id for item in plan.items]
     if wanted in ids:
         return wanted
-    if wanted.isascii() and wanted.isdigit():
-        raise NoSuchItem(_missing(plan, [wanted]))
+    if isinstance(_parts_of(words)[0], tuple):
+        found = resolve_all(plan, [words])
+        if len(found) > 1:
+            raise Refused(f"this takes one item, and {inline(words.strip())} is {len(found)}: {', '.join(found)}.")
+        return found[0]
     needle = plainly(words)
     exact = [item for item in plan.items if plainly(item.text) == needle]
     hits = exact or [item for item in plan.items if needle and needle in plainly(item.text)]
@@ -90,9 +93,9 @@ def resolve_all(plan: Plan, words: Iterable[str]) -> list[str]:
 
 
 def _parts_of(word: str) -> list[str | tuple[str, str]]:
-    """A word as the ends of ranges, if it is made of digits, dashes and commas only; else as it is."""
+    """A word as the ends of ranges, if it is made of ids, dashes, commas and spaces only; else as it is."""
     ranges: list[str | tuple[str, str]] = []
-    for part in word.strip().rstrip(",").split(","):
+    for part in word.replace(",", " ").split() or [word]:
         first, dash, last = (end.strip().removeprefix("#") for end in part.partition("-"))
         last = last if dash else first
         if not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit()):

@@ -55,27 +55,31 @@ TEXT_STYLES = {PENDING: "", ACTIVE: "bold", BLOCKED: "bad", DONE: "dim", DROPPED
 MARK_STYLES = {PENDING: "dim", ACTIVE: "now", BLOCKED: "bad", DONE: "good", DROPPED: "dim"}
 _CODES = {"bold": "1", "dim": "2", "strike": "9", "good": "32", "now": "36", "bad": "33"}  # of ANSI terminals
 _COLORS = ("good", "now", "bad")
-_DENSE = 4  # characters in one cell, at most: a letter and the marks on it
+_DENSE = 5  # characters in one cell, at most: a letter and the marks on it, or half of an emoji made of many
+_JOINER, _EMOJI_FORM = "\u200d", "\ufe0f"
+_UNSEEN = "\u200b\u200c\u200d\ufe0e\ufe0f"
+_SKINS = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+_FLAGS = "\U0001f1e6\U0001f1ff"  # the first and the last letter of flags: two of them take two cells
+_CLOSING = "、。，．！？：；）」』】〉》〕］｝・ー々"  # what does not begin a row
 _NONE = "No plan here yet. An agent makes one, or you do: punchlist add 'Run the tests'"
 OFF = "off here: no agent is told of this plan (punchlist on)"
 EMPTIED = "Nothing is open: all done, or taken off the list."
 
 
 def lines(plan: Plan, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
-    """The whole plan, as `show` prints it."""
+    """The complete plan, as `show` prints it: a text that is wider than the screen is wrapped below itself."""
     if not plan.items and not plan.phases:
         words = EMPTIED if plan.last_id else _NONE
-        return [(Span(fit(words, width, glyphs), "dim"),), *_state(plan, width, glyphs)]
-    made = [_head(plan, width, glyphs), *_state(plan, width, glyphs)]
+        return [*hanging((), words, width, "dim"), *_state(plan, width, glyphs)]
+    made = [*_head(plan, width, glyphs), *_state(plan, width, glyphs)]
     digits = max((len(item.id) for item in plan.items), default=1)
     parents = {item.id: item.parent for item in plan.items}
+    inside = 1 if plan.phases else 0
     for phase, items in by_phase(plan):
         if phase:
-            made += [(), (Span(fit(glyphs.said(phase), width, glyphs), "bold"),)]
+            made += [(), *hanging((), glyphs.said(phase), width, "bold")]
         for item in items:
-            at = Place(width, digits, depth(item, parents) + (1 if plan.phases else 0))
-            made.append(item_line(item, plan, at, glyphs))
-            made += note_lines(item, at, glyphs)
+            made += _item_rows(item, plan, Place(width, digits, depth(item, parents) + inside), glyphs)
     return made
 
 
@@ -115,66 +119,134 @@ def columns(text: str) -> int:
     """How many terminal cells a text takes."""
     if text.isascii():
         return len(text)
-    from unicodedata import combining, east_asian_width
+    return sum(cells for _, cells in _clusters(text))
 
-    wide = sum(2 if east_asian_width(char) in "WF" else 0 if combining(char) else 1 for char in text)
-    return wide - sum(char in "\u200c\u200d\ufe0e\ufe0f" for char in text)
+
+def _clusters(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the characters of a text as they are seen, each with its cells: a letter with its marks, an emoji with what
+    is joined to it."""
+    seen, cells = "", 0
+    is_joined = False
+    for char in text:
+        own = _cells(char)
+        if char == _EMOJI_FORM and cells == 1:
+            seen, cells = seen + char, 2
+        elif seen and (own == 0 or is_joined or (cells == 2 and char in _SKINS)):
+            seen += char
+        else:
+            if seen:
+                yield seen, cells
+            seen, cells = char, own
+        is_joined = char == _JOINER and cells == 2
+    if seen:
+        yield seen, cells
+
+
+def _cells(char: str) -> int:
+    from unicodedata import category, east_asian_width
+
+    if category(char) in ("Mn", "Me") or char in _UNSEEN or "\u1160" <= char <= "\u11ff":
+        return 0
+    if east_asian_width(char) in "WF" and not _FLAGS[0] <= char <= _FLAGS[1]:
+        return 2
+    return 1
 
 
 def fit(text: str, width: int, glyphs: Glyphs = UNICODE) -> str:
     """The text in at most `width` cells."""
     if _is_within(text, width):
         return text
-    room = max(width - len(glyphs.cut), 0)
-    text = text[: room * _DENSE]
-    while text and (excess := columns(text) - room) > 0:
-        text = text[: -max(excess // 2, 1)]  # no character is wider than two cells
-    return (text.rstrip().removesuffix(glyphs.cut) + glyphs.cut)[: max(width, 0)]
+    room = width - len(glyphs.cut)
+    if room < 0:
+        return glyphs.cut[: max(width, 0)]
+    shown = _first_cells(text[: room * _DENSE], room)
+    return shown.rstrip().removesuffix(glyphs.cut) + glyphs.cut
+
+
+def _first_cells(text: str, room: int) -> str:
+    """The beginning of a text, in at most so many cells."""
+    if text.isascii():
+        return text[:room]
+    length = 0
+    for seen, cells in _clusters(text):
+        room -= cells
+        if room < 0:
+            break
+        length += len(seen)
+    return text[:length]
 
 
 def wrapped(text: str, width: int) -> list[str]:
     """The text in rows of at most `width` cells, broken between words; a word that is wider than a row is broken."""
-    first, *words = text.rstrip(" ").split(" ")
-    *rows, row = _broken(first, width)
-    for word in words:
-        longer = f"{row} {word}"
-        if _is_within(longer, width):
-            row = longer
-        else:
-            *pieces, last = _broken(word, width)
-            rows += [row, *pieces] if row.strip() else pieces
-            row = last
+    width = max(width, 1)
+    rows: list[str] = []
+    row, gap = "", ""
+    for word in text.rstrip(" ").split(" "):
+        for part in _parts(word):
+            if _is_within(row + gap + part, width):
+                row += gap + part
+            else:
+                *pieces, last = _broken(part, width)
+                rows += [row, *pieces] if row.strip() else pieces
+                row = last
+            gap = ""
+        gap = " "
     return [*rows, row]
+
+
+def _parts(word: str) -> Iterator[str]:
+    """Yield what may not be parted: a word; of Chinese and Japanese, each character with the punctuation behind it."""
+    part = ""
+    was_wide = False
+    if word.isascii():
+        yield word
+        return
+    for seen, cells in _clusters(word):
+        is_wide = cells == 2
+        if part and (is_wide or was_wide) and seen not in _CLOSING:
+            yield part
+            part = ""
+        part += seen
+        was_wide = is_wide
+    yield part
 
 
 def _broken(word: str, width: int) -> list[str]:
     pieces: list[str] = []
-    at = 0
-    while len(word) - at > width * _DENSE or columns(word[at:]) > width:
-        piece = word[at : at + max(width, 1)]
-        while columns(piece) > width and len(piece) > 1:
-            piece = piece[:-1]
+    while not _is_within(word, width):
+        piece = _first_cells(word[: width * _DENSE], width) or word[0]
         pieces.append(piece)
-        at += len(piece)
-    return [*pieces, word[at:]]
+        word = word[len(piece) :]
+    return [*pieces, word]
 
 
 def _is_within(text: str, width: int) -> bool:
     return len(text) <= width * _DENSE and columns(text) <= width
 
 
-def _head(plan: Plan, width: int, glyphs: Glyphs) -> Line:
+def hanging(head: Line, text: str, width: int, style: str = "") -> Iterator[Line]:
+    """A text behind a head, wrapped: its other rows are below its first."""
+    margin = sum(columns(span.text) for span in head)
+    first, *more = wrapped(text, width - margin)
+    yield (*head, Span(first, style))
+    for row in more:
+        yield Span(" " * margin), Span(row, style)
+
+
+def _head(plan: Plan, width: int, glyphs: Glyphs) -> Iterator[Line]:
     progress = plan.progress
     count = f"{progress.completed}/{progress.total}"
-    made = bar(progress.percent, glyphs) if width >= 40 else ""
-    room = width - len(count) - len(made) - 3
-    title = fit(glyphs.said(plan.title) or "Plan", room, glyphs)
-    return (Span(title, "bold"), Span("  "), Span(made, "good"), Span(" " if made else ""), Span(count, "dim"))
+    made = f"{bar(progress.percent, glyphs)} " if width >= 40 else ""
+    *above, title = wrapped(glyphs.said(plan.title) or "Plan", width - len(count) - len(made) - 2)
+    for row in above:
+        yield (Span(row, "bold"),)
+    yield Span(title, "bold"), Span("  "), Span(made, "good"), Span(count, "dim")
 
 
 def _state(plan: Plan, width: int, glyphs: Glyphs) -> Iterator[Line]:
     if plan.paused:
-        yield (Span(fit(f"{glyphs.paused} paused: {glyphs.said(plan.paused.reason)}", width, glyphs), "bad"),)
+        head = Span(f"{glyphs.paused} paused: ", "bad")
+        yield from hanging((head,), glyphs.said(plan.paused.reason), width, "bad")
     if plan.mode != "act":
         yield (Span(fit(f"{plan.mode} mode", width, glyphs), "now"),)
 
@@ -205,9 +277,37 @@ class Place(NamedTuple):
         return self.width - len(self.indent) - 3 - self.digits
 
 
+def _item_rows(item: Item, plan: Plan, at: Place, glyphs: Glyphs) -> Iterator[Line]:
+    """An item in full, with what is said of it and its notes."""
+    *above, last = hanging(_item_head(item, at, glyphs), glyphs.said(_words(item)), at.width, TEXT_STYLES[item.status])
+    yield from above
+    margin = Span(" " * (at.width - at.room))
+    behind = aside(item, plan, glyphs)
+    if not behind:
+        yield last
+    elif columns(last[-1].text) + columns(behind) + 2 <= at.room:
+        yield *last, Span("  "), Span(behind, "dim")
+    else:
+        yield last
+        yield from hanging((margin,), behind, at.width, "dim")
+    for part in _note_parts(item):
+        for row in wrapped(glyphs.said(part), at.room - 2):
+            yield margin, Span(f"{glyphs.note} {row}", "dim")
+
+
+def _item_head(item: Item, at: Place, glyphs: Glyphs, mark: str = "") -> Line:
+    """What is before an item's words."""
+    sign = Span((mark or glyphs.of(item.status)) + " ", MARK_STYLES[item.status])
+    return Span(at.indent), sign, Span(f"{item.id.rjust(at.digits)} ", "dim")
+
+
+def _words(item: Item) -> str:
+    return item.label if item.status == ACTIVE else item.text
+
+
 def item_line(item: Item, plan: Plan, at: Place, glyphs: Glyphs, mark: str = "", end: str = "") -> Line:
     """An item with its id and what is said of it. `mark`: another sign than that of its status; `end`: behind it."""
-    words = glyphs.said(item.label if item.status == ACTIVE else item.text, at.width)
+    words = glyphs.said(_words(item), at.width)
     if end and columns(words) + len(end) <= at.room:
         words += end
     behind = aside(item, plan, glyphs, at.width)
@@ -215,23 +315,24 @@ def item_line(item: Item, plan: Plan, at: Place, glyphs: Glyphs, mark: str = "",
         behind = fit(behind, max(min(at.room // 2, at.room - 12), 0), glyphs) if at.room >= 24 else ""
         words = fit(words, at.room - columns(behind) - 2 if behind else at.room, glyphs)
     words = fit(words, at.room, glyphs)
-    spans = [
-        Span(at.indent),
-        Span((mark or glyphs.of(item.status)) + " ", MARK_STYLES[item.status]),
-        Span(f"{item.id.rjust(at.digits)} ", "dim"),
-        Span(words, TEXT_STYLES[item.status]),
-    ]
+    spans = [*_item_head(item, at, glyphs, mark), Span(words, TEXT_STYLES[item.status])]
     if behind:
         spans += [Span("  "), Span(fit(behind, at.room - columns(words) - 2, glyphs), "dim")]
     return tuple(spans)
 
 
 def note_lines(item: Item, at: Place, glyphs: Glyphs) -> Iterator[Line]:
-    """The notes of an item that somebody works on, or that cannot go on."""
-    for note in item.notes if item.status in (ACTIVE, BLOCKED) else ():
-        for part in note.splitlines():
-            words = fit(f"{glyphs.note} {glyphs.said(part, at.width)}", at.room, glyphs)
-            yield (Span(f"{at.indent}{' ' * (3 + at.digits)}"), Span(words, "dim"))
+    """The notes of an item that somebody works on, or that is blocked, each line cut to the screen."""
+    for part in _note_parts(item):
+        words = fit(f"{glyphs.note} {glyphs.said(part, at.width)}", at.room, glyphs)
+        yield (Span(f"{at.indent}{' ' * (3 + at.digits)}"), Span(words, "dim"))
+
+
+def _note_parts(item: Item) -> Iterator[str]:
+    """The lines of the notes that are shown below an item."""
+    if item.status in (ACTIVE, BLOCKED):
+        for note in item.notes:
+            yield from note.splitlines()
 
 
 def aside(item: Item, plan: Plan, glyphs: Glyphs, room: int | None = None) -> str:

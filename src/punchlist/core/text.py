@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 # Joiners and variation selectors that words and emoji are made of; every other invisible character is replaced.
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
 _REPLACED = "\ufffd"
 _UNSEEN = dict.fromkeys((*map(ord, _REPLACED), 0x034F, 0x2800, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 WHOLE = 500  # characters of a text that a model reads uncut: the user's words must reach it as they were typed
+_LONGEST_NAME = 40  # characters of a mistyped word that are compared
 _TAG, _BRACKET = "\u2039", "\u27e6"  # what replaces a < or [ that a model could take for a tag
 # What may follow a < without making a tag of it: a < b, x<5, <=, <<, <-, <(
 _HARMLESS = frozenset("0123456789=<>-.,;:()[]{}\"'`")
@@ -61,6 +64,19 @@ def quoted(text: str, width: int = WHOLE) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 item`, `2 items`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the name that was probably meant by a mistyped word; empty if none is near."""
+    from difflib import get_close_matches
+
+    names = list(known)
+    begun = [name for name in names if name.startswith(word)]
+    if len(begun) == 1:
+        return begun[0]
+    found = get_close_matches(word[:_LONGEST_NAME], names)
+    found.sort(key=lambda name: sorted(name) != sorted(word))  # swapped letters are the most likely mistake
+    return found[0] if found else ""
 
 
 def _visible(char: str) -> str:

@@ -360,7 +360,11 @@ def _take(
 def _checked(name: str, value: Any, origin: str, is_project: bool) -> Any:
     about = ABOUT.get(name)
     if about is None:
-        raise SettingsError(f"{origin}: {name!r} is not a setting; the settings are {', '.join(ABOUT)}.")
+        from ..core.text import nearest
+
+        meant = nearest(name, ABOUT)
+        hint = f"did you mean {meant!r}?" if meant else f"the settings are {', '.join(ABOUT)}."
+        raise SettingsError(f"{origin}: {name!r} is not a setting; {hint}")
     if is_project and not about.project:
         raise SettingsError(
             f"{origin}: {name!r} cannot be set by a project; set it in your own {FILE} or the environment."

@@ -16,7 +16,7 @@ from ...core.errors import Refused
 from ...core.model import ACTIVE, DONE, DROPPED, Plan
 from ...core.render import Glyphs, Line, Span
 from ...core.sentences import difference
-from ...core.text import counted
+from ...core.text import counted, nearest
 from ...desk import Desk, plan_mode
 from ...dialects.formats import load
 from ..editor import edited
@@ -39,10 +39,10 @@ TODO_HELP = """\
 /todo export [FILE]       write it to a Markdown file, TODO.md if none is named
 /todo import [FILE]       put a Markdown file in its place
 /todo append [PHASE] TEXT add an item; a PHASE in quotes is made if it is new
-/todo start ITEM          begin with an item: its number, or a part of its text
-/todo done [ITEM, PHASE]  finish an item, a phase, or everything
-/todo drop [ITEM, PHASE]  give it up
-/todo rm [ITEM, PHASE]    take it off the list
+/todo start ITEM          start an item: its id, or a part of its text
+/todo done [ITEM, PHASE]  complete items (2, 1-3 or 1,3), a phase, or everything
+/todo drop [ITEM, PHASE]  give them up
+/todo rm [ITEM, PHASE]    take them off the list
 /todo help                this page"""
 _FILE = "TODO.md"
 _WAITING = ("/plan", "/quit", "/exit")
@@ -65,7 +65,9 @@ def obey(desk: Desk, text: str, width: int, glyphs: Glyphs) -> list[Line]:
     """Carry out a command; what to show for it. Raises Refused, and EOFError to leave."""
     name, _, rest = text.strip().partition(" ")
     if name not in _COMMANDS:
-        raise Refused(f"no command {name!r}; /help lists them.")
+        meant = nearest(name, _COMMANDS)
+        hint = f"did you mean {meant}?" if meant else "/help lists them."
+        raise Refused(f"no command {name!r}; {hint}")
     return _COMMANDS[name](desk, rest.strip(), width, glyphs)
 
 
@@ -104,7 +106,9 @@ def _todo(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
     if not verb:
         return in_style(desk, with_departed(desk), width, glyphs)
     if verb not in _VERBS:
-        raise Refused(f"/todo knows no {verb!r}; it knows {', '.join(_VERBS)}.")
+        meant = nearest(verb, _VERBS)
+        hint = f"did you mean {meant!r}?" if meant else f"it has {', '.join(_VERBS)}."
+        raise Refused(f"/todo has no {verb!r}; {hint}")
     return _VERBS[verb](desk, words.strip())
 
 
@@ -248,7 +252,7 @@ def _meant(plan: Plan, words: str, *, closed: bool = False) -> list[str]:
     wanted = _unquoted(words)
     phases = {name.casefold(): name for name in plan.phases}
     if wanted and wanted.casefold() not in phases:
-        return [ops.resolve(plan, wanted)]
+        return ops.resolve_all(plan, [wanted])
     phase = phases.get(wanted.casefold())
     ids = [item.id for item in plan.items if phase in (None, item.phase) and (closed or not item.is_closed)]
     if not ids:
