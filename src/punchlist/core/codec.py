@@ -128,11 +128,15 @@ def item_from_json(data: Mapping[str, Any]) -> Item:
 
 
 def paused_to_json(paused: Pause | None) -> dict[str, Any] | None:
-    return None if paused is None else {k: value for k, value in paused._asdict().items() if value or k == "reason"}
+    if paused is None:
+        return None
+    return {k: value for k, value in paused._asdict().items() if value or k == "reason"}
 
 
 def paused_from_json(data: Mapping[str, Any] | None) -> Pause | None:
-    return None if data is None else Pause(**{"reason": "", **data})
+    if data is None:
+        return None
+    return Pause(**{"reason": "", **data})
 
 
 def change_to_json(change: Change) -> list[Any]:
@@ -151,21 +155,29 @@ def change_from_json(data: list[Any]) -> Change:
 def _value(value: Any) -> Any:
     if isinstance(value, Item):
         return item_to_json(value)
-    return paused_to_json(value) if isinstance(value, Pause) else _plain(value)
+    if isinstance(value, Pause):
+        return paused_to_json(value)
+    return _plain(value)
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Closing):
         return {"by": value.by, "at": value.at}
-    return list(value) if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return list(value)
+    return value
 
 
 def _item_or_none(data: dict[str, Any] | None) -> Item | None:
-    return None if data is None else item_from_json(data)
+    if data is None:
+        return None
+    return item_from_json(data)
 
 
 def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return tuple(value)
+    return value
 
 
 # --- what may be saved ---------------------------------------------------------------------------------------------
@@ -201,7 +213,9 @@ def refuse_untyped(plan: object) -> None:
 def _change_problems(change: Change) -> list[str]:
     if change.kind in ("added", "changed"):
         return _item_problems(change.before, change.after)
-    return _head_problems(change.id, change.after) if change.kind == "plan" else []
+    if change.kind == "plan":
+        return _head_problems(change.id, change.after)
+    return []
 
 
 def _item_problems(before: Item | None, after: Item) -> list[str]:
@@ -220,21 +234,37 @@ def _field_problem(name: str, value: Any, was: Any) -> str:
     """What the value of an item's field should be; empty if it is."""
     kind = FIELDS[name].kind
     if kind == "status":
-        return "" if value in STATUSES else f"one of {', '.join(STATUSES)}"
+        if value in STATUSES:
+            return ""
+        return f"one of {', '.join(STATUSES)}"
     if kind == "id":
         is_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19
-        return "" if is_number else "a string of digits"
+        if is_number:
+            return ""
+        return "a string of digits"
     if kind == "text":
-        return "" if isinstance(value, str) and value else "a string that is not empty"
+        if isinstance(value, str) and value:
+            return ""
+        return "a string that is not empty"
     if kind in ("ids", "texts"):
-        return "" if _are_texts(value) else "a tuple of strings"
+        if _are_texts(value):
+            return ""
+        return "a tuple of strings"
     if kind == "objects":
-        return "" if _are_objects(value, was) else f"a tuple of dicts that hold only {_JSON}"
+        if _are_objects(value, was):
+            return ""
+        return f"a tuple of dicts that hold only {_JSON}"
     if kind == "object":
-        return "" if isinstance(value, dict) and _is_json(value) else f"a dict that holds only {_JSON}"
+        if isinstance(value, dict) and _is_json(value):
+            return ""
+        return f"a dict that holds only {_JSON}"
     if kind == "closing":
-        return "" if value is None or (isinstance(value, Closing) and _are_texts(tuple(value))) else "a Closing or None"
-    return "" if isinstance(value, str) else "a string"
+        if value is None or (isinstance(value, Closing) and _are_texts(tuple(value))):
+            return ""
+        return "a Closing or None"
+    if isinstance(value, str):
+        return ""
+    return "a string"
 
 
 def _head_problems(name: str, value: Any) -> list[str]:
@@ -248,7 +278,9 @@ def _head_problems(name: str, value: Any) -> list[str]:
     else:
         is_right = _are_texts(value) and (name != "phases" or all(value))
         problem = "" if is_right else "a tuple of strings"
-    return [f"{name} must be {problem}, not {_named(value)}"] if problem else []
+    if problem:
+        return [f"{name} must be {problem}, not {_named(value)}"]
+    return []
 
 
 def _is_pause(value: Any) -> bool:
@@ -318,7 +350,9 @@ def json_form(value: Any) -> Any:
         return {key if type(key) is str else str(key): json_form(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [json_form(entry) for entry in value]
-    return value if _is_json(value) else str(value)
+    if _is_json(value):
+        return value
+    return str(value)
 
 
 # --- the format `json` of import and export ------------------------------------------------------------------------

@@ -92,7 +92,9 @@ def finder(asked: Sequence[Asked], now: Plan) -> Callable[[str], Item | None]:
 def is_undisputed(asked: Sequence[Asked], now: Plan, agent: str) -> bool:
     """Return whether all items that a call names are there, open, and this agent's, as most are. Then only edits that
     it has not been told about can conflict with it."""
-    mine = "" if agent == MAIN else agent
+    mine = agent
+    if agent == MAIN:
+        mine = ""
     find = finder(asked, now)
     for one in asked:
         if not one.id:
@@ -116,7 +118,9 @@ def spared(asked: Sequence[Asked], now: Plan, edits: Edits, *, agent: str, final
         if reason:
             kept.add((one.verb, one.id))
             said.append(reason)
-    return Spared(frozenset(kept), tuple(dict.fromkeys(said))) if kept else _ALL
+    if kept:
+        return Spared(frozenset(kept), tuple(dict.fromkeys(said)))
+    return _ALL
 
 
 def _reason(one: Asked, item: Item, now: Plan, edits: Mapping[str, str], agent: str, final: bool, ids: bool) -> str:
@@ -144,7 +148,9 @@ def _is_closed_by_another(item: Item, agent: str, final: bool) -> bool:
     if item.status not in CLOSED or item.closed is None:
         return False
     by = item.closed.by
-    return final if by == USER else by not in (agent, "", "import", "restore")
+    if by == USER:
+        return final
+    return by not in (agent, "", "import", "restore")
 
 
 def _closes_otherwise(one: Asked, item: Item) -> bool:
@@ -155,16 +161,22 @@ def _closes_otherwise(one: Asked, item: Item) -> bool:
 
 
 def _name(item: Item, ids: bool) -> str:
-    return f"{item.id} {quoted(item.text)}" if ids else quoted(item.text)
+    if ids:
+        return f"{item.id} {quoted(item.text)}"
+    return quoted(item.text)
 
 
 def _stays(item: Item, ids: bool) -> str:
-    who = _who(item.closed.by) if item.closed else "another"
+    who = "another"
+    if item.closed:
+        who = _who(item.closed.by)
     return f"{_name(item, ids)} was closed by {who}; it stays {item.status}."
 
 
 def _who(by: str) -> str:
-    return "the user" if by == USER else f"agent {inline(by)}"
+    if by == USER:
+        return "the user"
+    return f"agent {inline(by)}"
 
 
 def lasting(asked: Sequence[Asked], now: Plan, records: Iterable[Record], *, agent: str) -> Spared:
@@ -174,7 +186,9 @@ def lasting(asked: Sequence[Asked], now: Plan, records: Iterable[Record], *, age
     said: list[str] = []
     find = finder(asked, now)
     for one in asked:
-        item = find(one.id) if one.verb == "omit" else None
+        item = None
+        if one.verb == "omit":
+            item = find(one.id)
         if item is None:
             continue
         by = authors.get(item.id, agent)
@@ -188,7 +202,9 @@ def lasting(asked: Sequence[Asked], now: Plan, records: Iterable[Record], *, age
 
 def rivals(asked: Sequence[Asked], now: Plan, *, agent: str) -> frozenset[str]:
     """Return the owners of items that a call would start, and that others are taken to work on."""
-    mine = "" if agent == MAIN else agent
+    mine = agent
+    if agent == MAIN:
+        mine = ""
     find = finder(asked, now)
     wanted = [find(one.id) for one in asked if one.verb == "start"]
     return frozenset(item.owner for item in wanted if item is not None and _is_others(item, mine))
@@ -203,7 +219,9 @@ def taken(
 ) -> Spared:
     """Return what of a call would start an item that another agent works on, or one of an agent that is busy. What an
     agent in `ended` had begun is taken over."""
-    mine = "" if agent == MAIN else agent
+    mine = agent
+    if agent == MAIN:
+        mine = ""
     find = finder(asked, now)
     wanted = [find(one.id) for one in asked if one.verb == "start"]
     foreign = [item for item in wanted if item is not None and item.owner != mine]

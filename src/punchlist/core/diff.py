@@ -190,12 +190,18 @@ def _woven(kept: list[Item], added: dict[int, Item]) -> list[Item]:
 
 def _stamp(item: Item, old: Item | None, by: str, at: str) -> Item:
     if item.status not in CLOSED:
-        return item._replace(closed=None) if item.closed else item
-    known = old.closed if old else None
+        if item.closed:
+            return item._replace(closed=None)
+        return item
+    known = None
+    if old:
+        known = old.closed
     if item.closed and item.closed != known:
         return item  # an import brings its own
     if old is not None and old.status == item.status:
-        return item if item.closed else item._replace(closed=known)
+        if item.closed:
+            return item
+        return item._replace(closed=known)
     return item._replace(closed=Closing(by, at))
 
 

@@ -157,7 +157,9 @@ def to_text(kept: Kept) -> str:
 def from_text(text: str) -> Kept:
     """A list as it was kept; an empty one if that makes no sense: it is worth less than a plan."""
     try:
-        found = json.loads(text) if text else {}
+        found = {}
+        if text:
+            found = json.loads(text)
         return Kept(
             int(found.get("at", 0)),
             tuple([_entry_from_json(entry) for entry in found.get("entries", ())]),

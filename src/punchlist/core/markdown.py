@@ -43,7 +43,9 @@ class _Line:
     def heading(self) -> str | None:
         marks = len(self.body) - len(self.body.lstrip("#"))
         rest = self.body[marks:]
-        return rest.strip() if 0 < marks <= 6 and (not rest or rest[0] in " \t") else None
+        if 0 < marks <= 6 and (not rest or rest[0] in " \t"):
+            return rest.strip()
+        return None
 
     @property
     def box(self) -> tuple[str, str] | None:
@@ -52,7 +54,9 @@ class _Line:
             return None
         rest = self.body[2:].lstrip()
         end = rest.find("]")
-        return (rest[1:end], rest[end + 1 :].strip()) if rest.startswith("[") and 0 < end <= 2 else None
+        if rest.startswith("[") and 0 < end <= 2:
+            return (rest[1:end], rest[end + 1 :].strip())
+        return None
 
     def refuse(self, why: str) -> Refused:
         return BadShape([f"line {self.number}: {why}"])
@@ -77,9 +81,13 @@ def write(plan: Plan) -> str:
     """The checklist of a plan."""
     names = list(plan.phases)
     loose = [item for item in plan.items if not item.phase]
-    parts = [_section(_ORPHANS, loose)] if loose else []
+    parts = []
+    if loose:
+        parts = [_section(_ORPHANS, loose)]
     parts += [_section(name, [item for item in plan.items if item.phase == name]) for name in names]
-    return "\n\n".join(parts) + "\n" if parts else ""
+    if parts:
+        return "\n\n".join(parts) + "\n"
+    return ""
 
 
 def read(text: str) -> Plan:
@@ -129,7 +137,9 @@ def _section(name: str, items: list[Item]) -> str:
 
 
 def _noted(notes: tuple[str, ...], words: str, fresh: bool) -> tuple[str, ...]:
-    return (*notes, words) if fresh or not notes else (*notes[:-1], f"{notes[-1]}\n{words}")
+    if fresh or not notes:
+        return (*notes, words)
+    return (*notes[:-1], f"{notes[-1]}\n{words}")
 
 
 # --- the document --------------------------------------------------------------------------------------------------
@@ -172,7 +182,9 @@ def revision_of(text: str) -> int | None:
     for line in _lines(text):
         if line.body.startswith("<!-- revision "):
             number = line.body.split()[2]
-            return int(number) if number.isdecimal() and len(number) < 10 else None
+            if number.isdecimal() and len(number) < 10:
+                return int(number)
+            return None
     return None
 
 
@@ -270,13 +282,17 @@ class _Reading:
             raise line.refuse("the item has no text.")
         self.used.add(number)
         self.lines.append(line)
-        phase = self.phases[-1] if self.phases else ""
+        phase = ""
+        if self.phases:
+            phase = self.phases[-1]
         self.items.append({"id": number, "text": text, "status": status, "phase": phase})
 
     def _field(self, line: _Line) -> None:
         name, colon, rest = line.body[2:].partition(":")
         fields = self.items[-1]
-        kind = _FIELDS.get(name) if colon else None
+        kind = None
+        if colon:
+            kind = _FIELDS.get(name)
         if kind is None:
             raise line.refuse(f"{line.body[:40]!r} is not a field; the fields are {', '.join(_FIELDS)}.")
         if kind == "words":
@@ -318,12 +334,16 @@ def _item_lines(item: Item) -> Iterator[str]:
 def _words(text: str) -> str:
     """A text on one line: as it is where that reads back, else as a JSON string."""
     plain = text.isprintable() and text == text.strip() and not text.startswith('"') and "#" not in text[:1]
-    return text if plain and text else _data(text)
+    if plain and text:
+        return text
+    return _data(text)
 
 
 def _data(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if text.isprintable() else json.dumps(value)
+    if text.isprintable():
+        return text
+    return json.dumps(value)
 
 
 def _spoken(line: _Line, words: str) -> str:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ._typing import Any, NamedTuple
 from .model import CLOSED, NOTHING, Item
@@ -29,6 +29,7 @@ _ALIKE = 0.5  # anywhere in the list
 _ALIKE_HERE = 0.2  # in the same place
 _SHORTEST = 20  # characters of a beginning that is recognized
 _PAIRS = 10_000  # more leftovers than this are compared only place by place
+_NONE: deque[int] = deque()
 
 
 class Entry(NamedTuple):
@@ -49,55 +50,19 @@ def match(
     ids. `strangers`: items that the sender did not list before. They come last, and are found neither by an id alone
     nor by likeness."""
     found: list[Item | None] = [None] * len(sent)
-    free = dict.fromkeys(range(len(old)))  # indexes of old items not taken yet, in order
-    has_keys = any(entry.key for entry in sent)
-    if has_keys:
-        _by_key(old, sent, found, free, lambda item, entry: _is_known_by(item, entry.text, aliases))
-    _by_text(old, sent, found, free)
-    if has_keys:
-        _by_key(old, sent, found, free, _is_not_used_again)
-    _by_other_words(old, sent, found, free, aliases)
-    if strangers and None in found:
-        others = dict.fromkeys(range(len(strangers)))
-        _by_key(strangers, sent, found, others, lambda item, entry: _is_known_by(item, entry.text, aliases))
-        _by_text(strangers, sent, found, others)
-        _by_other_words(strangers, sent, found, others, aliases)
-    if free and None in found:
-        _reworded(old, sent, found, free, aliases)
+    known = _Search(old, sent, found, aliases)
+    known.by_key(known.is_known_by)
+    known.by_text()
+    known.by_key(_is_not_used_again)
+    known.by_other_words()
+    if strangers:
+        others = _Search(strangers, sent, found, aliases)
+        others.by_key(others.is_known_by)
+        others.by_text()
+        others.by_other_words()
+    if not known.is_over:
+        known.by_likeness()
     return found
-
-
-def _by_text(old: Sequence[Item], sent: Sequence[Entry], found: list[Item | None], free: dict[int, None]) -> None:
-    def take(old_key: Callable[[Item], Hashable], sent_key: Callable[[Entry], Hashable]) -> None:
-        places: dict[Hashable, deque[int]] = defaultdict(deque)
-        for index in free:
-            key = old_key(old[index])
-            if key:
-                places[key].append(index)
-        for position, entry in enumerate(sent):
-            if found[position] is None:
-                waiting = places.get(sent_key(entry))
-                if waiting:
-                    index = waiting.popleft()
-                    found[position] = old[index]
-                    del free[index]
-
-    take(lambda item: item.text, lambda entry: entry.text)
-    if free and None in found:
-        take(lambda item: plainly(item.text), lambda entry: plainly(entry.text))
-
-
-def _by_other_words(
-    old: Sequence[Item],
-    sent: Sequence[Entry],
-    found: list[Item | None],
-    free: dict[int, None],
-    aliases: Mapping[str, Sequence[str]],
-) -> None:
-    if free and None in found and aliases:
-        _by_alias(old, sent, found, free, aliases)
-    if free and None in found:
-        _by_beginning(old, sent, found, free, aliases)
 
 
 def is_beginning(text: str, whole: str) -> bool:
@@ -106,123 +71,134 @@ def is_beginning(text: str, whole: str) -> bool:
     return text.endswith("…") and _SHORTEST <= len(start) < len(whole) and inline(whole).startswith(start)
 
 
-def _by_alias(
-    old: Sequence[Item],
-    sent: Sequence[Entry],
-    found: list[Item | None],
-    free: dict[int, None],
-    aliases: Mapping[str, Sequence[str]],
-) -> None:
-    places: dict[str, list[int]] = {}
-    for index in free:
-        for words in aliases.get(old[index].id, ()):
-            places.setdefault(plainly(words), []).append(index)
-    for position, entry in enumerate(sent):
-        waiting = places.get(plainly(entry.text), ()) if found[position] is None else ()
-        index = next((index for index in waiting if index in free), -1)
-        if index >= 0:
-            found[position] = old[index]
-            del free[index]
-
-
-def _by_beginning(
-    old: Sequence[Item],
-    sent: Sequence[Entry],
-    found: list[Item | None],
-    free: dict[int, None],
-    aliases: Mapping[str, Sequence[str]],
-) -> None:
-    for position, entry in enumerate(sent):
-        if found[position] is not None or not entry.text.endswith("…"):
-            continue
-        for index in free:
-            texts = (old[index].text, *aliases.get(old[index].id, ()))
-            if any(is_beginning(entry.text, text) for text in texts):
-                found[position] = old[index]
-                del free[index]
-                break
-
-
-def _by_key(
-    old: Sequence[Item],
-    sent: Sequence[Entry],
-    found: list[Item | None],
-    free: dict[int, None],
-    fits: Callable[[Item, Entry], bool],
-) -> None:
-    places: dict[str, list[int]] = {}  # a list that was numbered again gives one id to several items
-    for index in free:
-        places.setdefault(str(old[index].extra.get("id") or old[index].id), []).append(index)
-    for position, entry in enumerate(sent):
-        waiting = places.get(entry.key, ()) if entry.key and found[position] is None else ()
-        index = next((index for index in waiting if index in free and fits(old[index], entry)), -1)
-        if index >= 0:
-            found[position] = old[index]
-            del free[index]
-
-
-def _is_known_by(item: Item, text: str, aliases: Mapping[str, Sequence[str]]) -> bool:
-    return plainly(text) in map(plainly, (item.text, *aliases.get(item.id, ())))
-
-
 def _is_not_used_again(item: Item, entry: Entry) -> bool:
     """Whether an id means the same thing as before. For a closed item, other words that are still to do do not."""
     return item.status not in CLOSED or entry.status in CLOSED or plainly(item.text) == plainly(entry.text)
 
 
-def _reworded(
-    old: Sequence[Item],
-    sent: Sequence[Entry],
-    found: list[Item | None],
-    free: dict[int, None],
-    aliases: Mapping[str, Sequence[str]],
-) -> None:
-    def alike(index: int, position: int) -> float:
-        item, entry = old[index], sent[position]
-        others = aliases.get(item.id, ())
-        return max(likeness(item, entry), *(likeness(item._replace(text=text), entry) for text in others), 0.0)
+class _Search:
+    """Old items, the entries of a list, and what each entry means as far as it is known. An item is taken once."""
 
-    for position, index in _same_places(old, sent, found, free):
-        if index in free and found[position] is None and alike(index, position) >= _ALIKE_HERE:
-            found[position] = old[index]
-            del free[index]
-    new = [position for position, item in enumerate(found) if item is None]
-    if len(new) * len(free) > _PAIRS:
-        return
-    pairs = [(alike(index, position), position, index) for position in new for index in free]
-    for score, position, index in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2])):
-        if score >= _ALIKE and found[position] is None and index in free:
-            found[position] = old[index]
-            del free[index]
+    def __init__(
+        self,
+        old: Sequence[Item],
+        sent: Sequence[Entry],
+        found: list[Item | None],
+        aliases: Mapping[str, Sequence[str]],
+    ) -> None:
+        self.old = old
+        self.sent = sent
+        self.found = found
+        self.aliases = aliases
+        self.free = dict.fromkeys(range(len(old)))  # indexes of items not taken yet, in order
 
+    @property
+    def is_over(self) -> bool:
+        return not self.free or None not in self.found
 
-def _same_places(
-    old: Sequence[Item], sent: Sequence[Entry], found: Sequence[Item | None], free: dict[int, None]
-) -> list[tuple[int, int]]:
-    """Pairs of leftovers between the same neighbors, where as many left as came."""
-    index_of = {item.id: index for index, item in enumerate(old)}
-    gaps: dict[tuple[int, int], list[int]] = defaultdict(list)
-    left = -1
-    run: list[int] = []
-    for position in range(len(sent) + 1):
-        item = found[position] if position < len(sent) else None
-        if position < len(sent) and item is None:
-            run.append(position)
-            continue
-        if item is not None and item.id not in index_of:  # a stranger is nowhere in the old list
-            continue
-        right = index_of[item.id] if item else len(old)
-        if run:
-            gaps[left, right] += run
-            run = []
-        left = right
-    pairs: list[tuple[int, int]] = []
-    left_over = list(free)
-    for (low, high), positions in gaps.items():
-        indexes = left_over[bisect_right(left_over, low) : bisect_left(left_over, high)] if low < high else []
-        if len(indexes) == len(positions):
-            pairs += zip(positions, indexes, strict=True)
-    return pairs
+    def is_known_by(self, item: Item, entry: Entry) -> bool:
+        return plainly(entry.text) in map(plainly, self._texts(item))
+
+    def by_key(self, fits: Callable[[Item, Entry], bool]) -> None:
+        """A list that was numbered again gives one id to several items."""
+        if any(entry.key for entry in self.sent):
+            self._take_by(lambda item: (str(item.extra.get("id") or item.id),), lambda entry: entry.key, fits)
+
+    def by_text(self) -> None:
+        self._take_by(lambda item: filter(None, (item.text,)), lambda entry: entry.text)
+        if not self.is_over:
+            self._take_by(lambda item: filter(None, (plainly(item.text),)), lambda entry: plainly(entry.text))
+
+    def by_other_words(self) -> None:
+        if self.aliases and not self.is_over:
+            self._take_by(
+                lambda item: map(plainly, self.aliases.get(item.id, ())),
+                lambda entry: plainly(entry.text),
+            )
+        if not self.is_over:
+            self._by_beginning()
+
+    def by_likeness(self) -> None:
+        """First in the same place, where a little is enough; then the most alike pairs, wherever they are."""
+        for position, index in self._same_places():
+            if index in self.free and self._likeness(index, position) >= _ALIKE_HERE:
+                self._take(position, index)
+        new = [position for position, item in enumerate(self.found) if item is None]
+        if len(new) * len(self.free) > _PAIRS:
+            return
+        pairs = [(self._likeness(index, position), position, index) for position in new for index in self.free]
+        for score, position, index in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2])):
+            if score >= _ALIKE and self.found[position] is None and index in self.free:
+                self._take(position, index)
+
+    def _take(self, position: int, index: int) -> None:
+        self.found[position] = self.old[index]
+        del self.free[index]
+
+    def _take_by(
+        self,
+        keys: Callable[[Item], Iterable[str]],
+        key: Callable[[Entry], str],
+        fits: Callable[[Item, Entry], bool] = lambda item, entry: True,
+    ) -> None:
+        """Give each entry without an item the first free one that has its key and fits."""
+        places: dict[str, deque[int]] = defaultdict(deque)
+        for index in self.free:
+            for one in keys(self.old[index]):
+                places[one].append(index)
+        for position, entry in enumerate(self.sent):
+            if self.found[position] is not None:
+                continue
+            waiting = places.get(key(entry), _NONE)
+            while waiting and waiting[0] not in self.free:
+                waiting.popleft()
+            for index in waiting:
+                if index in self.free and fits(self.old[index], entry):
+                    self._take(position, index)
+                    break
+
+    def _by_beginning(self) -> None:
+        for position, entry in enumerate(self.sent):
+            if self.found[position] is not None or not entry.text.endswith("…"):
+                continue
+            for index in self.free:
+                if any(is_beginning(entry.text, text) for text in self._texts(self.old[index])):
+                    self._take(position, index)
+                    break
+
+    def _texts(self, item: Item) -> tuple[str, ...]:
+        return item.text, *self.aliases.get(item.id, ())
+
+    def _likeness(self, index: int, position: int) -> float:
+        item, entry = self.old[index], self.sent[position]
+        return max(likeness(item._replace(text=text), entry) for text in self._texts(item))
+
+    def _same_places(self) -> list[tuple[int, int]]:
+        """Pairs of leftovers between the same neighbors, where as many left as came."""
+        free = list(self.free)
+        pairs: list[tuple[int, int]] = []
+        for (low, high), positions in self._gaps().items():
+            if low < high:
+                indexes = free[bisect_right(free, low) : bisect_left(free, high)]
+                if len(indexes) == len(positions):
+                    pairs += zip(positions, indexes, strict=True)
+        return pairs
+
+    def _gaps(self) -> dict[tuple[int, int], list[int]]:
+        """The positions of new entries, by the indexes of the items that their neighbors mean."""
+        index_of = {item.id: index for index, item in enumerate(self.old)}
+        gaps: dict[tuple[int, int], list[int]] = {}
+        left = -1
+        run: list[int] = []
+        for position, item in enumerate(self.found):
+            if item is None:
+                run.append(position)
+            elif item.id in index_of:  # a stranger is nowhere in the old list
+                right = index_of[item.id]
+                gaps.setdefault((left, right), []).extend(run)
+                left, run = right, []
+        gaps.setdefault((left, len(self.old)), []).extend(run)
+        return gaps
 
 
 def likeness(item: Item, entry: Entry) -> float:
@@ -232,7 +208,9 @@ def likeness(item: Item, entry: Entry) -> float:
     if _numbers(item.text) != _numbers(entry.text):
         return 0.0
     a, b = _pairs(item.text), _pairs(entry.text)
-    return 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0
+    if a and b:
+        return 2 * len(a & b) / (len(a) + len(b))
+    return 0.0
 
 
 def _numbers(text: str) -> list[str]:

@@ -75,7 +75,9 @@ def protect(now: Plan, draft: Plan, *, closed_is_final: bool = True) -> Merged:
             items.append(item._replace(status=before.status, reason=before.reason, closed=before.closed))
         else:
             items.append(item)
-    return Merged(grouped(linked(draft._replace(items=tuple(items)))), tuple(kept)) if kept else Merged(draft)
+    if kept:
+        return Merged(grouped(linked(draft._replace(items=tuple(items)))), tuple(kept))
+    return Merged(draft)
 
 
 def _reopened(before: Item, item: Item) -> bool:
@@ -187,7 +189,9 @@ def interleaved(first: Sequence[str], second: Sequence[str]) -> list[str]:
 
 
 def _choose(seen: _T, mine: _T, now: _T, mine_wins: bool) -> _T:
-    return now if mine == seen or (now != seen and not mine_wins) else mine
+    if mine == seen or (now != seen and not mine_wins):
+        return now
+    return mine
 
 
 def linked(plan: Plan) -> Plan:
@@ -230,7 +234,11 @@ def _untied(plan: Plan, now: Plan) -> Plan:
 
 
 def _pointing(item: Item, name: str) -> tuple[str, ...]:
-    return item.needs if name == "needs" else (item.parent,) if item.parent else ()
+    if name == "needs":
+        return item.needs
+    if item.parent:
+        return (item.parent,)
+    return ()
 
 
 def _relinked(item: Item, ids: set[str]) -> Item:

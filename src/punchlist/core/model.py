@@ -132,7 +132,9 @@ class Plan(NamedTuple):
     def active(self) -> Item | None:
         """The item being worked on; the first, if there are several."""
         statuses = self.statuses
-        return self.items[statuses.index(ACTIVE)] if ACTIVE in statuses else None
+        if ACTIVE in statuses:
+            return self.items[statuses.index(ACTIVE)]
+        return None
 
     @property
     def busy(self) -> tuple[Item, ...]:
@@ -190,7 +192,9 @@ def _tally(items: tuple[Item, ...]) -> _Tally:
     known, tally = _last
     if known is items:
         return tally
-    places = differing(known, items) if len(known) == len(items) else None
+    places = None
+    if len(known) == len(items):
+        places = differing(known, items)
     if places is None or len(places) > _FEW:
         statuses = list(map(_STATUS, items))
         tally = _Tally(statuses, _counted(statuses))

@@ -33,16 +33,22 @@ def _found_at(plan: Plan, id: Id) -> int:
 def lookup(plan: Plan, id: str) -> Item | None:
     """Return the item with this id, if there is one."""
     place = _place_of(plan.items, id)
-    return plan.items[place] if place >= 0 else None
+    if place >= 0:
+        return plan.items[place]
+    return None
 
 
 def _place_of(items: Sequence[Item], id: str) -> int:
     """The place of an item; -1 if it is not there. Most are where their number says: then no other is looked at."""
-    guess = int(id) - 1 if id.isascii() and id.isdigit() and len(id) < 19 else -1
+    guess = -1
+    if id.isascii() and id.isdigit() and len(id) < 19:
+        guess = int(id) - 1
     if 0 <= guess < len(items) and items[guess].id == id:
         return guess
     ids = list(map(_ID, items))
-    return ids.index(id) if id in ids else -1
+    if id in ids:
+        return ids.index(id)
+    return -1
 
 
 def as_id(id: Id) -> str:
@@ -226,7 +232,9 @@ def grouped(plan: Plan) -> Plan:
         return plan
     ranks = _ranks(plan.phases)
     ordered = tuple(sorted(plan.items, key=lambda item: ranks.get(item.phase, -1)))
-    return plan if ordered == plan.items else plan._replace(items=ordered)
+    if ordered == plan.items:
+        return plan
+    return plan._replace(items=ordered)
 
 
 # --- changing ------------------------------------------------------------------------------------------------------
@@ -268,7 +276,9 @@ def owned(before: Plan, plan: Plan, owner: str) -> Plan:
     """The plan with what became active and is nobody's as this owner's."""
     busy = {item.id for item in before.busy}
     begun = [item.id for item in plan.busy if item.id not in busy and not item.owner]
-    return _each(plan, begun, lambda item: item._replace(owner=owner)) if begun else plan
+    if begun:
+        return _each(plan, begun, lambda item: item._replace(owner=owner))
+    return plan
 
 
 def complete(plan: Plan, *ids: Id) -> Plan:
@@ -481,7 +491,9 @@ def _of(items: list[Item], id: str, plan: Plan) -> Item:
 def _phase_of(items: list[Item], neighbour: str, plan: Plan) -> str:
     if neighbour:
         return _of(items, neighbour, plan).phase
-    return items[-1].phase if items else ""
+    if items:
+        return items[-1].phase
+    return ""
 
 
 def _elsewhere(item: Item, phase: str) -> str:

@@ -47,7 +47,9 @@ def _found(lines: list[str], find: Callable[[str], tuple[str, str] | None]) -> l
         elif (entry := find(line)) is not None and entry[0]:
             found.append(Entry(phase, cut(entry[0], _LONG), entry[1]))
     phases = {entry.phase for entry in found}
-    return [entry._replace(phase="") for entry in found] if len(phases) == 1 else found
+    if len(phases) == 1:
+        return [entry._replace(phase="") for entry in found]
+    return found
 
 
 def _box(line: str) -> tuple[str, str] | None:
@@ -62,11 +64,15 @@ def _box(line: str) -> tuple[str, str] | None:
 
 def _number(line: str) -> tuple[str, str] | None:
     """`1. text` or `2) text`, not indented."""
-    return (_plain(line[_bullet_width(line) :]), PENDING) if line[:1].isdigit() and _bullet_width(line) else None
+    if line[:1].isdigit() and _bullet_width(line):
+        return (_plain(line[_bullet_width(line) :]), PENDING)
+    return None
 
 
 def _bullet(line: str) -> tuple[str, str] | None:
-    return (_plain(line[2:]), PENDING) if line[:2] in _BULLETS else None
+    if line[:2] in _BULLETS:
+        return (_plain(line[2:]), PENDING)
+    return None
 
 
 def _bullet_width(words: str) -> int:
@@ -74,7 +80,9 @@ def _bullet_width(words: str) -> int:
     if words[:2] in _BULLETS:
         return 2
     digits = len(words) - len(words.lstrip("0123456789"))
-    return digits + 2 if digits and words[digits : digits + 2] in (". ", ") ") else 0
+    if digits and words[digits : digits + 2] in (". ", ") "):
+        return digits + 2
+    return 0
 
 
 def _plain(text: str) -> str:

@@ -106,8 +106,12 @@ def redacted(value: Any, name: str = "") -> Any:
         return [redacted(entry, name) for entry in _blanked_words(value)]
     secret = _is_secret(name) and not _is_count(name, value)
     if isinstance(value, str):
-        return _BLANK if value and secret else cut(blanked(value[:_READ]), _MOST)
-    return _BLANK if secret and value is not None and not isinstance(value, bool) else value
+        if value and secret:
+            return _BLANK
+        return cut(blanked(value[:_READ]), _MOST)
+    if secret and value is not None and not isinstance(value, bool):
+        return _BLANK
+    return value
 
 
 def recorded(
@@ -202,7 +206,9 @@ def _named_elsewhere(value: Mapping[Any, Any]) -> dict[Any, str]:
     plain = {key: key.casefold() for key in value if isinstance(key, str)}
     names = [value[key] for key, word in plain.items() if word in _NAMING and isinstance(value[key], str)]
     name = next((name for name in names if _is_secret(name)), "")
-    return {key: name for key, word in plain.items() if word in _NAMED} if name else {}
+    if name:
+        return {key: name for key, word in plain.items() if word in _NAMED}
+    return {}
 
 
 def _blanked_words(words: Sequence[Any]) -> Sequence[Any]:
@@ -210,7 +216,9 @@ def _blanked_words(words: Sequence[Any]) -> Sequence[Any]:
     if not words or not all(isinstance(word, str) and len(word) < _READ and _JOINT not in word for word in words):
         return words
     parted = blanked(_JOINT.join(words)).split(_JOINT)
-    return parted if len(parted) == len(words) else words
+    if len(parted) == len(words):
+        return parted
+    return words
 
 
 def _is_secret(name: str) -> bool:

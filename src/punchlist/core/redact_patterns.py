@@ -360,7 +360,9 @@ def _secret_at(found: re.Match[str], text: str, quote: str, around: str) -> tupl
     named = found.groupdict()
     name = named.get("name")
     if name is None:
-        return None if _is_reference(text, start, quote) else _spanned(text, start, quote, around)
+        if _is_reference(text, start, quote):
+            return None
+        return _spanned(text, start, quote, around)
     joined = "".join(_words(name))
     if joined.endswith(_HEADERS) and named["sign"].strip() in (":", "=", "=>", ""):
         return _header_at(text, start, quote, around, joined)
@@ -371,7 +373,9 @@ def _secret_at(found: re.Match[str], text: str, quote: str, around: str) -> tupl
         return None
     if not _is_kept(named, text, start, quote):
         return _spanned(text, start, quote, around)
-    typed = re.compile(_TYPED).match(text, start) if not quote and _first(head, "").casefold() in _PROSE else None
+    typed = None
+    if not quote and _first(head, "").casefold() in _PROSE:
+        typed = re.compile(_TYPED).match(text, start)
     if typed is None or _is_kept(named, text, typed.end(), typed["quote"]):
         return None
     return _spanned(text, typed.end(), typed["quote"], around)
@@ -379,7 +383,9 @@ def _secret_at(found: re.Match[str], text: str, quote: str, around: str) -> tupl
 
 def _spanned(text: str, start: int, quote: str, around: str) -> tuple[int, int, str] | None:
     end = _end(text, start, quote, around)
-    return (start, end, quote) if end > start else None
+    if end > start:
+        return (start, end, quote)
+    return None
 
 
 def _header_at(text: str, start: int, quote: str, around: str, name: str) -> tuple[int, int, str] | None:
@@ -391,7 +397,9 @@ def _header_at(text: str, start: int, quote: str, around: str, name: str) -> tup
     word = _first(head, quote).casefold().rstrip(_TRAILING)
     if word in _NOTHING or (word in _PROSE and (scheme is None or word not in _SCHEMES)):
         return None
-    start = scheme.end() if scheme else start
+    start = start
+    if scheme:
+        start = scheme.end()
     if _is_reference(text, start, quote or around) or re.compile(_CODE).match(text, start):
         return None
     if not quote and not around:
@@ -400,7 +408,9 @@ def _header_at(text: str, start: int, quote: str, around: str, name: str) -> tup
         end = _matched(_LINE[""], text, start) if has_fields else _end(text, start, "", "")
     else:
         end = _matched(_LINE[(quote or around)[-1]], text, start)
-    return (start, end, quote) if end > start else None
+    if end > start:
+        return (start, end, quote)
+    return None
 
 
 def _is_kept(named: dict[str, str | None], text: str, start: int, quote: str) -> bool:
@@ -425,7 +435,9 @@ def _is_kept(named: dict[str, str | None], text: str, start: int, quote: str) ->
 
 def _first(head: str, quote: str) -> str:
     """The beginning of a value: its first word, or all that is in quotes."""
-    return head.split(quote, 1)[0] if quote else re.compile(_FIRST).match(head)[0]  # type: ignore[index]
+    if quote:
+        return head.split(quote, 1)[0]
+    return re.compile(_FIRST).match(head)[0]  # type: ignore[index]
 
 
 def _is_reference(text: str, start: int, quote: str) -> bool:
@@ -491,17 +503,23 @@ def _end(text: str, start: int, quote: str, around: str) -> int:
         return _matched(_WORD[around], text, start)
     end = _matched(_QUOTED[quote], text, start)
     is_closing = quote == around and end == len(text)  # -d "password=" URL: it was opened before
-    return _matched(_WORD[""], text, start) if is_closing else end
+    if is_closing:
+        return _matched(_WORD[""], text, start)
+    return end
 
 
 def _end_of_word(text: str, start: int, around: str) -> int:
     """Where a word ends of which a piece in quotes was read."""
-    return _matched(_WORD[around], text, start) if re.compile(_GOES_ON).match(text, start) else start
+    if re.compile(_GOES_ON).match(text, start):
+        return _matched(_WORD[around], text, start)
+    return start
 
 
 def _matched(pattern: str, text: str, start: int) -> int:
     found = re.compile(pattern).match(text, start)
-    return found.end() if found else start
+    if found:
+        return found.end()
+    return start
 
 
 # --- inside: keys ----------------------------------------------------------------------------------------------------
@@ -531,7 +549,9 @@ def _without_pair(found: re.Match[str]) -> str:
         is_pair = b":" in a2b_base64(found[1] + "=" * (-len(found[1]) % 4))
     except Error:
         is_pair = False
-    return found[0][: found.start(1) - found.start()] + BLANK if is_pair else found[0]
+    if is_pair:
+        return found[0][: found.start(1) - found.start()] + BLANK
+    return found[0]
 
 
 def _without_key(run: str) -> str:
@@ -543,7 +563,9 @@ def _without_key(run: str) -> str:
     prefix = next((one for one in UNSURE if word.startswith(one)), "")
     if prefix and _is_random(word[len(prefix) :]):
         return BLANK + run[len(word) :]
-    return BLANK + run[len(word) :] if re.compile(_EXACT).match(word) else run
+    if re.compile(_EXACT).match(word):
+        return BLANK + run[len(word) :]
+    return run
 
 
 def _is_long(word: str) -> bool:

@@ -289,7 +289,9 @@ class _Listing:
             self.entries.append(held)
             return item
         made = _updated(item, entry, self.shown) if self.forgiving else self._merged(item, entry, held)
-        own = held.own if held else False
+        own = False
+        if held:
+            own = held.own
         text = entry.text if made.text == entry.text else held.text if held else made.text
         status = entry.status
         if status != self.shown.get(made.status):
@@ -313,8 +315,12 @@ class _Listing:
     def _merged(self, item: Item, entry: Sent, held: Held | None) -> Item:
         """The item with what the entry asks for and is granted."""
         changed = self.unheard.fields.get(item.id, ())
-        text = entry.text if self._grants_text(item, entry, held) else item.text
-        status = entry.status if self._grants_status(item, entry, held) else ""
+        text = item.text
+        if self._grants_text(item, entry, held):
+            text = entry.text
+        status = ""
+        if self._grants_status(item, entry, held):
+            status = entry.status
         wish = entry._replace(
             text=text,
             status=status,
@@ -391,7 +397,9 @@ class _Listing:
         if words in self.removed and not self.anew:
             self.said.append(_not_brought_back(entry))
             return None
-        item = self._recalled(words) if not self.anew else None
+        item = None
+        if not self.anew:
+            item = self._recalled(words)
         if item is not None:
             item = item._replace(text=entry.text, status=entry.status, reason="", closed=None)
             item = _updated(item, entry._replace(status=""), self.shown)
@@ -442,7 +450,9 @@ class _Listing:
 
     def result(self, sent: Sequence[Sent]) -> Relisted:
         items = {item.id: item for item in self.made} | self.stayed
-        wholes = list(items) if self.style.nested else []
+        wholes = []
+        if self.style.nested:
+            wholes = list(items)
         while wholes:  # parts of parts are out of the sender's sight: they stay with their wholes
             for part in self.parts.get(wholes.pop(), ()):
                 if part.id not in self.seen and part.id not in items:
@@ -494,7 +504,7 @@ class _Listing:
     def _kept(self, plan: Plan) -> Kept:
         if self.anew:
             return Kept(self.base.at, tuple(self.entries))
-        reopened = [id for id in self.base.reopened if id not in self.begun] if self.begun else self.base.reopened
+        reopened = tuple([id for id in self.base.reopened if id not in self.begun])
         kept = self.base._replace(
             entries=(*self.entries, *self.waiting),
             former={**self.base.former, **self.former} if self.former else self.base.former,
@@ -530,7 +540,9 @@ def _as_sent(item: Item, words: str, key: str) -> Item:
     """The item in the words and with the id that its sender uses."""
     if key and key != _key(item):
         item = item._replace(extra={**item.extra, "id": key})
-    return item if item.text == words else item._replace(text=words)
+    if item.text == words:
+        return item
+    return item._replace(text=words)
 
 
 def _follows(part: Sent, whole: Item, old: Sequence[Item]) -> Sent:
@@ -558,4 +570,6 @@ def _updated(item: Item, entry: Sent, shown: Mapping[str, str]) -> Item:
         new["calls"] = entry.calls
     if entry.key and entry.key != _key(item):
         new["extra"] = {**item.extra, "id": entry.key}
-    return item._replace(**new) if new else item
+    if new:
+        return item._replace(**new)
+    return item

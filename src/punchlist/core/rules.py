@@ -35,7 +35,9 @@ def obeyed(plan: Plan, rules: Rules, before: Plan, owner: str = "", others: froz
         plan = one_active(plan)
     if not rules.promote:
         return plan
-    return _promoted_for(plan, before, owner, others) if owner or others else promoted(plan)
+    if owner or others:
+        return _promoted_for(plan, before, owner, others)
+    return promoted(plan)
 
 
 def one_active(plan: Plan) -> Plan:
@@ -64,7 +66,9 @@ def promoted(plan: Plan) -> Plan:
 def is_of_another(whose: str, owner: str, others: frozenset[str]) -> bool:
     """Return whether the active items of somebody are another session's: for a second session on a plan, which is
     their `owner`, all but its own; for the first, those of `others`."""
-    return whose != owner if owner else whose in others
+    if owner:
+        return whose != owner
+    return whose in others
 
 
 def _promoted_for(plan: Plan, before: Plan, owner: str, others: frozenset[str]) -> Plan:

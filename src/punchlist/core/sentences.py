@@ -47,10 +47,14 @@ class _Voice(NamedTuple):
     width: int = WHOLE  # characters of an item's text
 
     def words(self, text: str) -> str:
-        return quoted(text) if self.quotes else cut(inline(text), WHOLE)
+        if self.quotes:
+            return quoted(text)
+        return cut(inline(text), WHOLE)
 
     def name(self, item: Item) -> str:
-        return f"{item.id} {self.text(item.text)}" if self.ids else self.text(item.text)
+        if self.ids:
+            return f"{item.id} {self.text(item.text)}"
+        return self.text(item.text)
 
     def text(self, text: str) -> str:
         return quoted(text, self.width)
@@ -63,7 +67,9 @@ def _sentences(change: Change, voice: _Voice, plan: Plan) -> Iterator[str]:
     if change.kind == "added":
         new = change.after
         state = "" if new.status == PENDING else f", {_state(new)}"
-        why = f": {voice.words(new.reason)}" if state and new.reason else ""
+        why = ""
+        if state and new.reason:
+            why = f": {voice.words(new.reason)}"
         yield f"added {voice.name(new)}{state}{why}"
         for note in new.notes:
             yield f"noted on {voice.name(new)}: {voice.words(note)}"
@@ -147,7 +153,9 @@ def _strayed(before: Sequence[str], after: Sequence[str]) -> list[str]:
         else:
             tails[place], best[place] = rank[id], index
     kept = set()
-    index = best[-1] if best else -1
+    index = -1
+    if best:
+        index = best[-1]
     while index >= 0:
         kept.add(index)
         index = links[index][1]

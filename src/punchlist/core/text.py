@@ -31,12 +31,16 @@ def block(text: str) -> str:
 
 def visible(text: str) -> str:
     """Return the text on one line, without what acts on a terminal. What may look like a tag stays."""
-    return text if text.isprintable() else "".join(map(_visible, text))
+    if text.isprintable():
+        return text
+    return "".join(map(_visible, text))
 
 
 def cut(text: str, width: int, mark: str = "…") -> str:
     """At most `width` characters, with a mark where something was left out."""
-    return text if len(text) <= width else text[: max(width - len(mark), 0)].rstrip() + mark
+    if len(text) <= width:
+        return text
+    return text[: max(width - len(mark), 0)].rstrip() + mark
 
 
 def plainly(text: str) -> str:
@@ -53,7 +57,9 @@ def _as_seen(text: str) -> str:
     from unicodedata import normalize
 
     text = normalize("NFKC", text).translate(_UNSEEN)
-    return text if text.isprintable() else "".join(char for char in text if char.isprintable() or char.isspace())
+    if text.isprintable():
+        return text
+    return "".join(char for char in text if char.isprintable() or char.isspace())
 
 
 def quoted(text: str, width: int = WHOLE) -> str:
@@ -63,7 +69,9 @@ def quoted(text: str, width: int = WHOLE) -> str:
 
 def counted(number: int, noun: str) -> str:
     """`1 item`, `2 items`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    if number == 1:
+        return f"{number} {noun}"
+    return f"{number} {noun}s"
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -82,7 +90,9 @@ def nearest(word: str, known: Iterable[str]) -> str:
 def _visible(char: str) -> str:
     if char.isprintable() or char in _JOINERS:
         return char
-    return " " if char.isspace() else _REPLACED
+    if char.isspace():
+        return " "
+    return _REPLACED
 
 
 def _untagged(text: str) -> str:

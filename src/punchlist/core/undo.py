@@ -10,13 +10,17 @@ from .diff import CALLS, QUIET, Record
 def undoable(records: Iterable[Record]) -> Record | None:
     """The change that an undo would take back."""
     done, _ = _stacks(records)
-    return done[-1] if done else None
+    if done:
+        return done[-1]
+    return None
 
 
 def redoable(records: Iterable[Record]) -> Record | None:
     """The change that a redo would bring back: the last one undone, unless something else was done since."""
     _, undone = _stacks(records)
-    return undone[-1] if undone else None
+    if undone:
+        return undone[-1]
+    return None
 
 
 def _stacks(records: Iterable[Record]) -> tuple[list[Record | None], list[Record | None]]:

@@ -52,13 +52,17 @@ def replaced(plan: Plan, *, ids: bool) -> list[str]:
     names = [_listed(item, ids) for item in plan.items[:_LISTED]]
     if len(plan.items) > _LISTED:
         names.append(f"and {len(plan.items) - _LISTED} more")
-    now = f"it is now: {', '.join(names)}" if names else "it is empty now"
+    now = "it is empty now"
+    if names:
+        now = f"it is now: {', '.join(names)}"
     return [f"the user replaced the list; {now}."]
 
 
 def _listed(item: Item, ids: bool) -> str:
     state = "" if item.status == PENDING else f" ({item.status})"
-    return f"{item.id} {quoted(item.text)}{state}" if ids else f"{quoted(item.text)}{state}"
+    if ids:
+        return f"{item.id} {quoted(item.text)}{state}"
+    return f"{quoted(item.text)}{state}"
 
 
 def worth_telling(changes: Sequence[Change], by: str) -> list[Change]:

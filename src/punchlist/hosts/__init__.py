@@ -80,7 +80,9 @@ def answer_served(fields: Any, client: str) -> str | None:
     hook: with nothing. None for an event that does not come from the hooks that `install` wrote."""
     from . import hook_secret
 
-    given = dict(fields) if isinstance(fields, dict) else {}
+    given = {}
+    if isinstance(fields, dict):
+        given = dict(fields)
     name, word = given.get("host", ""), given.pop(hook_secret.FIELD, "")
     if not hook_secret.matches(word) and (word or not client or name != client):
         return None
@@ -118,7 +120,9 @@ def _parse(argv: list[str]) -> tuple[str, dict[str, str]]:
 def _written(answer: dict[str, Any] | None) -> str:
     import json
 
-    return json.dumps(answer) if answer else ""
+    if answer:
+        return json.dumps(answer)
+    return ""
 
 
 def _parse_event(given: bytes) -> dict[str, Any]:

@@ -92,7 +92,9 @@ def _is_after_command(messages: list[dict[str, Any]], command: str) -> bool:
         if any(message.get(mark) for mark in _MARKS):
             continue
         for part in reversed(_parts(message) or ()):
-            words = part.get("text") if isinstance(part, dict) else part
+            words = part
+            if isinstance(part, dict):
+                words = part.get("text")
             if isinstance(words, str) and words.lstrip().startswith(command):
                 return True
             if isinstance(words, str) and _is_typed(words):
@@ -107,7 +109,9 @@ def _parts(entry: dict[str, Any]) -> list[Any] | None:
     if "user" not in (entry.get("type"), inner.get("role")):
         return None
     content = inner.get("content")
-    return content if isinstance(content, list) else [{"type": "text", "text": content}]
+    if isinstance(content, list):
+        return content
+    return [{"type": "text", "text": content}]
 
 
 def _typed(entry: dict[str, Any]) -> dict[str, Any]:
@@ -120,5 +124,7 @@ def _typed(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_typed(part: object) -> bool:
-    words = part.get("text") if isinstance(part, dict) else part
+    words = part
+    if isinstance(part, dict):
+        words = part.get("text")
     return not isinstance(words, str) or not words.lstrip().startswith(_NOT_TYPED)

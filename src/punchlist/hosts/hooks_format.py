@@ -25,7 +25,9 @@ def read(event: dict[str, Any]) -> HookEvent:
     args = event.get("tool_input")
     prompt = text(event, "prompt")
     unasked = name == "UserPromptSubmit" and (prompt.startswith(_NOTICE) or text(event, "source") not in _TYPED)
-    plan = args.get("plan") if tool == "ExitPlanMode" and isinstance(args, dict) else None
+    plan = None
+    if tool == "ExitPlanMode" and isinstance(args, dict):
+        plan = args.get("plan")
     return HookEvent(
         moment="" if unasked else MOMENTS.get(name, ""),
         session=needed(event, "session_id"),
@@ -59,11 +61,15 @@ def write(event: dict[str, Any], answer: HookAnswer) -> dict[str, Any] | None:
 
 def block(answer: HookAnswer) -> dict[str, Any] | None:
     """Return a nudge as a stop that is refused, with the reason; nothing without a nudge."""
-    return {"decision": "block", "reason": answer.nudge} if answer.nudge else None
+    if answer.nudge:
+        return {"decision": "block", "reason": answer.nudge}
+    return None
 
 
 def _seconds(value: Any) -> float:
-    return float(value) if isinstance(value, int | float) else -1.0
+    if isinstance(value, int | float):
+        return float(value)
+    return -1.0
 
 
 def _is_busy(tasks: Any) -> bool:

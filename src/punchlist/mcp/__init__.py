@@ -29,7 +29,9 @@ def run(flags: dict[str, str], hosts: Hosts | None = None) -> int:
         server = Server(settings, Callers(given, os.environ, hosts), plan=given.plan)
     except PunchlistError as error:
         sys.stderr.write(f"punchlist: {visible(str(error))}\n")
-        return 3 if isinstance(error, StoreError) else 2
+        if isinstance(error, StoreError):
+            return 3
+        return 2
     for fault in settings.faults:
         sys.stderr.write(f"punchlist: {visible(fault)}\n")
     if os.isatty(0):
@@ -39,7 +41,9 @@ def run(flags: dict[str, str], hosts: Hosts | None = None) -> int:
 
 def _named(what: str) -> str:
     """What the environment names; nothing in the shell of an agent of ours, which has those of that agent there."""
-    return "" if os.environ.get("PUNCHLIST_BY") else os.environ.get(f"PUNCHLIST_{what.upper()}", "")
+    if os.environ.get("PUNCHLIST_BY"):
+        return ""
+    return os.environ.get(f"PUNCHLIST_{what.upper()}", "")
 
 
 def serve(server: Server) -> int:
@@ -67,7 +71,9 @@ def serve(server: Server) -> int:
 def _answer_all(server: Server, lines: LineReader, out: int) -> None:
     queue: list[RawLine] = []
     while True:
-        arrived = lines.more(0 if queue else server.patience) if len(queue) < _AHEAD else []
+        arrived: list[RawLine] | None = []
+        if len(queue) < _AHEAD:
+            arrived = lines.more(0 if queue else server.patience)
         if arrived is None and not queue:
             return
         for line in arrived or ():

@@ -87,7 +87,9 @@ class Callers:
 
     def host_of(self, client: str) -> str:
         """Return the host whose program connects under this name; empty for one that we do not know."""
-        return self.hosts.of_client(client) if self.hosts else ""
+        if self.hosts:
+            return self.hosts.of_client(client)
+        return ""
 
     def place_of(self, meta: Mapping[str, Any], client: str) -> str:
         """Return the directory that a call names; empty if it names none."""
@@ -100,7 +102,9 @@ class Callers:
     def facts_of(self, client: str) -> Any:
         """Return what is known about the host of a client, a `Host`; nothing for one that we do not know."""
         host = self.host_of(client)
-        return next(iter(self._facts(host)), None) if host else None
+        if host:
+            return next(iter(self._facts(host)), None)
+        return None
 
     def _facts(self, name: str) -> list[Any]:
         """What is known about a host; about all of them, if it is not known which one it is."""
@@ -113,7 +117,9 @@ class Callers:
         facts = self._facts(name)
         for host in facts:
             id = _id(meta.get(host.use_key))
-            who = look_up(of_tool_use(id), self._ties) if id else None
+            who = None
+            if id:
+                who = look_up(of_tool_use(id), self._ties)
             if who:
                 yield who
         for host in facts:
@@ -133,4 +139,6 @@ class Callers:
 
 
 def _id(value: Any) -> str:
-    return value if isinstance(value, str) and len(value) <= _LONGEST else ""
+    if isinstance(value, str) and len(value) <= _LONGEST:
+        return value
+    return ""

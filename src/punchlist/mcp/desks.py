@@ -95,7 +95,9 @@ class Desks:
 
     def _plan_of(self, who: Who) -> str:
         """The plan that the server was started with is the main agent's: a sub-agent keeps its own."""
-        return self._plan if who.agent in (MAIN, self._callers.agent) else ""
+        if who.agent in (MAIN, self._callers.agent):
+            return self._plan
+        return ""
 
     def _hand_over(self, desk: Desk) -> None:
         """An agent that had no name until now keeps the plan that it made without one."""

@@ -89,15 +89,23 @@ def understood(message: Any) -> Request | None:
 
 def id_of(message: Any) -> Id | None:
     """The id of a request, if it has one that can be answered."""
-    id = message.get("id") if isinstance(message, dict) else None
-    return id if type(id) in (str, int) else None
+    id = None
+    if isinstance(message, dict):
+        id = message.get("id")
+    if type(id) in (str, int):
+        return id
+    return None
 
 
 def without_cancelled(queue: list[RawLine], line: RawLine) -> list[RawLine]:
     """Return the queue without the request that a line cancels. A handshake cannot be cancelled."""
     message = _read_or_none(line)
-    params = message.get("params") if isinstance(message, dict) else None
-    id = id_of({"id": params.get("requestId")}) if isinstance(params, dict) else None
+    params = None
+    if isinstance(message, dict):
+        params = message.get("params")
+    id = None
+    if isinstance(params, dict):
+        id = id_of({"id": params.get("requestId")})
     if id is None or message.get("method") != "notifications/cancelled" or "id" in message:
         return queue
     return [one for one in queue if not _is_request(_read_or_none(one), id)]
@@ -121,12 +129,14 @@ def id_within(line: TooLong) -> Id | None:
     name, value = rb'"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,\s*', rb'"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")'
     found = re.match(rb"\s*\{\s*(?:%b)*%b\s*," % (name, value), line.head)
     found = found or re.search(rb"\}\s*,\s*(?:%b)+%b\s*\}\s*$" % (name, value), line.tail)
-    return id_of({"id": json.loads(found[1].decode("utf-8", "replace"))}) if found else None
+    if found:
+        return id_of({"id": json.loads(found[1].decode("utf-8", "replace"))})
+    return None
 
 
 def version_for(asked: Any) -> str:
     """The version of a handshake: the one that was asked for, if we speak it, else our latest."""
-    return asked if asked in HANDSHAKE else HANDSHAKE[-1]
+    return next((version for version in HANDSHAKE if version == asked), HANDSHAKE[-1])
 
 
 def succeeded(request: Request, result: Message) -> Message:

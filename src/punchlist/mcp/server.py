@@ -92,7 +92,9 @@ class Server:
                 protocol.INVALID_REQUEST, f"a batch of {len(message)} is too long; {_BATCH} are the most."
             )
         replies = [reply for one in message for reply in self._replies(one)]
-        return [replies] if replies else []
+        if replies:
+            return [replies]
+        return []
 
     def look(self) -> list[Message]:
         """What to say unasked: that other tools are offered now."""
@@ -102,13 +104,17 @@ class Server:
         if before is None or tools is None or before == [tool.name for tool in tools]:
             return []
         self._known = [tool.name for tool in tools]
-        plain = [protocol.notification(_CHANGED)] if self._greeted else []
+        plain = []
+        if self._greeted:
+            plain = [protocol.notification(_CHANGED)]
         return plain + [protocol.notification(_CHANGED, id) for id in self._subscriptions]
 
     @property
     def patience(self) -> float | None:
         """How many seconds to wait for the next line before having a look; for ever, if there is nothing to see."""
-        return _LOOKS if self._is_watched else None
+        if self._is_watched:
+            return _LOOKS
+        return None
 
     def end(self) -> list[Message]:
         """What to say at the end."""
@@ -136,7 +142,9 @@ class Server:
             fault = error
         except Exception as error:
             fault = _of_ours(error)
-        return [protocol.failed(protocol.id_of(message), fault)] if is_asked else []
+        if is_asked:
+            return [protocol.failed(protocol.id_of(message), fault)]
+        return []
 
     def _hear(self, said: Request | None) -> None:
         if said is not None and said.method == "notifications/initialized":
@@ -244,7 +252,9 @@ class Server:
             self._remember()
 
     def _begun(self, request: Request) -> Message:
-        honoured = {"toolsListChanged": True} if _wants_tools(request) else {}
+        honoured = {}
+        if _wants_tools(request):
+            honoured = {"toolsListChanged": True}
         return protocol.notification("notifications/subscriptions/acknowledged", request.id, notifications=honoured)
 
     # --- plans and tools ---------------------------------------------------------------------------------------------
@@ -286,11 +296,15 @@ class Server:
     def _offered(self) -> tuple[Tool, ...]:
         """The tools that are offered now; the usual ones, if that cannot be said: a client asks only once."""
         tools = self._decided()
-        return tuple(offered(self._dialect, continuing=False)) if tools is None else tools
+        if tools is None:
+            return tuple(offered(self._dialect, continuing=False))
+        return tools
 
     def _decided(self) -> tuple[Tool, ...] | None:
         try:
-            return () if self._is_off else self._offer(self._dialect, self._session, self._desk)
+            if self._is_off:
+                return ()
+            return self._offer(self._dialect, self._session, self._desk)
         except Exception:  # a store that is out of reach, or an error of ours
             return None
 
@@ -354,18 +368,28 @@ def _of_ours(error: Exception) -> ProtocolError:
 
 
 def _name_of(client: Any) -> str:
-    name = client.get("name") if isinstance(client, dict) else None
-    return name if isinstance(name, str) else ""
+    name = None
+    if isinstance(client, dict):
+        name = client.get("name")
+    if isinstance(name, str):
+        return name
+    return ""
 
 
 def _experimental(capabilities: Any) -> Message:
-    found = capabilities.get("experimental") if isinstance(capabilities, dict) else None
-    return found if isinstance(found, dict) else {}
+    found = None
+    if isinstance(capabilities, dict):
+        found = capabilities.get("experimental")
+    if isinstance(found, dict):
+        return found
+    return {}
 
 
 def _without_additions(args: Any) -> Any:
     """The arguments that are meant for a tool. Gemini CLI offers its model one more with each, and passes it on."""
-    return {name: args[name] for name in args if name != _ADDITION} if isinstance(args, dict) else args
+    if isinstance(args, dict):
+        return {name: args[name] for name in args if name != _ADDITION}
+    return args
 
 
 def _wants_tools(request: Request) -> bool:

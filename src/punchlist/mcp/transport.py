@@ -46,7 +46,9 @@ class LineReader:
             return []
         if not chunk:
             self._ended = True
-            return self._finished() if self._size else None
+            if self._size:
+                return self._finished()
+            return None
         return self._split(chunk)
 
     def _read(self) -> bytes | None:
@@ -85,7 +87,9 @@ class LineReader:
         self._kept, self._tail, self._size = bytearray(), b"", 0
         if size > self._longest:
             return [TooLong(size, self._longest, kept, tail)]
-        return [kept] if kept.strip() else []
+        if kept.strip():
+            return [kept]
+        return []
 
 
 def write(fd: int, data: bytes) -> None:

@@ -14,4 +14,6 @@ def _text(name: str) -> str:
 
 def say(name: str, **values: str) -> str:
     """The text of this name, with the values in it. Values are data: braces in them mean nothing."""
-    return _text(name).format_map(values) if values else _text(name)
+    if values:
+        return _text(name).format_map(values)
+    return _text(name)

@@ -76,14 +76,18 @@ def _log() -> Log:
 
 def _message(entry: dict[str, Any]) -> dict[str, Any]:
     """An entry of its log, if something is said in it."""
-    return entry if entry.get("type") in ("user", "assistant") else {}
+    if entry.get("type") in ("user", "assistant"):
+        return entry
+    return {}
 
 
 def _mirror_call(event: HookEvent) -> tuple[str, Any]:
     """A call of its own plan tools; one that made a task with the number that the tool gave it."""
     if event.tool != "TaskCreate":
         return event.tool, event.args
-    task = event.result.get("task") if isinstance(event.result, dict) else None
+    task = None
+    if isinstance(event.result, dict):
+        task = event.result.get("task")
     id = str(task.get("id", "")) if isinstance(task, dict) else _number(event.result)
     if not id or not isinstance(event.args, dict):
         return event.tool, event.args
@@ -92,8 +96,12 @@ def _mirror_call(event: HookEvent) -> tuple[str, Any]:
 
 def _number(result: Any) -> str:
     """The number in `Task #3 created successfully`."""
-    words = result.split() if isinstance(result, str) else []
-    return words[1].lstrip("#") if len(words) > 1 and words[1].startswith("#") else ""
+    words = []
+    if isinstance(result, str):
+        words = result.split()
+    if len(words) > 1 and words[1].startswith("#"):
+        return words[1].lstrip("#")
+    return ""
 
 
 HOST = Host(

@@ -24,7 +24,9 @@ def forked_from(log: str, idle: float) -> str:
         return ""
     then = time.time() - idle
     near = [(abs(then - at), session) for session, at in _answered(folder, name) if abs(then - at) <= _NEAR]
-    return min(near)[1] if near else ""
+    if near:
+        return min(near)[1]
+    return ""
 
 
 def _answered(folder: str, but: str) -> Iterator[tuple[str, float]]:
@@ -58,6 +60,8 @@ def _time(line: bytes) -> float:
     """When an answer was given; 0, if the line is none."""
     try:
         entry = json.loads(line)
-        return datetime.fromisoformat(entry["timestamp"]).timestamp() if entry["type"] == "assistant" else 0.0
+        if entry["type"] == "assistant":
+            return datetime.fromisoformat(entry["timestamp"]).timestamp()
+        return 0.0
     except (ValueError, TypeError, LookupError, RecursionError):
         return 0.0

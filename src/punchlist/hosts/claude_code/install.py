@@ -113,7 +113,9 @@ def _is_by_server(where: Where) -> bool:
     """Whether the running server answers hooks. Not in a project: its files are shared, and would hold the secret."""
     if where.scope == PROJECT:
         return False
-    return _are_served(_files(where)[1][0]) if where.served is None else where.served
+    if where.served is None:
+        return _are_served(_files(where)[1][0])
+    return where.served
 
 
 def _served(event: str, names: Sequence[str]) -> dict[str, Any]:

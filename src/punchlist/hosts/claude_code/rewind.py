@@ -13,7 +13,9 @@ def went_back(path: str) -> bool:
     except (OSError, ValueError):  # it is not there, or nobody may read it
         return False
     prompts = [number for number, entry in enumerate(found) if _is_prompt(entry)]
-    parent = found[prompts[-1]].get("parentUuid") if prompts else None
+    parent = None
+    if prompts:
+        parent = found[prompts[-1]].get("parentUuid")
     if not parent:
         return False
     for entry in reversed(found[: prompts[-1]]):
@@ -29,8 +31,12 @@ def _is_prompt(entry: dict[str, Any]) -> bool:
     if entry.get("type") != "user" or entry.get("isMeta"):
         return False
     message = entry.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
+    content = None
+    if isinstance(message, dict):
+        content = message.get("content")
     if isinstance(content, str):
         return True
-    parts = content if isinstance(content, list) else []
+    parts = []
+    if isinstance(content, list):
+        parts = content
     return bool(parts) and all(isinstance(part, dict) and part.get("type") != "tool_result" for part in parts)

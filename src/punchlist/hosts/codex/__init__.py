@@ -50,7 +50,9 @@ def _message(entry: dict[str, Any]) -> dict[str, Any]:
         return {"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": payload.get("name")}]}
     if kind == "function_call_output":
         return {"type": "user", "content": [{"type": "tool_result", "tool_use_id": id}]}
-    return payload if kind == "message" else {}
+    if kind == "message":
+        return payload
+    return {}
 
 
 HOST = Host(

@@ -51,7 +51,9 @@ def read(event: dict[str, Any]) -> HookEvent:
     name, prompt, tool = needed(event, "hook_event_name"), text(event, "prompt"), text(event, "tool_name")
     response = event.get("tool_response")
     shown = _output(response)
-    failed = bool(response.get("error")) if isinstance(response, dict) else False
+    failed = False
+    if isinstance(response, dict):
+        failed = bool(response.get("error"))
     failed = failed or (tool == _SHELL and isinstance(shown, str) and f"\n{_EXIT}" in f"\n{shown}")
     return HookEvent(
         moment=_MOMENTS.get(name, ""),
@@ -77,24 +79,32 @@ def _agent(event: dict[str, Any], name: str) -> str:
     session, args, key = text(event, "session_id"), event.get("tool_input"), session_links.of_agent()
     if event["tool_name"] != _DELEGATES:
         found = session_links.look_up(key)
-        return found.agent if found and found.session == session else MAIN
+        if found and found.session == session:
+            return found.agent
+        return MAIN
     if name == "AfterTool":
         session_links.link(key, session_links.Who(session, MAIN, "gemini"))
         return MAIN
     from zlib import crc32
 
-    given = args if isinstance(args, dict) else {}
+    given = {}
+    if isinstance(args, dict):
+        given = args
     return f"{given.get('agent_name') or 'agent'}-{crc32(repr(given).encode('utf-8', 'replace')):08x}"
 
 
 def _typed(prompt: str) -> str:
     """What the user typed: what they are told when a session starts comes before it."""
-    return prompt.partition(_CLOSE)[2].lstrip() if prompt.startswith(_OPEN) else prompt
+    if prompt.startswith(_OPEN):
+        return prompt.partition(_CLOSE)[2].lstrip()
+    return prompt
 
 
 def _output(response: Any) -> Any:
     """What a tool answered, without the wrapper."""
-    shown = response.get("llmContent") if isinstance(response, dict) else response
+    shown = response
+    if isinstance(response, dict):
+        shown = response.get("llmContent")
     if not isinstance(shown, str):
         return shown
     return shown.strip().removeprefix(_WRAP[0]).removesuffix(_WRAP[1]).strip()

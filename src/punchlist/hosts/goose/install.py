@@ -36,7 +36,9 @@ def home(where: Where) -> str:
 
 def parts(where: Where) -> tuple[Part, ...]:
     """Goose has no settings of a project: a server can be attached for the user only."""
-    root = where.project if where.scope == PROJECT else where.home
+    root = where.home
+    if where.scope == PROJECT:
+        root = where.project
     plugin = os.path.join(root, ".agents", "plugins", NAME)
     return (
         *([_server(where)] if where.scope != PROJECT else []),

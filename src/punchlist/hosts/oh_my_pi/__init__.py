@@ -17,7 +17,9 @@ def _mirror_call(event: HookEvent) -> tuple[str, Any]:
     what else it can do changes nothing."""
     if event.tool != "todo":
         return event.tool, event.args
-    op = event.args.get("op") if isinstance(event.args, dict) else None
+    op = None
+    if isinstance(event.args, dict):
+        op = event.args.get("op")
     if op not in _OPERATIONS:
         return event.tool, event.args
     kept = {name: event.args[name] for name in _FIELDS if event.args.get(name) is not None}
