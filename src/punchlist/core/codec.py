@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import compress, count
 from operator import attrgetter, is_not
 
@@ -130,7 +130,8 @@ def item_from_json(data: Mapping[str, Any]) -> Item:
 def paused_to_json(paused: Pause | None) -> dict[str, Any] | None:
     if paused is None:
         return None
-    return {k: value for k, value in paused._asdict().items() if value or k == "reason"}
+    data = {name: value for name, value in paused._asdict().items() if value}
+    return {"reason": paused.reason, **data}
 
 
 def paused_from_json(data: Mapping[str, Any] | None) -> Pause | None:
@@ -233,57 +234,39 @@ def _item_problems(before: Item | None, after: Item) -> list[str]:
 def _field_problem(name: str, value: Any, was: Any) -> str:
     """What the value of an item's field should be; empty if it is."""
     kind = FIELDS[name].kind
-    if kind == "status":
-        if value in STATUSES:
-            return ""
-        return f"one of {', '.join(STATUSES)}"
-    if kind == "id":
-        is_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19
-        if is_number:
-            return ""
-        return "a string of digits"
-    if kind == "text":
-        if isinstance(value, str) and value:
-            return ""
-        return "a string that is not empty"
-    if kind in ("ids", "texts"):
-        if _are_texts(value):
-            return ""
-        return "a tuple of strings"
     if kind == "objects":
-        if _are_objects(value, was):
-            return ""
-        return f"a tuple of dicts that hold only {_JSON}"
-    if kind == "object":
-        if isinstance(value, dict) and _is_json(value):
-            return ""
-        return f"a dict that holds only {_JSON}"
-    if kind == "closing":
-        if value is None or (isinstance(value, Closing) and _are_texts(tuple(value))):
-            return ""
-        return "a Closing or None"
-    if isinstance(value, str):
+        is_right = _are_objects(value, was)
+    else:
+        is_right = _CHECKS[kind](value)
+    if is_right:
         return ""
-    return "a string"
+    return _SHOULD_BE[kind]
 
 
 def _head_problems(name: str, value: Any) -> list[str]:
-    value = getattr(value, name) if isinstance(value, Plan) else value
-    if name == "mode":
-        problem = "" if value in MODES else f"one of {', '.join(MODES)}"
-    elif name == "paused":
-        problem = "" if value is None or _is_pause(value) else "a Pause with a reason, or None"
-    elif name == "title":
-        problem = "" if isinstance(value, str) else "a string"
-    else:
-        is_right = _are_texts(value) and (name != "phases" or all(value))
-        problem = "" if is_right else "a tuple of strings"
-    if problem:
-        return [f"{name} must be {problem}, not {_named(value)}"]
-    return []
+    if isinstance(value, Plan):
+        value = getattr(value, name)
+    kind = _HEAD_KINDS[name]
+    if _CHECKS[kind](value):
+        return []
+    return [f"{name} must be {_SHOULD_BE[kind]}, not {_named(value)}"]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19
+
+
+def _is_closing(value: Any) -> bool:
+    return value is None or (isinstance(value, Closing) and _are_texts(tuple(value)))
 
 
 def _is_pause(value: Any) -> bool:
+    if value is None:
+        return True
     if not isinstance(value, Pause):
         return False
     texts = (value.reason, value.at, value.item, value.last_prompt_at)
@@ -299,7 +282,8 @@ def _are_objects(value: Any, was: Any) -> bool:
     if not isinstance(value, tuple):
         return False
     known = {id(entry) for entry in was or ()}
-    return all(isinstance(entry, dict) and (id(entry) in known or _is_json(entry)) for entry in value)
+    new = [entry for entry in value if id(entry) not in known]
+    return all(isinstance(entry, dict) and _is_json(entry) for entry in new)
 
 
 def _is_json(value: Any) -> bool:
@@ -319,6 +303,37 @@ def _is_json(value: Any) -> bool:
         elif one is not None and type(one) not in (str, int, bool):
             return False
     return True
+
+
+# How a value is checked, by the kind of its field, and what it should be.
+_CHECKS: dict[str, Callable[[Any], bool]] = {
+    "id": _is_number,
+    "text": lambda value: isinstance(value, str) and value != "",
+    "words": _is_text,
+    "status": lambda value: value in STATUSES,
+    "ids": _are_texts,
+    "texts": _are_texts,
+    "object": lambda value: isinstance(value, dict) and _is_json(value),
+    "closing": _is_closing,
+    "mode": lambda value: value in MODES,
+    "paused": _is_pause,
+    "names": lambda value: _are_texts(value) and all(value),
+}
+_SHOULD_BE = {
+    "id": "a string of digits",
+    "text": "a string that is not empty",
+    "words": "a string",
+    "status": f"one of {', '.join(STATUSES)}",
+    "ids": "a tuple of strings",
+    "texts": "a tuple of strings",
+    "objects": f"a tuple of dicts that hold only {_JSON}",
+    "object": f"a dict that holds only {_JSON}",
+    "closing": "a Closing or None",
+    "mode": f"one of {', '.join(MODES)}",
+    "paused": "a Pause with a reason, or None",
+    "names": "a tuple of strings",
+}
+_HEAD_KINDS = {"title": "words", "mode": "mode", "paused": "paused", "phases": "names", "removed": "texts"}
 
 
 def _changes_structure(change: Change) -> bool:
@@ -347,7 +362,7 @@ def _named(value: object) -> str:
 def json_form(value: Any) -> Any:
     """A value as JSON can hold it: what has no form there becomes a string."""
     if isinstance(value, Mapping):
-        return {key if type(key) is str else str(key): json_form(entry) for key, entry in value.items()}
+        return {str(key): json_form(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [json_form(entry) for entry in value]
     if _is_json(value):

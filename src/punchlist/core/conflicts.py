@@ -133,15 +133,21 @@ def _reason(one: Asked, item: Item, now: Plan, edits: Mapping[str, str], agent: 
         return f"{quoted(one.text)} was removed by the user; {_name(item, ids)} keeps its words."
     if not edits:
         return ""
-    for kind in _CONFLICTS.get(one.verb, ()):
-        if kind not in edits or (one.verb == "done" and item.status == DONE):
-            continue
-        if kind == "closed":
-            return _stays(item, ids)
-        target = item.id if ids else quoted(item.text)
-        edit = f"{_who(edits[kind])} {kind}{' on' if kind == 'noted' else ''} it"
-        return f"{one.word or one.verb} {target} was not applied: {edit}; {AGAIN}"
-    return ""
+    if one.verb == "done" and item.status == DONE:
+        return ""
+    kind = next((kind for kind in _CONFLICTS.get(one.verb, ()) if kind in edits), "")
+    if not kind:
+        return ""
+    if kind == "closed":
+        return _stays(item, ids)
+    did = "noted on" if kind == "noted" else kind
+    return f"{one.word or one.verb} {_target(item, ids)} was not applied: {_who(edits[kind])} {did} it; {AGAIN}"
+
+
+def _target(item: Item, ids: bool) -> str:
+    if ids:
+        return item.id
+    return quoted(item.text)
 
 
 def _is_closed_by_another(item: Item, agent: str, final: bool) -> bool:
@@ -157,7 +163,9 @@ def _closes_otherwise(one: Asked, item: Item) -> bool:
     """Whether a call finishes what the user dropped, or drops what the user finished."""
     if item.closed is None or item.closed.by != USER:
         return False
-    return (one.verb == "done" and item.status == DROPPED) or (one.word == "drop" and item.status == DONE)
+    if item.status == DROPPED:
+        return one.verb == "done"
+    return item.status == DONE and one.word == "drop"
 
 
 def _name(item: Item, ids: bool) -> str:
@@ -202,16 +210,27 @@ def lasting(asked: Sequence[Asked], now: Plan, records: Iterable[Record], *, age
 
 def rivals(asked: Sequence[Asked], now: Plan, *, agent: str) -> frozenset[str]:
     """Return the owners of items that a call would start, and that others are taken to work on."""
-    mine = agent
+    mine = _owner_name(agent)
+    return frozenset(item.owner for item in _to_start(asked, now) if _is_others(item, mine))
+
+
+def _owner_name(agent: str) -> str:
     if agent == MAIN:
-        mine = ""
+        return ""
+    return agent
+
+
+def _to_start(asked: Sequence[Asked], now: Plan) -> list[Item]:
     find = finder(asked, now)
-    wanted = [find(one.id) for one in asked if one.verb == "start"]
-    return frozenset(item.owner for item in wanted if item is not None and _is_others(item, mine))
+    found = [find(one.id) for one in asked if one.verb == "start"]
+    return [item for item in found if item is not None]
 
 
 def _is_others(item: Item, mine: str) -> bool:
-    return item.owner != mine and (item.status == ACTIVE or (item.status == PENDING and item.owner != ""))
+    if item.owner == mine:
+        return False
+    is_reserved = item.status == PENDING and item.owner != ""
+    return item.status == ACTIVE or is_reserved
 
 
 def taken(
@@ -219,12 +238,8 @@ def taken(
 ) -> Spared:
     """Return what of a call would start an item that another agent works on, or one of an agent that is busy. What an
     agent in `ended` had begun is taken over."""
-    mine = agent
-    if agent == MAIN:
-        mine = ""
-    find = finder(asked, now)
-    wanted = [find(one.id) for one in asked if one.verb == "start"]
-    foreign = [item for item in wanted if item is not None and item.owner != mine]
+    mine = _owner_name(agent)
+    foreign = [item for item in _to_start(asked, now) if item.owner != mine]
     if not foreign:
         return _ALL
     busy = {item.owner: item for item in now.busy}
@@ -241,7 +256,7 @@ def taken(
         if item.status == ACTIVE:
             said.append(f"{name} is being worked on by {owner}.")
         elif item.status == PENDING and item.owner and other is not None:
-            said.append(f"{name} belongs to {owner}, which is working on {other.id if ids else quoted(other.text)}.")
+            said.append(f"{name} belongs to {owner}, which is working on {_target(other, ids)}.")
         else:
             continue
         kept.add(("start", item.id))

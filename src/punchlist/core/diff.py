@@ -111,7 +111,10 @@ def without_calls(plan: Plan) -> tuple[Plan, Calls]:
     calls = {item.id: item.calls for item in plan.items if item.calls and all(map(_is_call, item.calls))}
     if not calls:
         return plan, calls
-    items = [item._replace(calls=()) if item.id in calls else item for item in plan.items]
+    items = list(plan.items)
+    for place, item in enumerate(items):
+        if item.id in calls:
+            items[place] = item._replace(calls=())
     return plan._replace(items=tuple(items)), calls
 
 
@@ -121,13 +124,22 @@ def _is_call(call: Any) -> bool:
 
 def parted(changes: Iterable[Change], cleared: Iterable[Item], by: str, at: str) -> tuple[Change, ...]:
     """The changes, with what was cleared in the state that it left in: closed by whoever cleared it."""
-    left = {item.id: item if item.closed else item._replace(closed=Closing(by, at)) for item in cleared}
-    return tuple([c._replace(after=left.get(c.id)) if c.kind == "removed" else c for c in changes])
+    left = {item.id: item._replace(closed=item.closed or Closing(by, at)) for item in cleared}
+    found = []
+    for change in changes:
+        if change.kind == "removed":
+            change = change._replace(after=left.get(change.id))
+        found.append(change)
+    return tuple(found)
 
 
 def _stamped(before: Plan, after: Plan, by: str, at: str) -> Plan:
     old = {item.id: item for item in before.items}
-    items = [item if item is old.get(item.id) else _stamp(item, old.get(item.id), by, at) for item in after.items]
+    items = list(after.items)
+    for place, item in enumerate(items):
+        was = old.get(item.id)
+        if item is not was:
+            items[place] = _stamp(item, was, by, at)
     if by == USER:
         after = after._replace(removed=_removed(before, after, old))
     return after._replace(items=tuple(items))
@@ -151,13 +163,17 @@ def touched(before: Plan, after: Plan) -> list[int] | None:
 
 
 def _items(plan: Plan, other_plan: Plan) -> Iterator[Change]:
-    old, new = plan.items, other_plan.items
     places = touched(plan, other_plan)
-    if places is not None:
-        for place in places:
-            if old[place] != new[place]:
-                yield Change("changed", old[place].id, old[place], new[place])
+    if places is None:
+        yield from _all_items(plan.items, other_plan.items)
         return
+    for place in places:
+        old, new = plan.items[place], other_plan.items[place]
+        if old != new:
+            yield Change("changed", old.id, old, new)
+
+
+def _all_items(old: tuple[Item, ...], new: tuple[Item, ...]) -> Iterator[Change]:
     before = {item.id: item for item in old}
     after = {item.id: item for item in new}
     for index, item in enumerate(old):
@@ -193,16 +209,13 @@ def _stamp(item: Item, old: Item | None, by: str, at: str) -> Item:
         if item.closed:
             return item._replace(closed=None)
         return item
-    known = None
-    if old:
-        known = old.closed
-    if item.closed and item.closed != known:
-        return item  # an import brings its own
-    if old is not None and old.status == item.status:
-        if item.closed:
-            return item
-        return item._replace(closed=known)
-    return item._replace(closed=Closing(by, at))
+    if old is None or old.status != item.status:
+        if item.closed and (old is None or item.closed != old.closed):
+            return item  # an import brings its own
+        return item._replace(closed=Closing(by, at))
+    if item.closed:
+        return item
+    return item._replace(closed=old.closed)
 
 
 def _removed(before: Plan, after: Plan, old: dict[str, Item]) -> tuple[str, ...]:

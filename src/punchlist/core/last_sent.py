@@ -92,30 +92,36 @@ def unheard_of(records: Sequence[Record], reader: str) -> Unheard:
     first: dict[str, Item | None] = {}  # items as they were before; None for one that was not there
     last: dict[str, Item | None] = {}
     orders: list[tuple[str, ...]] = []
-    for record in records:
-        for kind, id, before, after, _ in record.changes if record.reader != reader else ():
-            if kind == "moved":
-                orders += [before, after]
-            elif kind != "plan":
-                first.setdefault(id, before)
-                last[id] = None if kind == "removed" else after
+    theirs = [change for record in records if record.reader != reader for change in record.changes]
+    for kind, id, before, after, _ in theirs:
+        if kind == "moved":
+            orders += [before, after]
+        elif kind != "plan":
+            first.setdefault(id, before)
+            last[id] = after
+            if kind == "removed":
+                last[id] = None
     if not first and not orders:
         return NOTHING_UNHEARD
-    fields = {
-        id: _differing(old, new) for id, old in first.items() if old is not None and (new := last[id]) is not None
-    }
-    return Unheard(
-        {id: names for id, names in fields.items() if names},
-        frozenset(id for id, old in first.items() if old is None and last[id] is not None),
-        frozenset(id for id, old in first.items() if old is not None and last[id] is None),
-        bool(orders) and not in_order(orders[0], orders[-1]),
-    )
+    fields: dict[str, set[str]] = {}
+    added, removed = set(), set()
+    for id, old in first.items():
+        new = last[id]
+        if old is None and new is not None:
+            added.add(id)
+        elif old is not None and new is None:
+            removed.add(id)
+        elif old is not None and new is not None and old != new:
+            fields[id] = _differing(old, new)
+    is_reordered = bool(orders) and not in_order(orders[0], orders[-1])
+    return Unheard(fields, frozenset(added), frozenset(removed), is_reordered)
 
 
 def in_order(names: Sequence[str], others: Sequence[str]) -> bool:
     """Whether what both have is in the same order in both."""
     mine, theirs = set(names), set(others)
-    return [name for name in names if name in theirs] == [name for name in others if name in mine]
+    shared = [name for name in names if name in theirs]
+    return shared == [name for name in others if name in mine]
 
 
 def lost(kept: Kept, restored: Sequence[str]) -> Kept:
@@ -143,7 +149,7 @@ def to_text(kept: Kept) -> str:
     """The list as a store keeps it. What has its default is left out."""
     found: dict[str, Any] = {
         "at": kept.at,
-        "entries": [held[:3] if held[3:] == _USUAL else held for held in kept.entries],
+        "entries": [_entry_to_json(held) for held in kept.entries],
         "past": dict(kept.past),
         "former": dict(kept.former),
         "orders": kept.orders,
@@ -152,6 +158,12 @@ def to_text(kept: Kept) -> str:
         "gone": kept.gone,
     }
     return json.dumps({name: value for name, value in found.items() if value})
+
+
+def _entry_to_json(held: Held) -> Sequence[Any]:
+    if held[3:] == _USUAL:
+        return held[:3]
+    return held
 
 
 def from_text(text: str) -> Kept:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ._typing import Any
 from .errors import BadShape, Refused
-from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, FIELDS, PENDING, Closing, Item, Pause, Plan
+from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, FIELDS, MODES, PENDING, Closing, Item, Pause, Plan
 from .ops import circle_of_needs, grouped
 from .rules import one_active, promoted
 from .text import inline, visible
@@ -149,7 +149,8 @@ _FIELDS = {name: field.kind for name, field in FIELDS.items() if field.in_docume
 
 def write_document(plan: Plan) -> str:
     """Everything a plan holds, to be read and edited by a person."""
-    lines = [f"# {_words(plan.title)}" if plan.title else "#", f"<!-- revision {plan.revision} -->"]
+    title = f"# {_words(plan.title)}" if plan.title else "#"
+    lines = [title, f"<!-- revision {plan.revision} -->"]
     if plan.mode != "act":
         lines.append(f"mode: {plan.mode}")
     if plan.paused:
@@ -222,15 +223,14 @@ class _Reading:
     def result(self) -> Plan:
         items = []
         for line, fields in zip(self.lines, self.items, strict=True):
-            parent = fields.get("parent")
-            for name, wanted in (("parent", [parent] if parent else []), ("needs", fields.get("needs", ()))):
+            for name, wanted in (("parent", _parents(fields.get("parent"))), ("needs", fields.get("needs", ()))):
                 unknown = [id for id in wanted if id not in self.used]
                 if unknown:
                     raise line.refuse(f"{name} names {unknown[0]!r}, which is not in the list.")
             items.append(Item(**fields))
         for what, circle in (
             ("wait for", circle_of_needs({item.id: item.needs for item in items})),
-            ("be parts of", circle_of_needs({item.id: (item.parent,) if item.parent else () for item in items})),
+            ("be parts of", circle_of_needs({item.id: _parents(item.parent) for item in items})),
         ):
             if circle:
                 raise BadShape([f"these items would {what} each other: {' → '.join(circle)}."])
@@ -241,7 +241,9 @@ class _Reading:
         if self.started:
             raise line.refuse("there is a title already; a phase begins with ##.")
         self.started = True
-        self.head["title"] = _spoken(line, (line.heading or "").strip()) if line.heading else ""
+        self.head["title"] = ""
+        if line.heading:
+            self.head["title"] = _spoken(line, line.heading.strip())
 
     def _phase(self, line: _Line) -> None:
         name = _spoken(line, line.heading or "")
@@ -252,19 +254,20 @@ class _Reading:
     def _head(self, line: _Line) -> None:
         name, _, rest = line.body.partition(":")
         if name == "mode":
-            if rest.strip() not in ("act", "plan", "quiet"):
+            if rest.strip() not in MODES:
                 raise line.refuse("mode must be one of 'act', 'plan', 'quiet'.")
             self.head["mode"] = rest.strip()
+            return
+        value = _parsed(line, rest)
+        kinds = []
+        if isinstance(value, list):
+            kinds = list(map(type, value))
+        if name == "paused" and kinds == [str, str, str, int, str]:
+            self.head["paused"] = Pause(*value)
+        elif name == "removed" and isinstance(value, list) and set(kinds) <= {str}:
+            self.head["removed"] = tuple(value)
         else:
-            value = _parsed(line, rest)
-            kinds = (
-                [str, str, str, int, str]
-                if name == "paused"
-                else [str] * (len(value) if isinstance(value, list) else 0)
-            )
-            if not isinstance(value, list) or list(map(type, value)) != kinds:
-                raise line.refuse(f"{name} cannot be read.")
-            self.head[name] = Pause(*value) if name == "paused" else tuple(value)
+            raise line.refuse(f"{name} cannot be read.")
 
     def _item(self, line: _Line, status: str, words: str) -> None:
         number, dot, rest = words.partition(".")
@@ -307,11 +310,13 @@ def _data_field(line: _Line, name: str, value: Any) -> Any:
     kind = _FIELDS[name]
     if kind == "object" and isinstance(value, dict):
         return value
+    kinds = []
     if isinstance(value, list):
-        if kind == "closing" and list(map(type, value)) == [str, str]:
-            return Closing(*value)
-        if kind == "objects" and all(isinstance(entry, dict) for entry in value):
-            return tuple(value)
+        kinds = list(map(type, value))
+    if kind == "closing" and kinds == [str, str]:
+        return Closing(*value)
+    if kind == "objects" and isinstance(value, list) and set(kinds) <= {dict}:
+        return tuple(value)
     raise line.refuse(f"{name} cannot be read.")
 
 
@@ -325,16 +330,24 @@ def _item_lines(item: Item) -> Iterator[str]:
             yield f"  - {name}: {_words(value)}"
         elif kind == "ids":
             yield f"  - {name}: {', '.join(value)}"
+        elif kind == "object":
+            yield f"  - {name}: {_data(value)}"
         else:
-            yield f"  - {name}: {_data(value if kind == 'object' else list(value))}"
+            yield f"  - {name}: {_data(list(value))}"
     for note in item.notes:
         yield f"  > {_words(note)}"
 
 
+def _parents(parent: str | None) -> tuple[str, ...]:
+    if parent:
+        return (parent,)
+    return ()
+
+
 def _words(text: str) -> str:
     """A text on one line: as it is where that reads back, else as a JSON string."""
-    plain = text.isprintable() and text == text.strip() and not text.startswith('"') and "#" not in text[:1]
-    if plain and text:
+    is_plain = text.isprintable() and text == text.strip() and not text.startswith(('"', "#"))
+    if text and is_plain:
         return text
     return _data(text)
 

@@ -102,7 +102,11 @@ class _Search:
     def by_key(self, fits: Callable[[Item, Entry], bool]) -> None:
         """A list that was numbered again gives one id to several items."""
         if any(entry.key for entry in self.sent):
-            self._take_by(lambda item: (str(item.extra.get("id") or item.id),), lambda entry: entry.key, fits)
+            self._take_by(
+                lambda item: (str(item.extra.get("id") or item.id),),
+                lambda entry: entry.key,
+                fits,
+            )
 
     def by_text(self) -> None:
         self._take_by(lambda item: filter(None, (item.text,)), lambda entry: entry.text)
@@ -123,6 +127,9 @@ class _Search:
         for position, index in self._same_places():
             if index in self.free and self._likeness(index, position) >= _ALIKE_HERE:
                 self._take(position, index)
+        self._take_most_alike()
+
+    def _take_most_alike(self) -> None:
         new = [position for position, item in enumerate(self.found) if item is None]
         if len(new) * len(self.free) > _PAIRS:
             return
@@ -208,9 +215,10 @@ def likeness(item: Item, entry: Entry) -> float:
     if _numbers(item.text) != _numbers(entry.text):
         return 0.0
     a, b = _pairs(item.text), _pairs(entry.text)
-    if a and b:
-        return 2 * len(a & b) / (len(a) + len(b))
-    return 0.0
+    if not a or not b:
+        return 0.0
+    in_both = len(a & b)
+    return 2 * in_both / (len(a) + len(b))
 
 
 def _numbers(text: str) -> list[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ._typing import NamedTuple, TypeVar
 from .diff import touched
-from .model import CLOSED, FIELDS, USER, Item, Plan
+from .model import FIELDS, USER, Item, Plan
 from .ops import circle_of_needs, grouped
 from .text import plainly, quoted
 
@@ -24,6 +24,7 @@ def _statements() -> tuple[tuple[str, ...], ...]:
 
 
 _STATEMENTS = _statements()
+_BARE = Item("", "")
 
 
 class Merged(NamedTuple):
@@ -92,10 +93,13 @@ def _items(
     own = {item.id: item for item in mine.items}
     merged: dict[str, Item] = {}
     for item in now.items:
-        was, wish = base.get(item.id), own.get(item.id)
-        if wish is None and was is not None and (mine_wins or item == was):
-            continue  # mine removed it, and nobody has touched it since
-        merged[item.id] = item if was is None or wish is None else _item(was, wish, item, mine_wins, kept)
+        was, asked = base.get(item.id), own.get(item.id)
+        if was is None:
+            merged[item.id] = item
+        elif asked is not None:
+            merged[item.id] = _item(was, asked, item, mine_wins, kept)
+        elif not mine_wins and item != was:
+            merged[item.id] = item  # mine removed it, and somebody has changed it since
     added = {plainly(item.text): item.id for item in now.items if item.id not in base}
     twins: dict[str, str] = {}
     for item in mine.items:
@@ -113,33 +117,41 @@ def _items(
     return merged, twins
 
 
-def _item(was: Item, wish: Item, now: Item, mine_wins: bool, kept: list[str]) -> Item:
+def _item(was: Item, asked: Item, now: Item, mine_wins: bool, kept: list[str]) -> Item:
     if was == now:
-        return wish
-    if was == wish:
+        return asked
+    if was == asked:
         return now
     result = now
     for names in _STATEMENTS:
-        a, b, c = ([getattr(item, name) for name in names] for item in (was, wish, now))
-        if a == b or b == c:
+        old, mine, theirs = ([getattr(item, name) for name in names] for item in (was, asked, now))
+        if mine in (old, theirs):
             continue
-        if a == c or mine_wins:
-            result = result._replace(**dict(zip(names, b, strict=True)))
+        if mine_wins or old == theirs:
+            result = result._replace(**dict(zip(names, mine, strict=True)))
         elif "notes" in names:
-            result = result._replace(notes=_sequence(was.notes, wish.notes, now.notes, mine_wins))
-        elif "status" in names and wish.status != now.status:
-            kept.append(stays(now))
-        elif "text" in names and wish.text != now.text:
-            kept.append(f"{quoted(now.text)} keeps these words, not {quoted(wish.text)}.")
+            result = result._replace(notes=_sequence(was.notes, asked.notes, now.notes, mine_wins))
+        else:
+            kept += _refusals(names, asked, now)
     return result
+
+
+def _refusals(names: Sequence[str], asked: Item, now: Item) -> Iterator[str]:
+    """What to say of a statement that is not taken over."""
+    if "status" in names and asked.status != now.status:
+        yield stays(now)
+    elif "text" in names and asked.text != now.text:
+        yield f"{quoted(now.text)} keeps these words, not {quoted(asked.text)}."
 
 
 def stays(now: Item) -> str:
     """What to say where an item stays as it is."""
-    if now.closed and now.status in CLOSED:
-        who = "the user" if now.closed.by == USER else f"agent {now.closed.by}"
-        return f"{quoted(now.text)} was closed by {who}; it stays {now.status}."
-    return f"{quoted(now.text)} stays {now.status}."
+    if not now.closed or not now.is_closed:
+        return f"{quoted(now.text)} stays {now.status}."
+    who = f"agent {now.closed.by}"
+    if now.closed.by == USER:
+        who = "the user"
+    return f"{quoted(now.text)} was closed by {who}; it stays {now.status}."
 
 
 def _order(seen: Plan, mine: Plan, now: Plan, mine_wins: bool, twins: dict[str, str]) -> list[str]:
@@ -189,24 +201,30 @@ def interleaved(first: Sequence[str], second: Sequence[str]) -> list[str]:
 
 
 def _choose(seen: _T, mine: _T, now: _T, mine_wins: bool) -> _T:
-    if mine == seen or (now != seen and not mine_wins):
+    if mine == seen:
         return now
-    return mine
+    if now == seen or mine_wins:
+        return mine
+    return now
 
 
 def linked(plan: Plan) -> Plan:
     """Without needs, parents and phases that point at nothing any more."""
     ids = {item.id for item in plan.items}
-    named = set(plan.phases)
-    if not any(item.parent or item.needs or (item.phase and item.phase not in named) for item in plan.items):
+    phases = dict.fromkeys(plan.phases)
+    for item in plan.items:
+        if item.phase:
+            phases[item.phase] = None
+    if len(phases) == len(plan.phases) and not any(item.parent or item.needs for item in plan.items):
         return plan
-    phases = plan.phases + tuple(dict.fromkeys(i.phase for i in plan.items if i.phase and i.phase not in named))
-    return plan._replace(items=tuple(_relinked(item, ids) for item in plan.items), phases=phases)
+    return plan._replace(items=tuple([_relinked(item, ids) for item in plan.items]), phases=tuple(phases))
 
 
 def _same(one: Plan, other: Plan) -> bool:
     """Whether two plans say the same, whatever their revisions."""
-    return (one.items is other.items or one.items == other.items) and one[:2] + one[3:6] == other[:2] + other[3:6]
+    if one.items is not other.items and one.items != other.items:
+        return False
+    return one[:2] + one[3:6] == other[:2] + other[3:6]
 
 
 def _repointed(item: Item, twins: dict[str, str]) -> Item:
@@ -222,15 +240,20 @@ def _untied(plan: Plan, now: Plan) -> Plan:
     old = {item.id: item for item in now.items}
     for name in ("needs", "parent"):
         while circle := circle_of_needs({item.id: _pointing(item, name) for item in plan.items}):
-            bare = Item("", "")
-            items = [
-                item._replace(**{name: getattr(old.get(item.id, bare), name)}) if item.id in circle else item
-                for item in plan.items
-            ]
-            if tuple(items) == plan.items:  # it was there before
-                items = [item._replace(**{name: getattr(bare, name)}) if item.id in circle else item for item in items]
-            plan = plan._replace(items=tuple(items))
+            items = _with_field(plan.items, circle, name, old)
+            if items == plan.items:  # it was there before
+                items = _with_field(plan.items, circle, name, {})
+            plan = plan._replace(items=items)
     return plan
+
+
+def _with_field(items: Sequence[Item], ids: Sequence[str], name: str, source: Mapping[str, Item]) -> tuple[Item, ...]:
+    """The items, those with these ids with a field as it is in another source, or without it."""
+    found = list(items)
+    for place, item in enumerate(found):
+        if item.id in ids:
+            found[place] = item._replace(**{name: getattr(source.get(item.id, _BARE), name)})
+    return tuple(found)
 
 
 def _pointing(item: Item, name: str) -> tuple[str, ...]:
@@ -244,6 +267,7 @@ def _pointing(item: Item, name: str) -> tuple[str, ...]:
 def _relinked(item: Item, ids: set[str]) -> Item:
     if item.parent and item.parent not in ids:
         item = item._replace(parent="")
-    if any(id not in ids for id in item.needs):
-        item = item._replace(needs=tuple(id for id in item.needs if id in ids))
+    needs = tuple([id for id in item.needs if id in ids])
+    if needs != item.needs:
+        item = item._replace(needs=needs)
     return item

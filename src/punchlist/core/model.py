@@ -165,7 +165,10 @@ class Plan(NamedTuple):
         if any(map(_PARENT, self.items)):
             counts = _counted([item.status for item in self.items if not item.extra.get(SUBTASK)])
         done, total = counts[DONE], sum(counts.values()) - counts[DROPPED]
-        return Progress(done, total, (200 * done + total) // (2 * total) if total else 0)
+        percent = 0
+        if total:
+            percent = (200 * done + total) // (2 * total)
+        return Progress(done, total, percent)
 
     @property
     def open_items(self) -> tuple[Item, ...]:
@@ -227,8 +230,10 @@ def differing(old: tuple[Item, ...], new: tuple[Item, ...], start: int = 0) -> l
 def places(statuses: Sequence[str], wanted: str) -> list[int]:
     """Where a status is. Long lists are the reason for this form: the search runs in C."""
     found: list[int] = []
+    start = 0
     for _ in range(statuses.count(wanted)):
-        found.append(statuses.index(wanted, found[-1] + 1 if found else 0))
+        found.append(statuses.index(wanted, start))
+        start = found[-1] + 1
     return found
 
 
