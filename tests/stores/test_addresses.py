@@ -62,7 +62,7 @@ def test_a_name_that_leads_out_of_a_directory_is_not_followed(tmp_path: Path, st
     with punchlist.open(url, session="s") as desk:
         desk.change(lambda plan: punchlist.ops.add(plan, "one"))
     with closing(sqlite3.connect(tmp_path / "plans" / "punchlist.db")) as db, db:
-        db.execute("UPDATE list_files SET stem = ?", (stem,))
+        db.execute("UPDATE list_states SET stem = ?", (stem,))
     with punchlist.open(url, session="s") as desk, pytest.raises(punchlist.StoreError, match="not the name of a file"):
         desk.change(lambda plan: punchlist.ops.add(plan, "two"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "plans"]

@@ -1,10 +1,13 @@
 """Plans in a directory of lists that people and Claude Code can read and write, with a SQLite file beside them.
 
 `S-agent-A.json` is a list that Claude Code could have written: its three keys, and ours under a fourth one.
-`punchlist.db` is a SQLite store with everything else, and one more table, `list_files`: which list belongs to which
+`punchlist.db` is a SQLite store with everything else, and one more table, `list_states`: which list belongs to which
 plan, and how we left it. A change is committed to the database first, then the list is replaced. A list that is not as
 we left it was written by somebody else and is taken in as an edit by the user, unless it is the list from before the
 last change: then a process died between the two steps, and the list is written again.
+
+Whoever wrote a list has seen the revision that the list before it showed, which may not be the newest one. Then what
+they changed is merged into the plan: an edit that they could not know of stays.
 """
 
 from __future__ import annotations
@@ -30,28 +33,30 @@ _LIST, _OLD_HISTORY = ".json", ".history.jsonl"
 _MOMENT = 0.1  # seconds that somebody who writes a list in place has to finish
 _NEWEST = 1_000  # lists that are looked at for plans we do not know: of more, those written last
 _TABLE = """
-CREATE TABLE IF NOT EXISTS list_files (
+CREATE TABLE IF NOT EXISTS list_states (
     plan TEXT PRIMARY KEY, stem TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL, digest TEXT NOT NULL,
-    prior TEXT NOT NULL, stamp TEXT NOT NULL
+    prior TEXT NOT NULL, stamp TEXT NOT NULL, shown INTEGER NOT NULL
 ) WITHOUT ROWID
 """
 _KNOWN = """
-SELECT plans.revision, stem, list_files.revision, digest, prior, stamp
-FROM plans LEFT JOIN list_files ON plan = id WHERE id = ?
+SELECT plans.revision, stem, list_states.revision, digest, prior, stamp, shown
+FROM plans LEFT JOIN list_states ON plan = id WHERE id = ?
 """
-_KEEP = "INSERT OR REPLACE INTO list_files VALUES (?, ?, ?, ?, ?, ?)"
+_KEEP = "INSERT OR REPLACE INTO list_states VALUES (?, ?, ?, ?, ?, ?, ?)"
+_PUBLISHED = "UPDATE list_states SET shown = revision WHERE plan = ?"
 _Execute = Callable[..., Any]
 _T = TypeVar("_T")
 
 
 class _ListFile(NamedTuple):
-    """The list of a plan, as we left it."""
+    """The list of a plan, as we wrote it last."""
 
     stem: str  # its name without `.json`
     revision: int = 0  # of the plan that it shows
     digest: str = ""
-    prior: str = ""  # the digest of the list before it
+    prior: str = ""  # the digest of the list that it replaces
     stamp: str = GONE
+    shown: int = 0  # the revision that the file shows: `revision`, once the list has got its name
 
 
 class _Draft(NamedTuple):
@@ -61,7 +66,7 @@ class _Draft(NamedTuple):
     path: str  # of the list that it is to replace
     draft: str
     stamp: str
-    seen: str  # the stamp of that list
+    seen: str  # the stamp of that list when it was read
 
 
 class _HalfWritten(Exception):
@@ -125,8 +130,8 @@ class JsonStore:
         drafts: list[_Draft] = []
 
         def work(rows: Rows, execute: _Execute) -> None:
-            known = self._checked(execute, commit.before, commit.after, commit.key or PlanKey())
-            drafts.append(self._written(execute, commit.after, known, known.digest))
+            known = self._check(execute, commit.before, commit.after, commit.key or PlanKey())
+            drafts.append(self._write(execute, commit.after, known, known.digest, known.stamp))
             rows.save(commit)
 
         try:
@@ -135,7 +140,8 @@ class JsonStore:
             for draft in drafts:
                 files.remove(draft.draft)
             raise
-        self._publish(drafts[0])
+        if not self._publish(drafts[0]):
+            self._settle_soon(commit.after.id)
 
     # --- what does not -----------------------------------------------------------------------------------------------
 
@@ -190,19 +196,29 @@ class JsonStore:
         found = self._sqlite.query(_KNOWN, (text(plan),))
         if not found:
             return True
-        revision, stem, shown, _, _, stamp = found[0]
-        return bool(revision == shown and stamp == files.stamp(self._path(stem)))
+        revision, stem, written, _, _, stamp, _ = found[0]
+        return bool(revision == written and stamp == files.stamp(self._path(stem)))
 
     def _settle(self, plan: str) -> bool:
         """Bring a plan and its list together; return whether they were apart."""
         if not plan or self._is_settled(plan):
             return False
-        draft, problem = self._patiently(partial(self._reconciled, plan))
+        draft, problem = self._patiently(partial(self._reconcile, plan))
         if draft:
             self._publish(draft)
         if problem:
             raise StoreError(problem)
         return True
+
+    def _settle_soon(self, plan: str) -> None:
+        """Take in a list that somebody wrote while we saved. What was saved is safe, so nothing here is an error:
+        whoever looks next settles it."""
+        try:
+            draft, _ = self._sqlite.transact(partial(self._reconcile, plan, "?"))
+        except (_HalfWritten, StoreError):
+            return
+        if draft:
+            self._publish(draft)
 
     def _patiently(self, work: Callable[[str, Rows, _Execute], _T]) -> _T:
         """Run a transaction that reads a list. One that cannot be read, and was not written for a moment, is damaged:
@@ -215,7 +231,7 @@ class JsonStore:
                 damaged = str(error)
                 sleep(_MOMENT)
 
-    def _reconciled(self, id: str, damaged: str, rows: Rows, execute: _Execute) -> tuple[_Draft | None, str]:
+    def _reconcile(self, id: str, damaged: str, rows: Rows, execute: _Execute) -> tuple[_Draft | None, str]:
         """Make plan and list agree; return the list that is to be published, and what was wrong with the old one."""
         plan = rows.load(id)
         if plan is None:
@@ -224,33 +240,40 @@ class JsonStore:
         path = self._path(known.stem)
         data, stamp = files.read(path)
         found = lists.digest(data)
-        if found == known.digest and known.revision == plan.revision:  # copied, or touched
-            execute(_KEEP, (plan.id, *known._replace(stamp=stamp)))
-            return None, ""
+        if found == known.digest:
+            known = known._replace(stamp=stamp, shown=known.revision)
+            if known.revision == plan.revision:  # copied, or touched
+                execute(_KEEP, (plan.id, *known))
+                return None, ""
         if stamp == GONE or found in (known.digest, known.prior):
             files.remove_drafts(path)
-            return self._written(execute, plan, known, found), ""
+            return self._write(execute, plan, known, found, stamp), ""
         entries = lists.entries_of(data)
         if entries is not None:
-            return self._taken_in(rows, execute, plan, entries, known._replace(digest=found)), ""
+            return self._take_in(rows, execute, plan, entries, known._replace(digest=found, stamp=stamp)), ""
         if stamp != damaged:
             raise _HalfWritten(stamp)
         aside = files.set_aside(path, data)
         problem = f"{path} was damaged: it is kept as {aside}, and was written again from {DATABASE}; try again."
-        return self._written(execute, plan, known, found), problem
+        return self._write(execute, plan, known, found, stamp), problem
 
-    def _taken_in(
+    def _take_in(
         self, rows: Rows, execute: _Execute, plan: Plan, entries: list[dict[str, Any]], known: _ListFile
     ) -> _Draft:
-        """Save what somebody else wrote to a list as an edit by the user."""
+        """Save what somebody else wrote to a list as an edit by the user, made of the revision that they saw. Where
+        the plan says something else by now, their list wins, as a user's edit does: history has the other."""
+        from ...core.merge import merge
+
         at = utc_text()
-        after, changes = noted(plan, lists.relisted(plan, entries), USER, at)
-        if not changes:
-            return self._written(execute, plan, known, known.digest)
-        after = after._replace(revision=plan.revision + 1)
-        draft = self._written(execute, after, known, known.digest)
-        rows.save(Commit(plan, after, Record(after.revision, at, USER, dialect="file", changes=changes)))
-        return draft
+        seen = _plan_at(rows, plan, known.shown)
+        asked = merge(seen, lists.plan_of(seen, entries), plan, mine_wins=True).plan
+        after, changes = noted(plan, asked, USER, at)
+        if changes:
+            after = after._replace(revision=plan.revision + 1)
+            rows.save(Commit(plan, after, Record(after.revision, at, USER, dialect="file", changes=changes)))
+        if seen is plan:  # the list that we have read shows what we save
+            known = known._replace(shown=after.revision)
+        return self._write(execute, after, known, known.digest, known.stamp)
 
     def _known(self, rows: Rows, execute: _Execute, plan: Plan) -> _ListFile:
         """The list of a plan. Without a row (the database was repaired, or written to as `sqlite:`) its name tells."""
@@ -260,36 +283,40 @@ class JsonStore:
         for session, agent in rows.sessions(plan.id):
             found = self._unowned(execute, PlanKey(session=session, agent=agent))
             if found:
-                return _ListFile(found[0])
+                return _ListFile(found[0], shown=plan.revision)
         return _ListFile(self._new_stem(execute, plan.id, PlanKey(agent=MAIN)))
 
-    def _written(self, execute: _Execute, plan: Plan, known: _ListFile, on_disk: str) -> _Draft:
-        """Write the list of a plan, and the row that tells how we left it. It gets its name after the commit."""
+    def _write(self, execute: _Execute, plan: Plan, known: _ListFile, on_disk: str, seen: str) -> _Draft:
+        """Write the list of a plan, and the row that tells how we left it. It gets its name after the commit, if the
+        file is still as it was `seen`."""
         path = self._path(known.stem)
         listed = self._writer.list_of(plan)
-        seen = files.stamp(path)
         draft, stamp = files.write_draft(path, listed)
-        execute(_KEEP, (plan.id, known.stem, plan.revision, lists.digest(listed), on_disk, stamp))
+        execute(_KEEP, (plan.id, known.stem, plan.revision, lists.digest(listed), on_disk, stamp, known.shown))
         return _Draft(plan.id, path, draft, stamp, seen)
 
-    def _publish(self, draft: _Draft) -> None:
-        """Replace the list, unless another process went on meanwhile, or somebody has just written it. Whoever looks
-        next sees that the list is not as it should be, so a failure here loses nothing."""
+    def _publish(self, draft: _Draft) -> bool:
+        """Replace the list, unless another process went on meanwhile, or somebody has just written it; return whether
+        it was replaced. Whoever looks next sees that the list is not as it should be, so a failure here loses
+        nothing."""
 
-        def work(rows: Rows, execute: _Execute) -> None:
+        def work(rows: Rows, execute: _Execute) -> bool:
             row = execute(_KNOWN, (text(draft.plan),)).fetchone()
-            if row and row[5] == draft.stamp and files.stamp(draft.path) == draft.seen:
-                os.replace(draft.draft, draft.path)
+            if not row or row[5] != draft.stamp or not files.publish(draft.draft, draft.path, draft.seen):
+                return False
+            execute(_PUBLISHED, (text(draft.plan),))
+            return True
 
         try:
-            self._sqlite.transact(work)
+            return self._sqlite.transact(work)
         except StoreError:
-            pass
-        files.remove(draft.draft)
+            return False
+        finally:
+            files.remove(draft.draft)
 
     # --- lists of others ---------------------------------------------------------------------------------------------
 
-    def _checked(self, execute: _Execute, before: Plan | None, after: Plan, key: PlanKey) -> _ListFile:
+    def _check(self, execute: _Execute, before: Plan | None, after: Plan, key: PlanKey) -> _ListFile:
         """The list of a plan that is to be saved. Raises StaleRevision if plan or list are not as they were."""
         row = execute(_KNOWN, (text(after.id),)).fetchone()
         if row is None and before is None:
@@ -301,14 +328,14 @@ class JsonStore:
         known = _ListFile(*row[1:])
         if known.stamp != files.stamp(self._path(known.stem)):
             raise StaleRevision(f"the list of plan {after.id} was written by somebody else")
-        return known
+        return known._replace(shown=known.revision)
 
     def _new_stem(self, execute: _Execute, plan: str, key: PlanKey) -> str:
         """Return a name for a list that no other one has, here or where capitals make no difference."""
         stem = lists.new_stem_of(key.session, key.agent) if key.session else lists.stem_of(plan, key.agent)
         with files.naming(self.folder):
             taken = {name.lower() for name in os.listdir(self.folder)}
-        is_owned = execute("SELECT 1 FROM list_files WHERE lower(stem) = ?", (stem.lower(),)).fetchone()
+        is_owned = execute("SELECT 1 FROM list_states WHERE lower(stem) = ?", (stem.lower(),)).fetchone()
         if is_owned or (stem + _LIST).lower() in taken:
             return f"{stem}~{lists.digest_of(plan)[:16]}"
         return stem
@@ -324,7 +351,7 @@ class JsonStore:
         return any(os.path.lexists(os.path.join(self.folder, stem + ending)) for ending in (_LIST, _OLD_HISTORY))
 
     def _unowned(self, execute: _Execute, key: PlanKey) -> list[str]:
-        asked = "SELECT 1 FROM list_files WHERE stem = ?"
+        asked = "SELECT 1 FROM list_states WHERE stem = ?"
         return [stem for stem in self._stems(key) if not execute(asked, (stem,)).fetchone()]
 
     def _adopt(self, key: PlanKey) -> str:
@@ -356,17 +383,17 @@ class JsonStore:
             rows.bind(key, id, utc_text())
             return id
         at = files.time_of(stamp)
-        made, changes = noted(Plan(id), lists.relisted(Plan(id), entries), "import", at)
+        made, changes = noted(Plan(id), lists.plan_of(Plan(id), entries), "import", at)
         record = Record(1, at, USER, dialect="file", kind="import", changes=changes)
         rows.save(Commit(None, made._replace(revision=1), record, key=key))
-        execute(_KEEP, (id, stems[0], 1, lists.digest(data), "", stamp))
+        execute(_KEEP, (id, *_ListFile(stems[0], 1, lists.digest(data), "", stamp, shown=1)))
         return id
 
     def _adopt_all(self) -> None:
         """Take over the lists that Claude Code wrote and nobody has asked for yet."""
         if files.newest(self.folder, _OLD_HISTORY):
             self._take_over()
-        owned = {stem for (stem,) in self._sqlite.query("SELECT stem FROM list_files")}
+        owned = {stem for (stem,) in self._sqlite.query("SELECT stem FROM list_states")}
         for stem in files.newest(self.folder, _LIST)[:_NEWEST]:
             session, agent = lists.session_of(stem)
             if session and stem not in owned and self._is_list(stem):
@@ -393,7 +420,8 @@ class JsonStore:
             for old in new:
                 plan = old_format.insert(rows, execute, self.folder, old)
                 name = self._name_now(execute, old.stem, old.key)
-                execute(_KEEP, (plan.id, name, plan.revision, *old_format.list_digests(old), "?"))
+                digest, prior = old_format.list_digests(old)
+                execute(_KEEP, (plan.id, *_ListFile(name, plan.revision, digest, prior, "?", shown=plan.revision)))
                 renamed.append((old.stem, name))
             for at, session, agent, host, id in free:
                 rows.bind(PlanKey("", session, agent, host), id, at)
@@ -414,6 +442,17 @@ class JsonStore:
             return stem
         name = self._new_stem(execute, "", key)
         return name if name == wanted and os.path.isfile(os.path.join(self.folder, stem + _LIST)) else stem
+
+
+def _plan_at(rows: Rows, plan: Plan, revision: int) -> Plan:
+    """Return a plan as it was at a revision, or at the oldest one that the history still leads to."""
+    from ...core.diff import undo
+
+    if revision == plan.revision:
+        return plan
+    for record in reversed(rows.history(plan.id, revision, "")):
+        plan = undo(plan, record.changes)
+    return plan
 
 
 def open(rest: str, **options: str) -> JsonStore:

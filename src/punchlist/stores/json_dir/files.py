@@ -108,6 +108,39 @@ def write_draft(path: str, data: bytes) -> tuple[str, str]:
         return draft, _write_new(draft, data)
 
 
+def publish(draft: str, path: str, seen: str) -> bool:
+    """Rename a draft to a file that is still as it was seen; return whether it was.
+
+    Somebody may write the file between the look and the rename. The old file has a second name until after the rename,
+    so whoever had it open is noticed, and the file gets its name back. What POSIX leaves open: a file that somebody
+    renames to this name between those two steps is lost, and so is one that was opened there if we are killed then."""
+    if seen == GONE and _link(draft, path):  # it never replaces a file
+        return True
+    second = f"{draft.removesuffix(_DRAFT)}.old{_DRAFT}"
+    is_linked = seen != GONE and _link(path, second)
+    try:
+        if stamp(path) != seen:
+            return False
+        with naming(path):
+            os.replace(draft, path)
+            if is_linked and stamp(second) != seen:
+                os.replace(second, path)
+                return False
+        return True
+    finally:
+        if is_linked:
+            remove(second)
+
+
+def _link(path: str, name: str) -> bool:
+    """Give a file a second name; return whether that worked: the name may be taken, and not every disk has links."""
+    try:
+        os.link(path, name)
+    except OSError:
+        return False
+    return True
+
+
 def remove_drafts(path: str) -> None:
     """Remove drafts of a file that processes left behind when they were killed."""
     start = os.path.basename(_hidden(path)) + "."

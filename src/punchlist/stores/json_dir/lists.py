@@ -129,7 +129,7 @@ def _is_entry(entry: Any) -> bool:
     return isinstance(text, str) and bool(text.strip()) and entry.get("status") in STATUSES
 
 
-def relisted(now: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
+def plan_of(now: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
     """The plan that a list asks for that somebody else has written. What is ours in it tells which item an entry is,
     and what else there is to it; if that cannot be so, its words do."""
     from ...core.resend import relist

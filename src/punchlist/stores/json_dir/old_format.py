@@ -140,7 +140,7 @@ def _run(id: str, lines: Iterable[_Line], listed: bytes) -> tuple[Plan, str, lis
     if entries is None:
         raise ValueError("the list cannot be read")
     known = _with_head(Plan(id), run[-1]) if run else Plan(id)
-    plan = lists.relisted(known._replace(last_id=0), entries)
+    plan = lists.plan_of(known._replace(last_id=0), entries)
     return plan._replace(last_id=max(known.last_id, plan.last_id), revision=known.revision + 1), utc_text(), []
 
 
