@@ -244,7 +244,10 @@ def _values(name: str) -> str:
     if isinstance(Settings._field_defaults[name], bool):
         return "true, false"
     if isinstance(Settings._field_defaults[name], int):
-        return "a number" if ABOUT[name].least < 0 else f"a number, {ABOUT[name].least} or more"
+        least, most = ABOUT[name].least, ABOUT[name].most
+        if most < About("").most:
+            return f"{least} to {most}"
+        return "a number" if least < 0 else f"a number, {least} or more"
     if name in _KINDS:
         return _KINDS[name]
     return ", ".join(f"`{choice}`" for choice in ABOUT[name].choices) or "a text"

@@ -153,3 +153,25 @@ def test_a_conversation_that_is_gone_on_with_begins_with_what_was_said_last() ->
     long = recalled([User("x"), Assistant("words and words " * 500)], 40, UNICODE)
     assert len(long) == 8
     assert long[-1][0].text == "…"
+
+
+def test_the_panel_is_told_when_nothing_was_heard_and_how_long_each_item_has_been_active() -> None:
+    now = [0.0]
+    stage = Stage(Page(), lambda: 80, UNICODE, clock=lambda: now[0])
+    plan = ops.start(ops.extend(Plan(), [{"text": "Look"}, {"text": "Write"}]), "1")
+    stage.tell(Planned("main", plan))
+    now[0] = 100.0
+    stage.tell(Planned("main", ops.start(plan, "2", owner="w2")))
+    now[0] = 130.0
+    assert stage.times == {"1": 130.0, "2": 30.0}
+    assert stage.quiet == ""
+    now[0] = 400.0
+    assert stage.quiet == "nothing heard for 5 minutes"
+    stage.tell(Called("main", Call("1", "shell", {"command": "make"})))
+    now[0] = 1_000.0
+    assert stage.quiet == "", "a tool that runs is at work"
+    stage.tell(Answered("main", Call("1", "shell", {}), Result("1", "shell", "fine")))
+    now[0] = 1_130.0
+    assert stage.quiet == "nothing heard for 2 minutes"
+    stage.listen()
+    assert stage.quiet == ""

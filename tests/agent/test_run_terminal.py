@@ -14,8 +14,9 @@ import pytest
 import punchlist as package
 from punchlist.cli.agent import slash
 from punchlist.desk import plan_mode
+from punchlist.desk.activity import last_heard
 from punchlist.local.event_log import latest
-from punchlist.tui.follow import Follower, Seen, heard
+from punchlist.tui.follow import Follower, Seen
 from punchlist.tui.watch import shown
 from tests.agent.commands import entries, script, transcripts, until
 from tests.agent.contexts import call, turn
@@ -295,7 +296,7 @@ def test_an_agent_that_was_stopped_or_failed_is_not_shown_at_work(talk: Any) -> 
         terminal.enter("again")
         terminal.wait_for("another was asked for")
         assert "another was asked for" in latest(desk.plan.id, ("stop",))["reason"]
-        assert not shown(follower._around(Seen(desk.plan, heard=heard(desk, desk.plan)))).busy
+        assert not shown(follower._around(Seen(desk.plan, changed=last_heard(desk, desk.plan)))).busy
 
 
 def test_ctrl_c_right_after_the_one_that_stopped_the_agent_leaves(talk: Any) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import punchlist
-from tests.commands import do
+from punchlist.core.render import columns
+from tests.commands import do, run
 
 
 @pytest.fixture(autouse=True)
@@ -37,12 +38,59 @@ def test_an_agent_that_names_no_session_gets_an_empty_line(given: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["variable", "command"])
-def test_turned_off_it_shows_nothing_and_another_status_line_alone(how: str) -> None:
+def test_turned_off_it_says_so_and_does_not_show_the_plan(how: str) -> None:
     env = {"PUNCHLIST_OFF": "1"} if how == "variable" else {}
     if how == "command":
         do("off")
-    assert line({"session_id": "s1"}, **env) == ""
-    assert line({"session_id": "s1"}, "--after", "echo mine", **env) == "mine\n"
+    assert line({"session_id": "s1"}, **env) == "punchlist off\n"
+    assert line({"session_id": "s1"}, "--after", "echo mine", **env) == "mine | punchlist off\n"
+    assert line({"session_id": "without a plan"}, "--after", "echo mine", **env) == "mine\n"
+    assert do("line", "--session", "s1", **env) == "▶ Read the code 0/2 (off)\n"
+
+
+def test_that_the_agent_is_not_nudged_and_a_mode_are_said_behind_the_count() -> None:
+    do("stop", "--session", "s1")
+    do("mode", "plan", "--session", "s1")
+    assert line({"session_id": "s1"}) == "▶ Read the code 0/2 (plan mode, no nudges)\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "wanted"),
+    [
+        ("1", "▶ Run the tests 1/3\n"),
+        ("2", "▶ Run the tests 1/3\n○ next: Ship it\n"),
+        ("3", "▶ Run the tests 1/3\n○ next: Ship it\n✓ done: Read the code\n"),
+    ],
+)
+def test_up_to_three_lines_say_what_is_active_what_is_next_and_what_was_done_last(number: str, wanted: str) -> None:
+    with punchlist.open(session="s1") as desk:
+        desk.call("plan", {"add": ["Ship it"], "done": [1]})
+    assert line({"session_id": "s1"}, PUNCHLIST_STATUS_LINES=number) == wanted
+    behind = line({"session_id": "s1"}, "--after", "echo mine", PUNCHLIST_STATUS_LINES=number)
+    assert behind == f"mine | {wanted}"
+    assert do("line", "--session", "s1", PUNCHLIST_STATUS_LINES=number) == "▶ Run the tests 1/3\n"
+
+
+def test_lines_that_have_nothing_to_say_are_left_out() -> None:
+    with punchlist.open(session="s1") as desk:
+        desk.call("plan", {"done": [1, 2]})
+    assert line({"session_id": "s1"}, PUNCHLIST_STATUS_LINES="3") == "✓ 2/2\n✓ done: Run the tests\n"
+
+
+def test_no_text_of_a_plan_makes_a_line_of_its_own_or_moves_a_cursor() -> None:
+    with punchlist.open(session="s2") as desk:
+        desk.call("plan", {"add": ["One\nTwo\x1b[2J\rThree", "\x1b]0;title\x07" + "wide 日本語 " * 50]})
+    said = line({"session_id": "s2"}, PUNCHLIST_STATUS_LINES="3")
+    assert said.count("\n") == 2
+    assert said.replace("\n", "").isprintable()
+    assert max(map(columns, said.splitlines())) <= 60
+
+
+@pytest.mark.parametrize("number", ["0", "4", "many"])
+def test_a_number_of_lines_that_cannot_be_is_named(number: str) -> None:
+    done = run("line", "--session", "s1", PUNCHLIST_STATUS_LINES=number)
+    assert (done.returncode, done.stdout) == (0, "▶ Read the code 0/2\n")
+    assert "PUNCHLIST_STATUS_LINES: 'status_lines' must be" in done.stderr
 
 
 def test_another_status_line_comes_first_and_is_given_the_same_input() -> None:

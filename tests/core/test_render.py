@@ -10,7 +10,21 @@ from wcwidth import wcswidth
 
 from punchlist.core import ops
 from punchlist.core.model import ACTIVE, BLOCKED, DONE, DROPPED, Item, Pause, Plan
-from punchlist.core.render import ASCII, UNICODE, Glyphs, columns, fit, line, lines, plain, wrapped
+from punchlist.core.render import (
+    ASCII,
+    NO_NUDGES,
+    OFF,
+    UNICODE,
+    Glyphs,
+    columns,
+    fit,
+    last_line,
+    line,
+    lines,
+    next_line,
+    plain,
+    wrapped,
+)
 from tests.core.plans import HOSTILE, often, plan_of, plans, wild_text
 
 WIDTHS = st.sampled_from((20, 21, 30, 39, 40, 41, 60, 80, 120, 300))
@@ -151,7 +165,8 @@ def test_plain_characters_are_enough_for_plain_texts() -> None:
         (ops.complete(plan_of("Alpha", "Beta"), "1", "2"), "✓ 2/2"),
         (ops.drop(plan_of("Alpha", "Beta"), "1", why="no"), "○ Beta 0/1"),
         (ops.block(plan_of("Alpha"), "1", why="no"), "⊘ Alpha 0/1"),
-        (ops.pause(ops.start(plan_of("Alpha"), "1"), "lunch"), "⏸ lunch 0/1"),
+        (ops.pause(ops.start(plan_of("Alpha"), "1"), "lunch"), "⏸ paused: lunch 0/1"),
+        (Plan(mode="plan")._replace(items=plan_of("Alpha").items), "○ Alpha 0/1 (plan mode)"),
     ],
 )
 def test_a_plan_fits_in_one_line(plan: Plan, wanted: str) -> None:
@@ -275,3 +290,26 @@ def test_rows_hold_all_words_and_are_no_wider_than_the_screen(text: str, width: 
     rows = wrapped(text, width)
     assert max(map(columns, rows)) <= width
     assert "".join(rows).replace(" ", "") == text.replace(" ", "")
+
+
+def test_what_keeps_the_agent_from_working_is_said_in_the_same_words_on_every_screen() -> None:
+    plan = ops.start(plan_of("Alpha", "Beta"), "1")
+    assert line(plan, off=True) == "▶ Alpha 0/2 (off)"
+    assert line(plan._replace(mode="quiet"), off=True, nudges=False) == "▶ Alpha 0/2 (quiet mode, off, no nudges)"
+    long = ops.start(plan_of("Alpha " * 30), "1")
+    assert [width for width in (12, 20, 60) if len(line(long, width=width, off=True, nudges=False)) > width] == []
+    assert line(long, width=60, off=True).endswith("… 0/1 (off)")
+    made = plain(lines(plan, off=True, nudges=False, quiet="nothing heard for 4 minutes")).splitlines()
+    assert made[1:4] == [OFF, NO_NUDGES, "nothing heard for 4 minutes"]
+
+
+def test_what_is_next_and_what_was_done_last_have_a_line_each() -> None:
+    plan = ops.start(plan_of("Alpha", "Beta", "Gamma", "Delta"), "2")
+    assert (next_line(plan), last_line(plan)) == ("○ next: Alpha", "")
+    assert last_line(ops.complete(plan, "4", "3")) == "✓ done: Delta"
+    waiting = plan_of("Alpha", "Beta")
+    assert (line(waiting), next_line(waiting)) == ("○ Alpha 0/2", "○ next: Beta")
+    assert next_line(ops.complete(waiting, "1", "2")) == ""
+    long = ops.start(plan_of("Alpha", "\x1b[31m" + "word\n" * 50), "1")
+    assert len(next_line(long, width=40)) <= 40
+    assert next_line(long).isprintable()

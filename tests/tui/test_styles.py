@@ -9,7 +9,7 @@ import pytest
 from punchlist.core import ops
 from punchlist.core.errors import Refused
 from punchlist.core.model import Closing, Plan
-from punchlist.core.render import columns, plain
+from punchlist.core.render import NO_NUDGES, OFF, columns, plain
 from punchlist.local.settings import ABOUT
 from punchlist.tui.styles import PATHS, load, render
 from punchlist.tui.view import View, Worker, amount, duration
@@ -401,3 +401,19 @@ def test_a_duration_is_said_in_few_letters(seconds: float, words: str) -> None:
 )
 def test_an_amount_is_said_in_few_letters(number: int, words: str) -> None:
     assert amount(number) == words
+
+
+@pytest.mark.parametrize("style", PATHS)
+def test_each_active_item_has_its_own_time_in_every_style(style: str) -> None:
+    plan = ops.start(ops.start(plan_of("Alpha", "Beta", "Gamma"), "1"), "3", owner="w3")
+    found = shown(View(plan, expanded=True, seconds=70, times={"1": 70, "3": 5}), style)
+    assert sum("1m 10s" in line for line in found) == 1
+    assert [line for line in found if "5s" in line and "Gamma" in line]
+
+
+@pytest.mark.parametrize("style", PATHS)
+@pytest.mark.parametrize("expanded", [True, False])
+def test_since_when_nothing_was_heard_is_said_in_every_style(style: str, expanded: bool) -> None:
+    said = {"quiet": "nothing heard for 4 minutes", "off": True, "nudges": False}
+    found = shown(View(a_plan(), busy=False, expanded=expanded, **said), style)  # type: ignore[arg-type]
+    assert [line for line in ("nothing heard for 4 minutes", OFF, NO_NUDGES) if line not in found] == []

@@ -12,6 +12,7 @@ import tempfile
 import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from time import gmtime, strftime, time
 from typing import Any
@@ -22,11 +23,12 @@ import punchlist
 from punchlist import Desk, ops
 from punchlist.tui.styles import PATHS
 from tests import postgres_server
-from tests.commands import SCRIPT, do
+from tests.commands import SCRIPT, do, hook
 from tests.tui.screens import Session, running, watching
 from tests.tui.test_any_plan import ATTACKS
 
 SIZES = [(20, 6), (80, 24), (120, 40), (300, 50)]
+CLOCK = "%Y-%m-%dT%H:%M:%S.000Z"
 TEXTS = ("Read the parser", "Fix the loop", "Run the tests")
 
 
@@ -127,7 +129,7 @@ def test_that_it_is_off_is_seen() -> None:
 def test_the_seconds_of_the_active_item_are_counted_from_its_start() -> None:
     given(start="1", store="sqlite:plan.db")
     with sqlite3.connect("plan.db") as db:
-        db.execute("UPDATE history SET at = ?", (strftime("%Y-%m-%dT%H:%M:%S.000Z", gmtime(time() - 7_300)),))
+        db.execute("UPDATE history SET at = ?", (strftime(CLOCK, gmtime(time() - 7_300)),))
     db.close()
     with desk(store="sqlite:plan.db") as own:
         own.change(lambda plan: ops.note(plan, "2", "on it"), by="main")
@@ -195,8 +197,56 @@ def test_an_agent_that_was_not_heard_for_long_does_not_look_alive(monkeypatch: p
     monkeypatch.setattr(Desk, "now", staticmethod(lambda later=0: "2026-01-01T10:00:00.000Z"))
     given(start="1")
     with watching() as session:
-        session.sees("▶ 1 Read the parser", "agent last heard")
+        session.sees("▶ 1 Read the parser", "nothing heard for ", " days")
         assert "parser…" not in session.text
+
+
+@pytest.mark.parametrize("style", PATHS)
+def test_an_agent_that_uses_a_tool_is_at_work_though_it_changes_nothing_in_the_plan(
+    style: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(Desk, "now", staticmethod(lambda later=0: strftime(CLOCK, gmtime(time() - 250))))
+        given(start="1", session="s1")
+    with watching("--session", "s1", "--style", style) as session:
+        session.sees("Read the parser", "nothing heard for 4 minutes")
+        used = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "make"}}
+        assert hook("claude-code", {"session_id": "s1", "cwd": os.getcwd(), **used}).returncode == 0
+        session.sees_no("nothing heard")
+        before = session.text
+        session.until(lambda now: now.text != before, "a turn of the spinner")
+
+
+def test_each_of_several_active_items_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    given(store="sqlite:plan.db")
+    for seconds, id in ((7_300, "1"), (190, "2"), (65, "3")):
+        with monkeypatch.context() as earlier, desk(store="sqlite:plan.db") as own:
+            now = strftime(CLOCK, gmtime(time() - seconds))
+            earlier.setattr(Desk, "now", staticmethod(partial(_always, now)))
+            own.change(partial(ops.start, id=id, owner=f"w{id}"), by="main")
+    with watching("--store", "sqlite:plan.db") as session:
+        session.sees("1 Read the parser…  (@w1)  2h 01m", "2 Fix the loop…  (@w2)  3m ", "3 Run the tests…  (@w3)  1m ")
+
+
+def _always(now: str, later: float = 0) -> str:
+    return now
+
+
+def test_that_the_agent_is_not_nudged_any_more_is_seen() -> None:
+    given(start="1", session="s1")
+    with watching("--session", "s1") as session:
+        session.sees("1 Read the parser")
+        change("stop", "--session", "s1")
+        session.sees("no nudges in this session (punchlist stop)")
+
+
+def test_how_long_ago_the_agent_stopped_is_seen() -> None:
+    given(start="1", session="s1")
+    with watching("--session", "s1") as session:
+        session.sees("1 Read the parser…")
+        with desk(session="s1") as own:
+            own.note("stop", reason="it asked something", open=1)
+        session.sees("the agent stopped just now").sees_no("parser…")
 
 
 def test_closed_items_leave_the_screen_as_they_leave_the_list_of_the_agent() -> None:

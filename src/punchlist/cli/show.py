@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..core import render
+from ..core._typing import Any
 from ..core.codec import to_json
 from ..core.model import Plan, SessionState
 from ..desk import Desk
@@ -26,7 +29,7 @@ def show(args: Args) -> int:
         names_plan = is_named(args)
         whose = terminal_plan.whose(desk, plan.id) if plan.id and not names_plan else ""
         is_elsewhere = not plan.id and not names_plan and bool(desk.store.plans(1))
-        is_off = desk.is_off
+        said = _said(desk, plan) if plan.id and not (args.json or args.markdown) else {}
     if args.json:
         output.say_json({**to_json(plan), **({"session": spent} if spent else {})})
         return 0
@@ -35,9 +38,7 @@ def show(args: Args) -> int:
 
         output.say(write_document(plan))
         return 0
-    output.show(_lines(desk, plan, whose))
-    if is_off and plan.id:
-        output.show([(render.Span(render.OFF, "dim"),)])
+    output.show(_lines(desk, plan, whose, said))
     if spent and (spent["reminder_tokens"] or spent["nudges"]):
         output.show([(render.Span(_cost(spent), "dim"),)])
     if is_elsewhere:
@@ -45,16 +46,26 @@ def show(args: Args) -> int:
     return 0
 
 
-def _lines(desk: Desk, plan: Plan, whose: str) -> list[render.Line]:
+def _said(desk: Desk, plan: Plan) -> dict[str, Any]:
+    """Return what there is to say of the agent that works from the plan, as parameters of `render.notices`."""
+    from ..desk import activity
+
+    worker = activity.session_desk(desk, plan)
+    heard = activity.last_heard(desk, plan)
+    quiet = activity.silence(plan, heard, activity.stopped_at(plan.id, heard))
+    return {"off": worker.is_off, "nudges": not worker.state.stopped, "quiet": quiet}
+
+
+def _lines(desk: Desk, plan: Plan, whose: str, said: Mapping[str, Any]) -> list[render.Line]:
     """Return the plan as the chosen style draws it; `whose` says who works from it."""
     titled = plan._replace(title=f"{plan.title or 'Plan'} ({whose})") if whose else plan
     if desk.settings.style == "punchlist" or not (plan.items or plan.phases):
-        return render.lines(titled, output.width(), output.glyphs(desk.settings))
+        return render.lines(titled, output.width(), output.glyphs(desk.settings), **said)
     from ..tui.styles import load as load_style
     from ..tui.styles import render as render_view
     from ..tui.view import View
 
-    view = View(plan, expanded=True, busy=False)
+    view = View(plan, expanded=True, busy=False, **said)
     style = load_style(desk.settings.style)
     lines = render_view(view, style, output.width(), unicode=output.has_unicode(desk.settings))
     return [(render.Span(titled.title, "dim"),), *lines] if whose else list(lines)
@@ -68,8 +79,9 @@ def _everything(desk: Desk) -> Plan:
 
 def _spent(desk: Desk) -> dict[str, int]:
     """Return what reminders and nudges have cost the session that works from the plan; nothing if no hook ever ran."""
-    bound = [] if desk.session else desk.store.sessions(desk.plan.id)
-    state = desk.for_session(*bound[-1]).state if bound else desk.state
+    from ..desk.activity import session_desk
+
+    state = session_desk(desk, desk.plan).state
     if state == SessionState():
         return {}
     from ..desk.guidance import limits_of

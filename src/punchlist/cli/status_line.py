@@ -9,23 +9,36 @@ import sys
 from time import monotonic
 
 from ..core import render
+from ..core._typing import NamedTuple
 from ..core.errors import PunchlistError
 from ..core.model import Plan
 from ..desk import Desk
+from ..desk.activity import session_desk
 from . import output, terminal_plan
 from .desk import is_named, open_desk
 from .parser import Args
 
 _PATIENCE = 10.0  # seconds for the other status line
 _BEAT = 0.02  # seconds between looks at whether it has ended
+_LONGEST = 60  # columns of a line
 _BETWEEN = " | "
+_OFF = "punchlist off"
+
+
+class Shown(NamedTuple):
+    """What there is to say of a plan."""
+
+    plan: Plan
+    line: str  # all in one
+    more: list[str]  # what is next, and what was done last, as far as the settings ask for it
+    is_off: bool
 
 
 def line(args: Args) -> int:
     """Print the plan in one line."""
     if args.host:
         return _join(args)
-    plan, text = _in_one_line(args)
+    plan, text, _, _ = _read(args)
     data = {"line": text, "completed": plan.progress.completed, "total": plan.progress.total}
     if args.tmux:
         text = text.replace("#", "##")
@@ -34,14 +47,18 @@ def line(args: Args) -> int:
     return output.answer(args, data, text)
 
 
-def _in_one_line(args: Args, *, unless_off: bool = False) -> tuple[Plan, str]:
-    """Return the plan, and its line; in an agent's status line nothing is shown where the user has turned us off."""
+def _read(args: Args) -> Shown:
     with open_desk(args, find=_shown_plan) as desk:
-        plan = Plan() if unless_off and desk.is_off else desk.visible()
+        plan = desk.visible()
         whose = terminal_plan.whose(desk, plan.id) if plan.items and not is_named(args) else ""
+        worker = session_desk(desk, plan)
+        is_off, is_nudged = worker.is_off, not plan.items or not worker.state.stopped
     behind = f" ({whose})" if whose else ""
-    room = max(min(output.width(), 60) - len(behind), 20)
-    return plan, render.line(plan, output.glyphs(desk.settings), room) + behind
+    width = min(output.width(), _LONGEST)
+    glyphs = output.glyphs(desk.settings)
+    text = render.line(plan, glyphs, max(width - len(behind), 20), off=is_off, nudges=is_nudged)
+    more = [render.next_line(plan, glyphs, width), render.last_line(plan, glyphs, width)]
+    return Shown(plan, text + behind, [*filter(None, more[: desk.settings.status_lines - 1])], is_off)
 
 
 def _shown_plan(desk: Desk) -> str:
@@ -54,16 +71,24 @@ def _join(args: Args) -> int:
 
     given = sys.stdin.buffer.read() if sys.stdin is not None else b""
     theirs = _run(args.after, given) if args.after else ""
-    ours = ""
+    ours: list[str] = []
     try:
         if session := os.environ.get("PUNCHLIST_SESSION") or _session(given):
             args.session = session
             args.plan = os.environ.get("PUNCHLIST_PLAN", "")
-            ours = _in_one_line(args, unless_off=True)[1]
+            ours = _in_agent(_read(args))
     except PunchlistError:
         pass
-    output.say(_joined(theirs.rstrip("\r\n"), ours))
+    output.say("\n".join([_joined(theirs.rstrip("\r\n"), ours[0] if ours else ""), *ours[1:]]))
     return 0
+
+
+def _in_agent(shown: Shown) -> list[str]:
+    """What an agent's status line says. Where the user has turned us off the plan may be out of date, and is not
+    shown."""
+    if not shown.is_off:
+        return [shown.line, *shown.more]
+    return [_OFF] if shown.plan.open_items else []
 
 
 def _joined(theirs: str, ours: str) -> str:

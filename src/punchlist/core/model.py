@@ -267,5 +267,6 @@ class SessionState(NamedTuple):
     failed: bool = False  # whether its last plan call failed
     stopped: bool = False  # no more nudges in this session
     cleared: bool = False  # whether the user was told how to leave the plan behind after a `/clear`
+    heard: str = ""  # when it last used a tool or was prompted, in ISO 8601
     log: int = 0  # how much of its agent's log was looked at, in bytes
     names: Mapping[str, str] = NOTHING  # of a plan: what the readers that share it are called

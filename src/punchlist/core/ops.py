@@ -144,6 +144,12 @@ def next_ready(plan: Plan, *, owner: str | None = None) -> Item | None:
     return None
 
 
+def following(plan: Plan) -> Item | None:
+    """Return the item that could be started once those that are active are done."""
+    items = [item._replace(status=DONE) if item.status == ACTIVE else item for item in plan.items]
+    return next_ready(plan._replace(items=tuple(items)))
+
+
 # --- adding, removing, moving --------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ._typing import NamedTuple
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, Item, Plan
+from .ops import following
 from .text import counted, inline
 
 
@@ -63,15 +64,21 @@ _FLAGS = "\U0001f1e6\U0001f1ff"  # the first and the last letter of flags: two o
 _CLOSING = "、。，．！？：；）」』】〉》〕］｝・ー々"  # what does not begin a row
 _NONE = "No plan here yet. An agent makes one, or you do: punchlist add 'Run the tests'"
 OFF = "off here: no agent is told of this plan (punchlist on)"
+NO_NUDGES = "no nudges in this session (punchlist stop)"
 EMPTIED = "Nothing is open: all done, or taken off the list."
 
 
-def lines(plan: Plan, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
-    """The complete plan, as `show` prints it: a text that is wider than the screen is wrapped below itself."""
+def lines(
+    plan: Plan, width: int = 80, glyphs: Glyphs = UNICODE, *, off: bool = False, nudges: bool = True, quiet: str = ""
+) -> list[Line]:
+    """The complete plan, as `show` prints it: a text that is wider than the screen is wrapped below itself. The other
+    parameters are those of `notices`."""
+    said = notices(plan, glyphs, off=off, nudges=nudges, quiet=quiet)
+    below = [row for *head, (text, style) in said for row in hanging(tuple(head), text, width, style)]
     if not plan.items and not plan.phases:
         words = EMPTIED if plan.last_id else _NONE
-        return [*hanging((), words, width, "dim"), *_state(plan, width, glyphs)]
-    made = [*_head(plan, width, glyphs), *_state(plan, width, glyphs)]
+        return [*hanging((), words, width, "dim"), *below]
+    made = [*_head(plan, width, glyphs), *below]
     digits = max((len(item.id) for item in plan.items), default=1)
     parents = {item.id: item.parent for item in plan.items}
     inside = 1 if plan.phases else 0
@@ -83,21 +90,46 @@ def lines(plan: Plan, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
     return made
 
 
-def line(plan: Plan, glyphs: Glyphs = UNICODE, width: int = 60) -> str:
+def line(plan: Plan, glyphs: Glyphs = UNICODE, width: int = 60, *, off: bool = False, nudges: bool = True) -> str:
     """The plan in one line, for status lines: `▶ Running the tests 3/7`. Nothing for an empty plan."""
     if not plan.items:
         return ""
     progress = plan.progress
+    said = [f"{plan.mode} mode"] * (plan.mode != "act") + ["off"] * off + ["no nudges"] * (not nudges)
     tail = f" {progress.completed}/{progress.total}"
-    active = plan.active
+    if said:
+        tail += f" ({', '.join(said)})"
+    shown = _first_shown(plan)
     if plan.paused:
-        head, words = glyphs.paused, plan.paused.reason
-    elif active:
-        head, words = glyphs.active, active.label
+        head, words = glyphs.paused, f"paused: {plan.paused.reason}"
+    elif shown:
+        head, words = glyphs.of(shown.status), shown.label if shown.status == ACTIVE else shown.text
     else:
-        waiting = [item for item in plan.items if item.status not in CLOSED]
-        head, words = (glyphs.of(waiting[0].status), waiting[0].text) if waiting else (glyphs.completed, "")
-    return f"{head} {fit(glyphs.said(words), width - len(tail) - len(head) - 1, glyphs)}".rstrip() + tail
+        head, words = glyphs.completed, ""
+    words = fit(glyphs.said(words), width - len(tail) - len(head) - 1, glyphs)
+    return fit(f"{head} {words}".rstrip() + tail, width, glyphs)
+
+
+def next_line(plan: Plan, glyphs: Glyphs = UNICODE, width: int = 60) -> str:
+    """What comes after the item of `line`, in one line: `○ next: Fix the loop`. Nothing if there is no such item."""
+    shown = _first_shown(plan)
+    items = [item._replace(status=ACTIVE) if item is shown else item for item in plan.items]
+    item = following(plan._replace(items=tuple(items)))
+    return fit(f"{glyphs.pending} next: {glyphs.said(item.text, width)}", width, glyphs) if item else ""
+
+
+def last_line(plan: Plan, glyphs: Glyphs = UNICODE, width: int = 60) -> str:
+    """What was completed last, in one line: `✓ done: Read the code`. Nothing if nothing was."""
+    done = [item for item in plan.items if item.status == DONE]
+    if not done:
+        return ""
+    last = max(reversed(done), key=lambda item: item.closed.at if item.closed else "")
+    return fit(f"{glyphs.completed} done: {glyphs.said(last.text, width)}", width, glyphs)
+
+
+def _first_shown(plan: Plan) -> Item | None:
+    """The item that stands for the plan in one line: the active one, else the first that is open."""
+    return plan.active or next((item for item in plan.items if item.status not in CLOSED), None)
 
 
 def plain(made: Iterable[Line]) -> str:
@@ -243,12 +275,19 @@ def _head(plan: Plan, width: int, glyphs: Glyphs) -> Iterator[Line]:
     yield Span(title, "bold"), Span("  "), Span(made, "good"), Span(count, "dim")
 
 
-def _state(plan: Plan, width: int, glyphs: Glyphs) -> Iterator[Line]:
+def notices(plan: Plan, glyphs: Glyphs, *, off: bool = False, nudges: bool = True, quiet: str = "") -> Iterator[Line]:
+    """What the user should know of a plan beside its items. `off`: whether Punchlist is off there; `nudges`: whether
+    the agent is nudged to continue; `quiet`: since when nothing was heard from it, in words."""
     if plan.paused:
-        head = Span(f"{glyphs.paused} paused: ", "bad")
-        yield from hanging((head,), glyphs.said(plan.paused.reason), width, "bad")
+        yield Span(f"{glyphs.paused} paused: ", "bad"), Span(glyphs.said(plan.paused.reason), "bad")
     if plan.mode != "act":
-        yield (Span(fit(f"{plan.mode} mode", width, glyphs), "now"),)
+        yield (Span(f"{plan.mode} mode", "now"),)
+    if off:
+        yield (Span(OFF, "dim"),)
+    if not nudges:
+        yield (Span(NO_NUDGES, "dim"),)
+    if quiet:
+        yield (Span(quiet, "dim"),)
 
 
 def bar(percent: int, glyphs: Glyphs, cells: int = 10) -> str:

@@ -87,6 +87,14 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return found[0] if found else ""
 
 
+def in_words(seconds: float) -> str:
+    """`4 minutes`, `2 hours`: a length of time in the largest unit that fits."""
+    for size, noun in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return counted(int(seconds // size), noun)
+    return counted(max(int(seconds), 0), "second")
+
+
 def _visible(char: str) -> str:
     if char.isprintable() or char in _JOINERS:
         return char

@@ -133,7 +133,12 @@ def prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[Guidance]:
         plan = desk.change(resume).plan
     waiting = WAIT if says_wait(prompt) else LIMITED if says_limit(prompt) else ""
     going = says_go_on(prompt)
-    state = desk.update_state(lambda state: after_prompt(state, plan.revision, waiting=waiting, going=going))
+    heard = desk.now()
+
+    def step(state: SessionState) -> SessionState:
+        return after_prompt(state, plan.revision, waiting=waiting, going=going)._replace(heard=heard)
+
+    state = desk.update_state(step)
     if deaf:
         return []
     event = _Event(desk, *desk.seat.look(), state)
@@ -597,13 +602,14 @@ def _clear_closed(desk: Desk) -> None:
 def _record(desk: Desk, plan: Plan, uses: Sequence[ToolUse], *, counts: bool) -> SessionState:
     """Keep what tools were used for. `counts`: as a turn of work, where nobody has the conversation."""
     _keep_calls(desk, plan, tuple([call for use in uses for call in use.calls]))
+    heard = desk.now()
 
     def step(state: SessionState) -> SessionState:
         if counts:
             state = reminders.after_turn(plan, state)
         for use in uses:
             state = _after_use(state, use)
-        return state
+        return state._replace(heard=heard)
 
     return desk.update_state(step)
 

@@ -59,6 +59,7 @@ class Settings(NamedTuple):
     expanded: bool = False
     plain: bool = False
     unicode: bool = True
+    status_lines: int = 1
     origins: Mapping[str, str] = NOTHING
     faults: tuple[str, ...] = ()  # each names file and key; the value before it is used
 
@@ -68,6 +69,7 @@ class About(NamedTuple):
     choices: tuple[str, ...] = ()
     project: bool = True  # whether a project's file may set it
     least: int = 0  # for a number
+    most: int = _LARGEST
     tighter: bool | None = None  # what a project may set against the user's word; of a number, whatever is less
     rising: bool = False  # of a number: whatever is more
     unset: int = 0  # less or more than which that is, where the user has said nothing
@@ -126,6 +128,11 @@ ABOUT = {
     "expanded": About("whether the panel shows the list; Ctrl+T changes this value"),
     "plain": About("whether changes are told line by line, without moving the cursor: for screen readers"),
     "unicode": About("whether signs beyond ASCII are used on a screen that has them"),
+    "status_lines": About(
+        "lines in the status line of an agent: 1 for what is active, 2 with what is next, 3 with what was done last",
+        least=1,
+        most=3,
+    ),
 }
 
 
@@ -378,8 +385,8 @@ def _checked(name: str, value: Any, origin: str, is_project: bool) -> Any:
     if type(value) is not type(_default(name)):
         wanted = {bool: "true or false", int: "a whole number"}.get(type(_default(name)), "a string")
         raise SettingsError(f"{origin}: {name!r} must be {wanted}, not {shown(value)}.")
-    if isinstance(value, int) and not about.least <= value <= _LARGEST:
-        raise SettingsError(f"{origin}: {name!r} must be {about.least} to {_LARGEST}, not {shown(value)}.")
+    if isinstance(value, int) and not about.least <= value <= about.most:
+        raise SettingsError(f"{origin}: {name!r} must be {about.least} to {about.most}, not {shown(value)}.")
     if name == "keep_history" and value:
         try:
             ago(value)

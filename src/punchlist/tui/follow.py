@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ..core._typing import NamedTuple
 from ..core.errors import Refused, StoreError
-from ..core.model import ACTIVE, MAIN, USER, Item, Plan
-from ..desk import Desk
+from ..core.model import MAIN, NOTHING, Plan
+from ..desk import Desk, activity
 from ..desk.visible import clears
-from ..local.event_log import latest
-from ..stores import masked
+from ..stores import PlanSummary, masked
 from .view import Worker
 
 _LONGEST = 1.0  # seconds to wait for a change before looking by ourselves
@@ -21,21 +20,22 @@ _AGAIN = 0.5  # seconds until a store that failed is tried again
 _STILL = 60.0  # seconds without a change after which another plan of the same place is looked at
 _WORKERS = 8  # sub-agents that are shown
 _RECENTLY = 600.0  # seconds since its last change for which a sub-agent is shown
-_RECENT = 200  # revisions searched for the one that began an item
 
 
 class Seen(NamedTuple):
     """What a follower knows."""
 
     plan: Plan = Plan()
-    began: str = ""  # when the active item was begun, in ISO 8601
+    since: Mapping[str, str] = NOTHING  # when each active item was started, in ISO 8601
     trouble: str = ""  # what is wrong with the store
     clears: bool = False  # whether closed items leave the list after a while
-    heard: str = ""  # when an agent last changed something, in ISO 8601
-    stopped: bool = False  # whether it has stopped since
+    changed: str = ""  # when an agent last changed the plan
+    heard: str = ""  # when one was last heard from
+    stopped: str = ""  # when it stopped, unless it was heard from since
     failed: bool = False  # whether its last call of the plan's tool failed
     workers: tuple[Worker, ...] = ()  # its sub-agents
     off: bool = False  # whether punchlist is off there
+    nudges: bool = True  # whether the agent is nudged there
     whose: str = ""  # who works from the plan, where there is another one beside it
     number: int = 0  # counts what was seen
 
@@ -106,11 +106,10 @@ class Follower:
         return self.desk.plan
 
     def _see(self, plan: Plan) -> None:
-        old, self._changed = self.seen, time.monotonic()
-        active, before = plan.active, old.plan.active
-        is_same = active and before and (active.id, plan.id) == (before.id, old.plan.id) and old.began
-        began = old.began if is_same else begun(self.desk, plan)
-        seen = Seen(plan, began, clears=clears(self.desk, plan), heard=heard(self.desk, plan))
+        self._changed = time.monotonic()
+        records = activity.recent_records(self.desk, plan)
+        since, changed = activity.active_since(records, plan), activity.heard_in_history(records)
+        seen = Seen(plan, since, clears=clears(self.desk, plan), changed=changed)
         self._note(self._around(seen) if plan.id else seen)
 
     def _around(self, seen: Seen) -> Seen:
@@ -118,23 +117,29 @@ class Follower:
         plan = seen.plan
         if self._whose is not None:
             seen = seen._replace(whose=self._whose(self.desk, plan.id))
-        last = latest(plan.id, ("stop", "nudge"))
-        has_stopped = last.get("kind") == "stop" and str(last.get("at", "")) >= seen.heard
-        bound = [(session, agent) for session, agent in self.desk.store.sessions(plan.id) if session]
-        if not bound:
-            return seen._replace(stopped=has_stopped, off=self.desk.is_off)
-        session, agent = bound[-1]
-        worker = self.desk.for_session(session, agent)
-        failed, off = worker.state.failed, worker.is_off
-        return seen._replace(stopped=has_stopped, failed=failed, off=off, workers=self._workers(session, plan.id))
+        worker = activity.session_desk(self.desk, plan)
+        state = worker.state
+        helpers = self._helpers(worker.session, plan.id)
+        touched = [listing.touched for listing in helpers]
+        heard = max(seen.changed, activity.heard_in_sessions(self.desk, plan.id), *touched)
+        return seen._replace(
+            heard=heard,
+            stopped=activity.stopped_at(plan.id, heard),
+            failed=state.failed,
+            off=worker.is_off,
+            nudges=not state.stopped,
+            workers=self._workers(helpers),
+        )
 
-    def _workers(self, session: str, main: str) -> tuple[Worker, ...]:
-        """The sub-agents of a session that are at work, or were a moment ago."""
+    def _helpers(self, session: str, main: str) -> list[PlanSummary]:
+        """The plans of the sub-agents of a session that are at work, or were a moment ago."""
+        found = self.desk.store.plans(_WORKERS + 1, session=session) if session else []
+        oldest = Desk.now(-_RECENTLY)
+        return [one for one in found if one.id != main and one.agent != MAIN and one.touched > oldest]
+
+    def _workers(self, helpers: list[PlanSummary]) -> tuple[Worker, ...]:
         found = []
-        for listing in self.desk.store.plans(_WORKERS + 1, session=session):
-            age = since(listing.touched)
-            if listing.id == main or listing.agent == MAIN or age is None or age > _RECENTLY:
-                continue
+        for listing in helpers:
             plan = self._known.get(listing.id)
             if plan is None or plan.revision != listing.revision:
                 plan = self.desk.store.load(listing.id)
@@ -150,31 +155,6 @@ class Follower:
             self._tell()
 
 
-def begun(desk: Desk, plan: Plan) -> str:
-    """When the active item was begun, as far as recent history tells."""
-    active = plan.active
-    if active is None:
-        return ""
-    for record in reversed(desk.store.history(plan.id, max(plan.revision - _RECENT, 0))):
-        for change in record.changes:
-            if change.id == active.id and _begins(change.before, change.after):
-                return str(record.at)
-    return ""
-
-
-def heard(desk: Desk, plan: Plan) -> str:
-    """When an agent last changed the plan or used a tool, as far as recent history tells."""
-    for record in reversed(desk.store.history(plan.id, max(plan.revision - _RECENT, 0)) if plan.id else []):
-        if record.by != USER:
-            return str(record.at)
-    return ""
-
-
-def _begins(before: object, after: object) -> bool:
-    was_active = isinstance(before, Item) and before.status == ACTIVE
-    return isinstance(after, Item) and after.status == ACTIVE and not was_active
-
-
 def identity(url: str) -> tuple[int, int] | None:
     """Which file or folder a store is, so that it is noticed when it is another one; None if it is gone."""
     scheme, _, path = url.partition(":")
@@ -185,13 +165,3 @@ def identity(url: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-def since(at: str) -> float | None:
-    """The seconds since a time in ISO 8601, as records have it."""
-    from datetime import datetime
-
-    try:
-        return max(time.time() - datetime.fromisoformat(at).timestamp(), 0.0) if at else None
-    except ValueError:
-        return None

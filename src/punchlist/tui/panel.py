@@ -230,9 +230,11 @@ class Panel:
         """The view as it is at this moment."""
         assert self._view is not None
         view = self._view._replace(expanded=self.expanded, frame=self._frame, keys=keys and self._terminal.has_keys)
-        if view.seconds is None or not view.busy:
+        if not view.busy:
             return view
-        return view._replace(seconds=view.seconds + now - self._drawn_at)
+        later = now - self._drawn_at
+        seconds = None if view.seconds is None else view.seconds + later
+        return view._replace(seconds=seconds, times={id: time + later for id, time in view.times.items()})
 
     def _ended(self) -> list[str]:
         words, style = self._unfinished

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..core import ops
 from ..core._typing import NamedTuple
-from ..core.model import ACTIVE, CLOSED, DONE, DROPPED, PENDING, Item, Plan
+from ..core.model import ACTIVE, CLOSED, DONE, DROPPED, NOTHING, PENDING, Item, Plan
 from ..core.render import Glyphs, Line, Span, columns, fit
 
 Rank = tuple[int, int]
@@ -32,12 +32,15 @@ class View(NamedTuple):
     expanded: bool = False
     busy: bool = True  # whether somebody is at work: then the spinner turns
     frame: int = 0  # of the spinner
-    seconds: float | None = None  # spent on the active item
+    seconds: float | None = None  # spent on the active item; on the first, if there are several
+    times: Mapping[str, float] = NOTHING  # the seconds spent on each active item, by id
     tokens: int = 0
     status: str = ""  # what is being done just now, if it is not just the active item
     tip: str = ""
     alert: str = ""  # what the user should know
+    quiet: str = ""  # since when nothing was heard from the agent, in words
     off: bool = False  # whether punchlist is off here: then no agent is told about the plan
+    nudges: bool = True  # whether the agent is nudged to continue
     workers: tuple[Worker, ...] = ()
     keys: bool = False  # whether there is a keyboard: then it is said what the keys do
     hint: str = ""  # further keys and the like, one a line
@@ -105,22 +108,13 @@ def ranks(plan: Plan) -> dict[str, Rank]:
             closed.append((item.status == DONE, item.closed.at if item.closed else "", index, item.id))
         else:
             waiting.append(item)
-    coming = following(plan)
+    coming = ops.following(plan)
     first = waiting.index(coming) if coming else 0
     for index, item in enumerate(waiting[first:] + waiting[:first]):
         found[item.id] = (NEXT, 10 * index) if index < _NEXT_ONES else (MORE, index)
     for index, (*_, id) in enumerate(sorted(closed, reverse=True)):
         found[id] = (OLD, index) if index else (NEXT, 10 * _NEXT_ONES)
     return found
-
-
-def following(plan: Plan) -> Item | None:
-    """The item that could be begun once those being worked on are done."""
-    now = plan.active
-    if now:
-        done = [item._replace(status=DONE) if item.status == ACTIVE else item for item in plan.items]
-        plan = plan._replace(items=tuple(done))
-    return ops.next_ready(plan)
 
 
 def chosen(rows: list[Row], room: int | None, more: Callable[[str], Line], cut: str) -> list[Row]:
@@ -203,6 +197,13 @@ def spent(view: View, canvas: Canvas) -> str:
     if view.tokens:
         said.append(f"{amount(view.tokens)} token{'s' if view.tokens != 1 else ''}")
     return canvas.dot.join(said)
+
+
+def own_time(item: Item, view: View) -> str:
+    """The time of an active item that is not the first one, as in `  1m 05s`; that of the first is told elsewhere."""
+    if item.status != ACTIVE or item.id not in view.times or item == view.plan.active:
+        return ""
+    return f"  {duration(view.times[item.id])}"
 
 
 def duration(seconds: float) -> str:

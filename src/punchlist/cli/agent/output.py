@@ -29,6 +29,7 @@ from ...core import render
 from ...core.model import MAIN, Plan
 from ...core.render import Glyphs, Line, Span
 from ...core.text import block, counted, cut, inline
+from ...desk.activity import quiet_for
 from ...policy.continuation import UNPLANNED
 from ...tui.styles import Style
 from ...tui.view import View
@@ -77,7 +78,14 @@ class Plain:
 class Stage:
     """Turns events into lines, and remembers how things stand for whoever draws that."""
 
-    def __init__(self, face: Face, width: Callable[[], int], glyphs: Glyphs, style: Style | None = None) -> None:
+    def __init__(
+        self,
+        face: Face,
+        width: Callable[[], int],
+        glyphs: Glyphs,
+        style: Style | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         self.face = face
         self.on_change: Callable[[], None] | None = None  # set while there is a panel, and the plan is in sight
         self.plan = Plan()
@@ -100,11 +108,14 @@ class Stage:
         self._shown = Plan()  # the same, where the style tells of changes
         self._has_told_pause = False  # whether the message of a pause is the last thing that was shown of the agent
         self._begun = ""  # the call of a plan tool that is under way: it is shown when it has its answer
-        self._active = ""  # the item that seconds and tokens are counted for
-        self._since = monotonic()
+        self._active = ""  # the item that tokens are counted for
+        self._since: dict[str, float] = {}  # when each active item was started
+        self._clock = clock
+        self._heard = clock()  # when the agent last said or did something
 
     def tell(self, event: Event) -> None:
         with self._lock:
+            self._heard = self._clock()
             self._take(event)
             if isinstance(event, Said):
                 if event.agent == MAIN:
@@ -117,6 +128,10 @@ class Stage:
                 self.face.show([*held, *self._lines(event)])
             if self.on_change:
                 self.on_change()
+
+    def listen(self) -> None:
+        """Count from now how long nothing is heard: the agent begins."""
+        self._heard = self._clock()
 
     def say(self, lines: list[Line]) -> None:
         """Show lines of somebody else between those of the agent."""
@@ -145,17 +160,25 @@ class Stage:
         return tuple(Shown(one.agent, one.status, one.plan, one.background) for one in self.workers.values())
 
     @property
-    def seconds(self) -> float:
-        """How long the active item has been worked on."""
-        return monotonic() - self._since
+    def times(self) -> dict[str, float]:
+        """The seconds that each active item has been worked on, by id."""
+        now = self._clock()
+        return {id: now - at for id, at in self._since.items()}
+
+    @property
+    def quiet(self) -> str:
+        """Since when nothing was heard from the agent, in words; nothing if it was heard lately, or a tool runs."""
+        return "" if self.doing else quiet_for(self._clock() - self._heard)
 
     def _take(self, event: Event) -> None:
         """What is remembered of an event, for the panel."""
         if isinstance(event, Planned) and event.agent == MAIN:
             self.plan = event.plan
-            active = event.plan.active.id if event.plan.active else ""
+            now = self._clock()
+            self._since = {item.id: self._since.get(item.id, now) for item in event.plan.busy}
+            active = next(iter(self._since), "")
             if active != self._active:
-                self._active, self._since, self.tokens = active, monotonic(), 0
+                self._active, self.tokens = active, 0
         elif isinstance(event, Waiting):
             self.waiting = inline(event.text)
         elif isinstance(event, Spent):

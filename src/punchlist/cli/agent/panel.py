@@ -45,6 +45,7 @@ class Attendance:
         self._obey = obey  # carries out a line that is typed, or says that it has to wait; None: nobody listens
         self._desk = desk  # to look at the plan while the agent works; None: what the agent tells has to do
         self._seen: Plan | None = None  # the plan as it was when it was looked at last
+        self._quiet = ""  # what was last drawn of how long nothing was heard
         self._keep = keep  # whether the list stays on the screen when the agent stops
         self._asked: SimpleQueue[tuple[Question, Future[str]]] = SimpleQueue()
 
@@ -61,6 +62,7 @@ class Attendance:
         """Let a job run, and keep the panel alive until it is done."""
         plain, self._stage.face = self._stage.face, self._panel
         self._stage.on_change = self.draw
+        self._stage.listen()
         try:
             with self._panel, ExitStack() as ends:
                 pool = ends.enter_context(ThreadPoolExecutor(1, thread_name_prefix="punchlist-agent"))
@@ -73,6 +75,8 @@ class Attendance:
                         self._hear(self._panel.wait(_LOOK))
                         self._answer()
                         self._look(looker)
+                        if self._stage.quiet != self._quiet:
+                            self.draw()
                 finally:
                     if not done.done():  # nobody is left to answer the agent: it must not wait
                         self._stop.ask()
@@ -85,11 +89,15 @@ class Attendance:
     def draw(self) -> None:
         stage = self._stage
         plan = visible(self._desk, stage.plan) if self._desk else stage.plan
+        times, self._quiet = stage.times, stage.quiet
         self._panel.draw(
             View(
                 plan,
-                seconds=stage.seconds if plan.active else None,
+                busy=not self._quiet,
+                seconds=times.get(plan.active.id) if plan.active else None,
+                times=times,
                 tokens=stage.tokens,
+                quiet=self._quiet,
                 alert=stage.waiting,
                 off=self._desk is not None and self._desk.is_off,
                 status="" if plan.active else stage.doing or "Thinking",

@@ -8,7 +8,7 @@ from ...core._typing import NamedTuple
 from ...core.diff import diff
 from ...core.errors import Refused
 from ...core.model import ACTIVE, Item, Plan
-from ...core.render import ASCII, MARK_STYLES, OFF, TEXT_STYLES, UNICODE, Glyphs, Line, Span, columns
+from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Glyphs, Line, Span, columns, notices
 from ...core.sentences import describe
 from ..view import ALERT, NEXT, NOW, Canvas, Row, View, chosen, clipped, counts, row
 
@@ -83,12 +83,8 @@ def alerts(view: View, canvas: Canvas) -> Iterator[Row]:
     """What the user should know before anything else."""
     if view.alert:
         yield row(canvas.line(f"! {view.alert}", "bad"), ALERT)
-    if view.plan.paused:
-        yield row(canvas.line(f"{canvas.glyphs.paused} paused: {view.plan.paused.reason}", "bad"), ALERT)
-    if view.plan.mode != "act":
-        yield row(canvas.line(f"{view.plan.mode} mode", "now"), ALERT)
-    if view.off:
-        yield row(canvas.line(OFF, "dim"), ALERT)
+    for said in notices(view.plan, canvas.glyphs, off=view.off, nudges=view.nudges, quiet=view.quiet):
+        yield row(canvas.line("".join([span.text for span in said]), said[-1].style), ALERT)
     if view.status and not view.busy and not view.plan.items:
         yield row(canvas.line(view.status, "dim"), ALERT)
 

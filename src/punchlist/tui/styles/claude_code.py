@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...core.model import ACTIVE, BLOCKED, CLOSED, DROPPED, Item
 from ...core.render import ASCII, UNICODE, Line, Span, columns
-from ..view import ALERT, HEAD, NOW, Canvas, Drawing, Row, View, first_pending, ranks, row, spent
+from ..view import ALERT, HEAD, NOW, Canvas, Drawing, Row, View, first_pending, own_time, ranks, row, spent
 from . import Style, alerts, keys
 from .workers import in_full
 
@@ -67,8 +67,10 @@ def _item(item: Item, view: View, canvas: Canvas, indent: str) -> Line:
         words += f" ({_WORDS[item.status]}{f': {item.reason}' if item.reason else ''})"
     style = "dim strike" if is_done else "bold" if item.status == ACTIVE else ""
     box = f"{canvas.glyphs.of(item.status)} "
-    room = canvas.width - len(indent) - len(box)
-    return (Span(indent), Span(box, "dim" if is_done else ""), Span(canvas.fit(words, room), style))
+    time = own_time(item, view)
+    room = canvas.width - len(indent) - len(box) - len(time)
+    lead = (Span(indent), Span(box, "dim" if is_done else ""))
+    return (*lead, Span(canvas.fit(words, room), style), Span(time, "dim"))
 
 
 def _next(view: View, canvas: Canvas) -> Iterator[Row]:

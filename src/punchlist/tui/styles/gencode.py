@@ -8,7 +8,7 @@ from ...core.diff import diff
 from ...core.model import ACTIVE, BLOCKED, DROPPED, Item, Plan
 from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Line, Span, bar, columns
 from ...core.sentences import describe
-from ..view import HEAD, NOW, SPARE, Canvas, Drawing, Row, View, counts, length, ranks, row, spent
+from ..view import HEAD, NOW, SPARE, Canvas, Drawing, Row, View, counts, length, own_time, ranks, row, spent
 from . import Style, alerts, keys
 from .workers import compact
 
@@ -40,17 +40,17 @@ def more(words: str, view: View, canvas: Canvas) -> Line:
 def _items(view: View, canvas: Canvas) -> Iterator[Row]:
     rank = ranks(view.plan)
     for item in view.plan.items if view.expanded else view.plan.busy:
-        yield Row(_drawing(item, canvas._replace(width=canvas.width - 4)), rank[item.id], (item,))
+        yield Row(_drawing(item, view, canvas._replace(width=canvas.width - 4)), rank[item.id], (item,))
 
 
-def _drawing(item: Item, canvas: Canvas) -> Drawing:
-    return lambda: _item(item, canvas)
+def _drawing(item: Item, view: View, canvas: Canvas) -> Drawing:
+    return lambda: _item(item, canvas, own_time(item, view))
 
 
-def _item(item: Item, canvas: Canvas) -> Line:
+def _item(item: Item, canvas: Canvas, time: str = "") -> Line:
     mark = f"{canvas.glyphs.of(item.status)} "
-    words = canvas.fit(_words(item), canvas.width - len(mark))
-    return (Span(mark, MARK_STYLES[item.status]), Span(words, TEXT_STYLES[item.status]))
+    words = canvas.fit(_words(item), canvas.width - len(mark) - len(time))
+    return (Span(mark, MARK_STYLES[item.status]), Span(words, TEXT_STYLES[item.status]), Span(time, "dim"))
 
 
 def _words(item: Item) -> str:
@@ -90,7 +90,7 @@ def _width(view: View, canvas: Canvas) -> int:
     """As wide as what is in it."""
     shown = view.plan.items if view.expanded else view.plan.busy
     mark = len(canvas.glyphs.completed) + 1
-    inside = max((mark + columns(canvas.said(_words(item))) for item in shown), default=0)
+    inside = max((mark + columns(canvas.said(_words(item))) + len(own_time(item, view)) for item in shown), default=0)
     return min(canvas.width, max(_LEAST, inside + 4, length(_far(view, canvas, canvas.width)) + 4))
 
 

@@ -21,6 +21,7 @@ from ..view import (
     chosen,
     clipped,
     counts,
+    own_time,
     ranks,
     row,
     spent,
@@ -118,12 +119,14 @@ def _item(item: Item, lead: str, view: View, canvas: Canvas) -> Line:
     if item.status in (BLOCKED, DROPPED) and item.reason:
         words += f" ({item.reason})"
     notes = _superscript(len(item.notes), canvas) if item.notes else ""
-    room = canvas.width - len(lead) - 2 - columns(notes)
+    time = own_time(item, view)
+    room = canvas.width - len(lead) - 2 - columns(notes) - len(time)
     return (
         Span(lead, "dim"),
         Span(f"{mark} ", MARK_STYLES[item.status]),
         Span(canvas.fit(words, room), TEXT_STYLES[item.status]),
         Span(notes, "now"),
+        Span(time, "dim"),
     )
 
 

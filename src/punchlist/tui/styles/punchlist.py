@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...core.model import ACTIVE, Item
+from ...core.ops import following
 from ...core.render import Line, Place, Span, bar, by_phase, columns, depth, item_line, note_lines
 from ..view import (
     ALERT,
@@ -19,7 +20,6 @@ from ..view import (
     Row,
     View,
     counts,
-    following,
     length,
     progress_of,
     ranks,
@@ -141,7 +141,11 @@ def _next(view: View) -> str:
 def _active(item: Item, view: View, canvas: Canvas, at: Place) -> Line:
     mark, end = (canvas.turning(view), canvas.glyphs.cut) if view.busy else ("", "")
     whole = item_line(item, view.plan, at, canvas.glyphs, mark, end)
-    tail = _tail(view, canvas, at.width - min(length(whole), _LEAST)) if item is view.plan.active else ()
+    room = at.width - min(length(whole), _LEAST)
+    if item == view.plan.active:
+        tail = _tail(view, canvas, room)
+    else:
+        tail = _tail(View(seconds=view.times.get(item.id)), canvas, room)
     if length(whole) + length(tail) > at.width:
         narrow = at._replace(width=at.width - length(tail))
         whole = item_line(item, view.plan, narrow, canvas.glyphs, mark, end)
