@@ -34,7 +34,10 @@ def table(rows: Sequence[Row]) -> str:
 def _cells(row: Row) -> tuple[str, str, str, str, str]:
     is_whole = isinstance(row.measured, int) or row.unit in ("tokens", "bytes")
     unit = {"tokens": "", "": "", "x": "x"}.get(row.unit, f" {row.unit}")
-    measured = f"{row.measured:,.{0 if is_whole else 1}f}{unit}"
+    digits = 0 if is_whole else 1
+    if row.goal is not None and row.goal % 1:
+        digits = 2
+    measured = f"{row.measured:,.{digits}f}{unit}"
     if row.goal is None:
         return row.name, "", measured, "", row.note
     verdict = "ok" if row.ok else "MISS"

@@ -116,10 +116,11 @@ def test_a_hook_loads_nothing_that_only_installing_needs() -> None:
     assert {name for name in found if name.startswith(("punchlist.install", "punchlist.doctor"))} == set()
 
 
-def test_what_a_hook_loads_of_re_and_enum_it_loads_for_json_and_sqlite_alone() -> None:
+@pytest.mark.parametrize("name", ["Stop", "UserPromptSubmit", "PostToolUse"])
+def test_a_hook_loads_neither_json_nor_regular_expressions(name: str) -> None:
     given_a_plan_with_news()
-    needed = loaded("import json, _sqlite3")
-    assert hook("UserPromptSubmit", prompt="go on") & {"re", "enum", "functools"} <= needed
+    found = hook(name, prompt="go on", tool_name="Bash", tool_input={"command": "make"}, tool_response={"a": "é"})
+    assert found & {"json", "re", "enum"} == set()
 
 
 def test_a_hook_that_mirrors_a_list_loads_the_one_dialect_it_speaks() -> None:
@@ -160,7 +161,7 @@ def test_session_links_are_light_enough_for_a_hook() -> None:
     leaving = "assert at.link(at.of_agent(), at.Who('s')); at.look_up(at.of_agent())"
     found = loaded("from punchlist.local import session_links as at; " + leaving)
     assert found & (HEAVY | {"hashlib", "signal"}) == set()
-    assert found & {"re", "enum", "functools"} <= loaded("import json")
+    assert found & {"json", "re", "enum", "functools"} == set()
 
 
 def test_showing_the_plan_loads_nothing_that_only_other_commands_need() -> None:

@@ -16,7 +16,7 @@ import pytest
 from punchlist import install as installing
 from punchlist.core.errors import Refused
 from punchlist.hosts import HOSTS
-from punchlist.install import Edit, receipts
+from punchlist.install import Edit, here, receipts
 from tests import commands
 from tests.commands import SCRIPT
 
@@ -215,12 +215,14 @@ def test_an_agent_s_own_folder_variable_is_respected(own_home: Path, work: Path)
     assert everything(work) == {}
 
 
-def test_a_plugin_knows_the_path_of_the_script(own_home: Path) -> None:
-    run("install", "opencode")
-    run("install", "oh-my-pi")
-    for name in ("opencode/plugins/punchlist.js", ".omp/agent/extensions/punchlist.ts"):
+def test_a_plugin_knows_the_file_that_starts_hooks(own_home: Path) -> None:
+    for host, name in (
+        ("opencode", "opencode/plugins/punchlist.js"),
+        ("oh-my-pi", ".omp/agent/extensions/punchlist.ts"),
+    ):
+        run("install", host)
         text = (own_home / name).read_text()
-        assert json.dumps(SCRIPT) in text
+        assert json.dumps(here("user", SCRIPT).starter(host)) in text
         assert "@PUNCHLIST@" not in text
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import punchlist
 from punchlist.hosts import HOSTS
+from punchlist.install import here
 from punchlist.install.parts import commit_command, hook_command, line_command
 from punchlist.install.script import is_ours, is_passing
 
@@ -96,6 +98,62 @@ def test_only_a_script_of_ours_is_ours(tmp_path: Path) -> None:
 )
 def test_a_script_in_a_cache_is_known_as_one(path: str, passing: bool) -> None:
     assert is_passing(path) is passing
+
+
+# --- the file that starts hooks --------------------------------------------------------------------------------------
+
+
+def attached(host: str = "codex") -> Path:
+    subprocess.run([SCRIPT, "install", host], capture_output=True, check=True)
+    return Path(here("user", str(SCRIPT)).starter(host))
+
+
+def started(path: Path) -> str:
+    """What a session that was given a plan is told by a hook, as an agent runs it."""
+    with punchlist.open(session="s1") as desk:
+        desk.call("plan", {"add": ["Read"]})
+    event = {"hook_event_name": "SessionStart", "session_id": "s1", "source": "resume", "cwd": os.getcwd()}
+    command = hook_command(str(path), "codex")
+    done = subprocess.run(["sh", "-c", command], input=json.dumps(event), capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_hooks_of_every_agent_start_with_a_file_that_only_its_user_can_change(host: str, own_home: Path) -> None:
+    path = attached(host)
+    assert path.stat().st_mode & 0o777 == 0o700
+    assert path.read_text().startswith(f"#!{sys.executable} -IS\n")
+    named = [one for one in own_home.rglob("*") if one.is_file() and str(path) in one.read_text()]
+    assert [one for one in named if "receipts" not in one.parts]
+    subprocess.run([SCRIPT, "uninstall", host], capture_output=True, check=True)
+    assert not path.parent.exists()
+
+
+def test_a_file_that_starts_hooks_answers_them(own_home: Path) -> None:
+    assert "Read" in started(attached())
+
+
+def test_a_package_that_moved_within_its_environment_is_found(own_home: Path) -> None:
+    path = attached()
+    folder = os.path.dirname(os.path.dirname(punchlist.__file__))
+    path.write_text(path.read_text().replace(repr(folder), repr("/nowhere/site-packages")))
+    assert "Read" in started(path)
+
+
+def test_a_project_and_a_path_that_the_system_would_not_find_have_the_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert here("project", str(SCRIPT)).starter("codex") == str(SCRIPT)
+    for python in ("/a b/python", f"/{'x' * 200}/python", ""):
+        monkeypatch.setattr(sys, "executable", python)
+        assert here("user", str(SCRIPT)).starter("codex") == str(SCRIPT)
+
+
+def test_a_file_of_another_environment_is_known_and_replaced(own_home: Path) -> None:
+    path = attached()
+    own = path.read_text()
+    path.write_text(own.replace(sys.executable, "/gone/bin/python").replace("site-packages", "x"))
+    done = subprocess.run([SCRIPT, "doctor"], capture_output=True, text=True, check=False)
+    assert "it runs /gone/bin/punchlist, which is gone; its hooks do nothing" in done.stdout
+    assert attached().read_text() == own
 
 
 # --- once the environment is gone ------------------------------------------------------------------------------------

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+
+from ..core._typing import NoReturn
 
 _SERVED = ("--store", "--plan", "--session", "--agent", "--dialect")  # the options that the MCP server knows
 
@@ -24,6 +27,11 @@ def main() -> int:
     from .dispatch import run as run_command
 
     return run_command(argv)
+
+
+def start() -> NoReturn:
+    """Run the script, and end the process at once: an agent waits for a hook, and all is written and closed by then."""
+    os._exit(main())
 
 
 def _flags_of(argv: list[str]) -> tuple[dict[str, str], list[str]]:

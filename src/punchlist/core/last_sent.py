@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from ._typing import Any, NamedTuple
 from .diff import Record
+from .json_text import dumps, loads
 from .model import CLOSED, NOTHING, USER, Item, Plan
 
 _PAST = 8  # earlier words of one item, and earlier orders, that are kept
@@ -157,7 +157,7 @@ def to_text(kept: Kept) -> str:
         "reopened": kept.reopened,
         "gone": kept.gone,
     }
-    return json.dumps({name: value for name, value in found.items() if value})
+    return dumps({name: value for name, value in found.items() if value})
 
 
 def _entry_to_json(held: Held) -> Sequence[Any]:
@@ -171,7 +171,7 @@ def from_text(text: str) -> Kept:
     try:
         found = {}
         if text:
-            found = json.loads(text)
+            found = loads(text)
         return Kept(
             int(found.get("at", 0)),
             tuple([_entry_from_json(entry) for entry in found.get("entries", ())]),

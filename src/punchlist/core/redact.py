@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from json import dumps
 
 from ._typing import Any
 from .codec import json_form
+from .json_text import dumps
 from .text import cut
 
 _MOST = 200  # characters of a value

@@ -235,14 +235,16 @@ def describe(
     exit: int | None = None,
 ) -> ToolUse:
     """Describe a call of a tool that is not the plan's, as it is kept: bounded, with secrets blanked."""
-    from json import dumps
-
+    from ..core.json_text import dumps
     from ..core.redact import recorded
     from ..policy.effects import changes_something
 
     outcome = "failed" if failed else "unknown" if hides_failure else "ok"
     given: Any = args if isinstance(args, dict) else {"input": args}
-    shown = result if isinstance(result, str) else dumps(result, default=str, ensure_ascii=False)
+    try:
+        shown = result if isinstance(result, str) else dumps(result, ensure_ascii=False)
+    except TypeError:  # an object that only this program knows
+        shown = str(result)
     who = {"at": desk.now(), "session": desk.session, "agent": desk.agent}
     kept = recorded(id, tool, given, outcome, shown, redact=desk.settings.redact_calls, exit=exit, **who)
     return ToolUse(digest(tool, args), "", failed, interrupted, changes_something(tool, args), (kept,))

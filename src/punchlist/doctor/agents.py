@@ -10,10 +10,24 @@ from typing import Any
 from ..core.errors import Refused
 from ..core.text import inline
 from ..hosts import HOSTS
-from ..install import PROJECT, SCOPES, USER, Installer, Part, Where, here, installer_for, is_own, located, outlook, seen
+from ..install import (
+    PROJECT,
+    SCOPES,
+    USER,
+    Installer,
+    Part,
+    Where,
+    here,
+    installer_for,
+    is_own,
+    located,
+    outlook,
+    parts_of,
+    seen,
+)
 from ..install.apply import groups_of, is_answered, look
 from ..install.parts import command_of, handlers, script_of, within
-from ..install.script import is_ours
+from ..install.script import is_ours, script_behind
 from ..local.settings import attached_dialects
 from . import NOTE, OK, PROBLEM, Check
 
@@ -52,7 +66,7 @@ def _attached(name: str, host: Installer, script: str) -> Iterator[Check]:
 
 
 def _scope(name: str, host: Installer, where: Where, again: str) -> Iterator[Check]:
-    found = [(part, *seen(part, located(part, name), name)) for part in host.parts(where)]
+    found = [(part, *seen(part, located(part, name), name)) for part in parts_of(name, where)]
     there = [(part, text) for part, text, is_there in found if is_there]
     if not there:
         return
@@ -68,7 +82,7 @@ def _scope(name: str, host: Installer, where: Where, again: str) -> Iterator[Che
     edits = outlook(name, where, left.split(", ") if left else [])
     for place in (place for edit in edits for place in edit.kept):
         yield Check(name, NOTE, f"{place} {_ABOUT[where.scope]} is your own; install and uninstall leave it as it is")
-    scripts = {path for part, text in there for path in _scripts(text, part, name)}
+    scripts = {script_behind(path, where.script) for part, text in there for path in _scripts(text, part, name)}
     fix = again if any(edit.is_change for edit in edits) else "name another where it is set: it is your own"
     yield from _leading(name, scripts, where.script, fix)
     gone = [event for part, text in there if part.kind == "hooks" for event in _gone(text, part, name)]

@@ -118,21 +118,20 @@ def _parse(argv: list[str]) -> tuple[str, dict[str, str]]:
 
 
 def _written(answer: dict[str, Any] | None) -> str:
-    import json
+    from ..core.json_text import dumps
 
     if answer:
-        return json.dumps(answer)
+        return dumps(answer)
     return ""
 
 
 def _parse_event(given: bytes) -> dict[str, Any]:
     """What an agent has sent. Raises Refused."""
-    import json
-
     from ..core.errors import Refused
+    from ..core.json_text import loads
 
     try:
-        event = json.loads(given)
+        event = loads(given)
     except (ValueError, RecursionError) as error:
         raise Refused(f"the event must be a JSON object: {error!s:.200}" if given else "there is no event") from None
     if not isinstance(event, dict):

@@ -75,11 +75,11 @@ def tail(path: str, most: int, since: int = 0) -> tuple[bytes, int]:
 
 def entries(path: str) -> Iterator[dict[str, Any]]:
     """The last entries of a log. What is cut off or no entry is passed over."""
-    import json
+    from ..core.json_text import loads
 
     for line in tail(os.path.expanduser(path), _MOST)[0].split(b"\n"):
         try:
-            found = json.loads(line)
+            found = loads(line)
         except (ValueError, RecursionError):
             continue
         if isinstance(found, dict):

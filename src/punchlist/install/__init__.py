@@ -15,6 +15,7 @@ from ..core.errors import Refused
 from . import receipts
 from .apply import added, holds, is_nothing, is_sure, kept, missed, stripped
 from .parts import PROJECT, SCOPES, USER, Part, Where
+from .script import launcher, launchers
 
 __all__ = ["PROJECT", "SCOPES", "USER", "Edit", "Installer", "Part", "Where", "attach", "detach", "installer_for"]
 
@@ -64,14 +65,23 @@ def installer_for(name: str) -> Installer:
 def here(scope: str, script: str) -> Where:
     """The user who asks, in the directory they are in."""
     try:
-        return Where(scope, os.path.expanduser("~"), os.getcwd(), script, os.environ)
+        where = Where(scope, os.path.expanduser("~"), os.getcwd(), script, os.environ)
+        return where._replace(launchers=launchers()) if scope == USER else where
     except FileNotFoundError:
         raise Refused("the directory you are in is gone; change to one that exists.") from None
 
 
+def parts_of(name: str, where: Where) -> tuple[Part, ...]:
+    """Return all that is installed for a host: what it declares, and the file that starts its hooks."""
+    parts = installer_for(name).parts(where)
+    if not where.launchers:
+        return parts
+    return (*parts, Part(parts[1].name, "file", (where.starter(name),), value=launcher))
+
+
 def attach(name: str, where: Where, without: Sequence[str] = (), *, dry: bool = False) -> list[Edit]:
     """Put all parts where they belong, except those that are not wanted, which are taken out."""
-    parts = installer_for(name).parts(where)
+    parts = parts_of(name, where)
     _require_known(without, parts)
     if is_own(name, where):
         raise Refused(
@@ -80,14 +90,15 @@ def attach(name: str, where: Where, without: Sequence[str] = (), *, dry: bool = 
         )
     if not dry and (prepare := getattr(installer_for(name), "prepare", None)):
         prepare(where)
-        parts = installer_for(name).parts(where)
-    return _done([located(part, name) for part in parts], _work(name, where, without), name, where.scope, dry=dry)
+        parts = parts_of(name, where)
+    edits = _done([located(part, name) for part in parts], _work(name, where, without), name, where.scope, dry=dry)
+    return _worth_telling(edits, name, where)
 
 
 def outlook(name: str, where: Where, without: Sequence[str]) -> list[Edit]:
     """What attaching would come to, whether or not it can be done."""
     work = _work(name, where, without)
-    return [work(file) for file in dict.fromkeys(located(part, name) for part in installer_for(name).parts(where))]
+    return [work(file) for file in dict.fromkeys(located(part, name) for part in parts_of(name, where))]
 
 
 def is_own(name: str, where: Where) -> bool:
@@ -99,7 +110,7 @@ def is_own(name: str, where: Where) -> bool:
 def detach(name: str, where: Where, *, dry: bool = False) -> list[Edit]:
     """Take all parts out again."""
     shared = _shared(name, where)
-    parts = [part for part in installer_for(name).parts(where) if not shared.intersection(part.files)]
+    parts = [part for part in parts_of(name, where) if not shared.intersection(part.files)]
     sure = _are_sure(parts, name)
 
     def work(file: str) -> Edit:
@@ -108,7 +119,7 @@ def detach(name: str, where: Where, *, dry: bool = False) -> list[Edit]:
     edits = _done([file for part in parts for file in part.files], work, name, where.scope, dry=dry)
     if not dry and (clean_up := getattr(installer_for(name), "clean_up", None)):
         clean_up(where)
-    return [edit for edit in edits if edit.is_change or edit.kept]
+    return [edit for edit in _worth_telling(edits, name, where) if edit.is_change or edit.kept]
 
 
 def located(part: Part, name: str) -> str:
@@ -133,6 +144,12 @@ def content(file: str) -> str:
 # --- inside ----------------------------------------------------------------------------------------------------------
 
 
+def _worth_telling(edits: list[Edit], name: str, where: Where) -> list[Edit]:
+    """What was done, without the file in our own folder that starts hooks, unless nothing else was."""
+    others = [edit for edit in edits if edit.file != where.starter(name)]
+    return others if any(edit.is_change for edit in others) or not any(edit.is_change for edit in edits) else edits
+
+
 def _require_known(without: Sequence[str], parts: Iterable[Part]) -> None:
     names = _names(parts)
     for name in without:
@@ -142,13 +159,15 @@ def _require_known(without: Sequence[str], parts: Iterable[Part]) -> None:
 
 def _work(name: str, where: Where, without: Sequence[str]) -> Callable[[str], Edit]:
     """What becomes of a file, once all parts are in it that are wanted."""
-    parts = installer_for(name).parts(where)
+    parts = parts_of(name, where)
     sure = _are_sure(parts, name)
 
     def work(file: str) -> Edit:
         mine = [part for part in parts if located(part, name) == file]
         unwanted = [part for part in mine if part.name in without]
-        return _attached(_detached(file, mine, name, sure=sure), mine, unwanted, name, where.script)
+        is_all_ours = all(part.kind == "file" for part in mine)
+        script = where.starter(name) if is_all_ours else where.script
+        return _attached(_detached(file, mine, name, sure=sure), mine, unwanted, name, script)
 
     return work
 
@@ -274,7 +293,9 @@ def _write(edit: Edit, host: str, scope: str) -> tuple[str, ...]:
             )
         receipts.make_folders(missing, 0o700 if scope == USER else 0o755)
     if edit.is_change:
-        receipts.swap(path, edit.old, edit.new, 0o600 if scope == USER else 0o644)
+        mode = 0o600 if scope == USER else 0o644
+        is_command = edit.new is not None and edit.new.startswith(b"#!")
+        receipts.swap(path, edit.old, edit.new, mode | 0o100 * is_command)
     if edit.stays:
         return ()
     receipts.forget(path)

@@ -23,6 +23,7 @@ from .parts import (
     serves,
     within,
 )
+from .script import is_launcher, launcher
 
 _ANY = f"/@/{NAME}"  # a script that stands for all
 
@@ -307,6 +308,8 @@ def _strip_file(text: str, part: Part, host: str, before: str | None) -> str:
 
 def _is_file(text: str, part: Part) -> bool:
     """Whether it is a file as we write it, for whatever script."""
+    if text.startswith("#!"):
+        return part.value is launcher and is_launcher(text)
     first, *rest = map(re.escape, part.value(_ANY).split(_ANY))
     if not rest:
         return bool(text == part.value(_ANY))

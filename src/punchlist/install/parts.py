@@ -24,6 +24,11 @@ class Where(NamedTuple):
     script: str  # the absolute path of our own command
     environ: Mapping[str, str]
     served: bool | None = None  # whether hooks are answered by the running server; if not said, as they are now
+    launchers: str = ""  # the folder of the files that start hooks; empty: the script starts them
+
+    def starter(self, host: str) -> str:
+        """Return the command that an agent starts hooks with: a file that loads less than the script does."""
+        return os.path.join(self.launchers, host, NAME) if self.launchers else self.script
 
     def folder(self, variable: str, default: str) -> str:
         """A directory that an environment variable may move."""

@@ -3,11 +3,11 @@ added to, and nothing of it leaves the machine."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 
 from ..core._typing import Any
+from ..core.json_text import dumps, loads
 from ..core.text import cut, inline
 from .files import append_line, open_file, utc_text
 from .settings import place, state_folder
@@ -85,7 +85,7 @@ def latest(plan: str, kinds: tuple[str, ...]) -> dict[str, Any]:
 
 def _append(event: Mapping[str, Any]) -> None:
     try:
-        append_line(path(), json.dumps(event), _FULL)
+        append_line(path(), dumps(event), _FULL)
     except OSError:
         pass
 
@@ -97,7 +97,7 @@ def path() -> str:
 
 def _parsed(line: str) -> dict[str, Any] | None:
     try:
-        found = json.loads(line)
+        found = loads(line)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and isinstance(found.get("kind"), str) else None

@@ -55,9 +55,9 @@ class Process(NamedTuple):
 
 def link(key: str, who: Who, *, at: float | None = None) -> bool:
     """Leave word of who is behind a key; the latest word counts. Whether it could be left."""
-    import json
+    from ..core.json_text import dumps
 
-    text = json.dumps([key, *who])
+    text = dumps([key, *who])
     if not key or not who.session or len(text) > _LARGEST:
         return False
     now = time.time() if at is None else at
@@ -77,10 +77,10 @@ def look_up(key: str, folder: str = "") -> Who | None:
         data = read_file(f"{folder or home()}/{_name(key)}", _LARGEST)
     except OSError:
         return None
-    import json
+    from ..core.json_text import loads
 
     try:
-        found = json.loads(data)
+        found = loads(data)
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, list) or [type(one) for one in found] != [str] * 4 or found[0] != key:

@@ -168,12 +168,11 @@ def toggled(environ: Mapping[str, str]) -> tuple[bool, bool] | None:
     path = toggle_file(environ)
     if not os.path.exists(path):
         return None
-    import json
-
+    from ..core.json_text import loads
     from .files import read_file
 
     try:
-        found = json.loads(read_file(path, _LONGEST))
+        found = loads(read_file(path, _LONGEST))
         expanded, instead_of = found["expanded"], found["instead_of"]
     except (OSError, ValueError, LookupError, TypeError):
         return None
@@ -185,12 +184,11 @@ def attached_dialects(environ: Mapping[str, str] | None = None) -> dict[str, str
     path = _dialect_file(os.environ if environ is None else environ)
     if not os.path.exists(path):
         return {}
-    import json
-
+    from ..core.json_text import loads
     from .files import read_file
 
     try:
-        found = json.loads(read_file(path, _LONGEST))
+        found = loads(read_file(path, _LONGEST))
     except (OSError, ValueError):
         return {}
     known = _dialects()

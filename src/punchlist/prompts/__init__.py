@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
 from os.path import dirname, join
 
+_read: dict[str, str] = {}
 
-@cache
+
 def _text(name: str) -> str:
-    with open(join(dirname(__file__), name + ".md"), encoding="utf-8") as file:
-        return file.read().strip()
+    if name not in _read:
+        with open(join(dirname(__file__), name + ".md"), encoding="utf-8") as file:
+            _read[name] = file.read().strip()
+    return _read[name]
 
 
 def say(name: str, **values: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..core._typing import Any, NamedTuple, Protocol
@@ -190,6 +191,19 @@ def too_new(name: str) -> StoreError:
     return StoreError(f"{name} was written by a newer punchlist; upgrade this one: {upgrade_command()}")
 
 
+def _load(path: str) -> Any:
+    """Load the module of a store. A process that starts hooks looks for packages only where ours is."""
+    try:
+        return __import__(path, fromlist=["open"])
+    except ModuleNotFoundError:
+        if not sys.flags.no_site or "site" in sys.modules:
+            raise
+    import site
+
+    site.main()
+    return __import__(path, fromlist=["open"])
+
+
 def open_store(url: str, **options: str) -> Store:
     """The store of this URL: `memory:`, `json:DIR`, `sqlite:PATH`, `postgresql://...`."""
     if "\0" in url:
@@ -200,7 +214,7 @@ def open_store(url: str, **options: str) -> Store:
         known = ", ".join(f"{name}:" for name in PATHS)
         raise StoreError(f"no store {cut(inline(masked(url)), 60)!r}; a store begins with one of {known}")
     try:
-        module = __import__(path, fromlist=["open"])
+        module = _load(path)
     except ModuleNotFoundError as error:
         from ..local.origin import extra_command
 

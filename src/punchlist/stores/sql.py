@@ -3,10 +3,7 @@ write. Nothing here opens, locks, begins or commits: that is the business of the
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
-from json.encoder import encode_basestring_ascii as quoted
 from operator import attrgetter
 
 from ..core._typing import Any, Protocol
@@ -22,6 +19,7 @@ from ..core.codec import (
 )
 from ..core.diff import CALLS, Change, Record
 from ..core.errors import StaleRevision
+from ..core.json_text import dumps, loads, quoted
 from ..core.model import DONE, DROPPED, MAIN, Item, Plan, Reader, SessionState
 from . import MOST_CALLS, Commit, PlanKey, PlanSummary, current, oldest, timed
 
@@ -125,8 +123,8 @@ class Rows:
         if row is None:
             return None
         rows = self._execute("SELECT data FROM items WHERE plan = ? ORDER BY rank", (text(plan),)).fetchall()
-        title, mode, paused, phases, last_id, removed = json.loads(row[1])
-        items = tuple([item_from_json(json.loads(data)) for (data,) in rows])
+        title, mode, paused, phases, last_id, removed = loads(row[1])
+        items = tuple([item_from_json(loads(data)) for (data,) in rows])
         return Plan(plan, title, row[0], mode, paused_from_json(paused), tuple(phases), items, last_id, tuple(removed))
 
     def history(self, plan: str, after: int, by: str) -> list[Record]:
@@ -149,7 +147,7 @@ class Rows:
             values.append(text(item))
         found: dict[str, list[dict[str, Any]]] = {}
         for id, at, data in self._execute(f"{asked} ORDER BY item, number", values).fetchall():
-            found.setdefault(untext(id), []).append(timed(at, json.loads(data)))
+            found.setdefault(untext(id), []).append(timed(at, loads(data)))
         return found
 
     def find(self, home: PlanKey) -> str:
@@ -186,12 +184,12 @@ class Rows:
         asked = "SELECT session, host FROM bindings WHERE plan = ? ORDER BY at, session"
         bound = self._execute(asked, (id,)).fetchall()
         rows = self._execute("SELECT data FROM items WHERE plan = ? ORDER BY rank", (id,)).fetchall()
-        items = [_brief(json.loads(data)) for (data,) in rows]
+        items = [_brief(loads(data)) for (data,) in rows]
         statuses = [item.status for item in items]
         total = len(statuses) - statuses.count(DROPPED)
         sessions = tuple(dict.fromkeys(untext(session) for session, _ in bound))
         host = untext(bound[-1][1]) if bound else ""
-        title = json.loads(head)[0]
+        title = loads(head)[0]
         where = (untext(place), untext(agent), sessions, parent, touched)
         return PlanSummary(id, title, revision, *where, statuses.count(DONE), total, host, current(items))
 
@@ -240,7 +238,7 @@ class Rows:
         self._execute(_FORGET_OLDEST, (*where, *where))
 
     def save_state(self, key: str, before: SessionState, after: SessionState, at: str) -> None:
-        old, new = self._kept(key), json.dumps(pace_to_json(after))
+        old, new = self._kept(key), dumps(pace_to_json(after))
         if _pace(old) != before:
             raise StaleRevision("the pace has changed")
         if old is not None:
@@ -305,7 +303,7 @@ class Rows:
             return None
         if any(change.kind != "changed" for change in record.changes):
             return None
-        items = json.dumps({change.id: self._item_text(change.after) for change in record.changes})
+        items = dumps({change.id: self._item_text(change.after) for change in record.changes})
         head = (after.revision, record.at, author, after.id, before.revision, not home.session, *_seat(home))
         return (*head, items, MAIN, *self._line(record))
 
@@ -386,7 +384,7 @@ class Rows:
     def _change_text(self, change: Change) -> str:
         kind, id, before, after, at = change
         if kind not in ("added", "removed", "changed"):
-            return json.dumps(change_to_json(change))
+            return dumps(change_to_json(change))
         old = self._item_text(before) if before else "null"
         new = self._item_text(after) if after else "null"
         return f'["{kind}","{id}",{old},{new},{at}]'
@@ -396,14 +394,13 @@ class Rows:
         known = self._written.get(id(item))
         if known is not None and known[0] is item:
             return known[1]
-        made = _plain_text(item) if item[3:] == _PLAIN else json.dumps(item_to_json(item))
+        made = _plain_text(item) if item[3:] == _PLAIN else dumps(item_to_json(item))
         if len(self._written) > _REMEMBERED:
             self._written.clear()
         self._written[id(item)] = (item, made)
         return made
 
 
-@lru_cache(200)
 def text(name: str) -> str:
     """A name as it is looked up by: what is very long does not fit into an index, and is there by its digest."""
     if len(name) > _LONG:
@@ -415,11 +412,11 @@ def text(name: str) -> str:
 
 def spelled(name: str) -> str:
     """A name as it is kept: databases take no lone surrogate, and some no NUL."""
-    return name if name.isprintable() and not name.startswith('"') else json.dumps(name)
+    return name if name.isprintable() and not name.startswith('"') else dumps(name)
 
 
 def untext(name: str) -> str:
-    return str(json.loads(name)) if name.startswith('"') else name
+    return str(loads(name)) if name.startswith('"') else name
 
 
 def _author(record: Record, reader: Reader | None) -> str:
@@ -433,7 +430,7 @@ def _seat(home: PlanKey) -> tuple[str, str]:
 
 def head_text(plan: Plan) -> str:
     title, mode, paused, phases, last_id, removed = _head(plan)
-    return json.dumps((title, mode, paused_to_json(paused), phases, last_id, removed))
+    return dumps((title, mode, paused_to_json(paused), phases, last_id, removed))
 
 
 def _plain_text(item: Item) -> str:
@@ -449,7 +446,7 @@ def _brief(data: dict[str, Any]) -> Item:
 def _pace(data: str | None) -> SessionState:
     """A pace as it was kept; a fresh one, if that makes no sense: it is worth less than a plan."""
     try:
-        found = json.loads(data) if data else {}
+        found = loads(data) if data else {}
     except ValueError:
         return SessionState()
     return pace_from_json(found) if isinstance(found, dict) else SessionState()
@@ -460,11 +457,11 @@ def _call_row(call: Mapping[str, Any], at: str) -> tuple[str, str]:
     from ..core.redact import bounded_call
 
     kept = bounded_call(call)
-    return str(kept.pop("at", at)), json.dumps(kept)
+    return str(kept.pop("at", at)), dumps(kept)
 
 
 def _changes(kind: str, made: str) -> tuple[Change, ...]:
     """The changes of a record. One that only noted tool calls, as older programs did, changed nothing of the plan."""
     if kind == CALLS:
         return ()
-    return tuple([change_from_json(change) for change in json.loads(made)])
+    return tuple([change_from_json(change) for change in loads(made)])

@@ -30,12 +30,12 @@ def write(event: dict[str, Any], answer: HookAnswer) -> dict[str, Any] | None:
 
 def unpack(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return an event that a hook of the type `mcp_tool` sent: all of its fields are texts, and empty if not there."""
-    import json
+    from ...core.json_text import loads
 
     event = {name: value for name, value in fields.items() if value != ""}
     for name in _PACKED & event.keys():
         try:
-            event[name] = json.loads(event[name])
+            event[name] = loads(event[name])
         except ValueError:  # a text after all
             continue
     return event

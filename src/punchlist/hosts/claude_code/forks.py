@@ -3,12 +3,12 @@ logs of an agent's sessions are side by side, each with the times of its answers
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Iterator
 from datetime import datetime
 
+from ...core.json_text import loads
 from ..agent_log import tail
 
 _LOGS = 50  # the newest that are looked at
@@ -59,7 +59,7 @@ def _last_answer(path: str) -> float:
 def _time(line: bytes) -> float:
     """When an answer was given; 0, if the line is none."""
     try:
-        entry = json.loads(line)
+        entry = loads(line)
         if entry["type"] == "assistant":
             return datetime.fromisoformat(entry["timestamp"]).timestamp()
         return 0.0

@@ -94,7 +94,7 @@ def clean_up(where: Where) -> None:
 
 
 def _hooks(where: Where, settings: str) -> dict[str, Any]:
-    command = hook_command(where.script, "claude-code")
+    command = hook_command(where.starter("claude-code"), "claude-code")
     hooks: dict[str, Any] = {event: group(command, _SECONDS, matcher) for event, matcher in _EVENTS.items()}
     if _is_by_server(where):
         hooks |= {event: _served(event, names) for event, names in _SERVED.items()}

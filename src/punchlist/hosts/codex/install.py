@@ -48,10 +48,10 @@ def parts(where: Where) -> tuple[Part, ...]:
         APPROVAL: "approve",
         "omit_tools_from": _HIDDEN,
     }
-    command = hook_command(where.script, "codex")
+    command = hook_command(where.starter("codex"), "codex")
     hooks: dict[str, Any] = {event: group(command, _SECONDS, matcher) for event, matcher in _EVENTS.items()}
     if os.name != "nt":
-        commits = group(commit_command(where.script, "codex"), _SECONDS, _SHELL)
+        commits = group(commit_command(where.starter("codex"), "codex"), _SECONDS, _SHELL)
         hooks["PreToolUse"] = [hooks["PreToolUse"], commits]
     return (
         Part("server", "entry", (os.path.join(folder, "config.toml"),), ("mcp_servers", NAME), server),

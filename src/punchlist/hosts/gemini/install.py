@@ -36,12 +36,12 @@ def home(where: Where) -> str:
 def parts(where: Where) -> tuple[Part, ...]:
     folder = os.path.join(where.project, ".gemini") if where.scope == PROJECT else home(where)
     settings = (os.path.join(folder, "settings.json"),)
-    command = hook_command(where.script, "gemini")
+    command = hook_command(where.starter("gemini"), "gemini")
     hooks: dict[str, Any] = {
         event: group(command, _MILLISECONDS, matcher, name=NAME) for event, matcher in _EVENTS.items()
     }
     if os.name != "nt":
-        commits = group(commit_command(where.script, "gemini"), _MILLISECONDS, _SHELL, name=NAME)
+        commits = group(commit_command(where.starter("gemini"), "gemini"), _MILLISECONDS, _SHELL, name=NAME)
         hooks["BeforeTool"] = [hooks["BeforeTool"], commits]
     server = {"command": where.script, "args": ["mcp"], "trust": True}
     return (
