@@ -20,7 +20,7 @@ from tests.clients.script import Step
 from tests.commands import logged_errors
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
-SECONDS = 60
+SECONDS = 240
 USUAL = Setup()
 
 

@@ -118,6 +118,6 @@ def test_opencode_has_the_five_layers_of_gencode(tmp_path: Path) -> None:
         assert "<reminder>\nThe list has not changed for 10 turns." in later[10]
         assert ADDED in later[11]
         assert later[11].count("[ ] Ask Ann") == 1, "its answer has the list already"
-        assert f"{RENAMED}\nThe list as it stands." in later[12]
+        assert f"{RENAMED}\n<reminder>\nThe list as it stands." in later[12]
         assert "[ ] Mend it well" in later[12]
         assert "<reminder>\nThe list as it stands." in resumed(stage)

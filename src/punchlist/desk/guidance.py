@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from . import Desk
 
 POST_COMPACT = "post-compact"
+EDIT = "edit"  # the kind of what others changed
 _CONTEXTS = {"": "start", "start": "start", "startup": "start", "compact": "compact"}  # other starts: resume
 _MIDWAY = ("compact", "rewind")  # starts in the middle of a turn
 
@@ -442,7 +443,7 @@ def _updates(event: _Event, shown: Sequence[str] = ()) -> Guidance | None:
     if not told or (shown and not event.reader.seen):  # who is new to the plan has all of it in the list
         return None
     text = wording.wrapped(wording.edited(told), desk.guide.wrapper)
-    return Guidance("edit", text, tuple(told), event.context, len(event.plan.items))
+    return Guidance(EDIT, text, tuple(told), event.context, len(event.plan.items))
 
 
 def _list_after_edit(event: _Event) -> Guidance | None:

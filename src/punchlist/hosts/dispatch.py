@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..core.model import MAIN, SessionState
 from ..core.text import counted
 from ..desk import Desk, desk_for, guidance
-from ..desk.guidance import lines
+from ..desk.guidance import EDIT, Guidance, lines
 from ..desk.updates import forget_lists
 from ..local.settings import ATTACHED, for_host, load, place
 from ..policy.continuation import TurnEnd
@@ -152,9 +152,9 @@ def _guide(desk: Desk, event: HookEvent, host: Host, before: str) -> list[str]:
             return []
         if source in ("", "startup") and desk.settings.origins.get("dialect") != ATTACHED:
             return _again(desk, event, host)  # a new session has no plan to be told about
-        return [*_again(desk, event, host), *lines(guidance.started(desk, source))]
+        return [*_again(desk, event, host), *_lines(desk, guidance.started(desk, source))]
     if event.moment == PROMPT:
-        return [*_again(desk, event, host), *lines(guidance.prompted(desk, event.prompt, deaf=host.deaf))]
+        return [*_again(desk, event, host), *_lines(desk, guidance.prompted(desk, event.prompt, deaf=host.deaf))]
     if event.moment != AFTER:
         return []
     is_quiet = _leave_quiet(desk)
@@ -164,9 +164,16 @@ def _guide(desk: Desk, event: HookEvent, host: Host, before: str) -> list[str]:
     if has_forgotten:
         forget_lists(desk, ())  # what the model does not know any more, its list does not leave out
     news = _mirror(desk, event, host)
-    again = lines(guidance.started(desk, host.forgets)) if has_forgotten else []
+    again = _lines(desk, guidance.started(desk, host.forgets)) if has_forgotten else []
     told = guidance.tool_used(desk, _use(desk, event, host), deaf=host.deaf or is_quiet, owes_list=bool(news))
-    return [*news, *again, *lines(told)]
+    return [*news, *again, *_lines(desk, told)]
+
+
+def _lines(desk: Desk, found: Sequence[Guidance]) -> list[str]:
+    """Guidance as a hook tells it: in the wrapper of the dialect, where the agent was attached with one."""
+    if desk.settings.origins.get("dialect") != ATTACHED:
+        return lines(found)
+    return [line for one in found for line in (one.lines if one.kind == EDIT else (one.text,))]
 
 
 def _use(desk: Desk, event: HookEvent, host: Host) -> guidance.ToolUse:
@@ -222,7 +229,7 @@ def _leave_quiet(desk: Desk) -> bool:
 
 def _again(desk: Desk, event: HookEvent, host: Host) -> list[str]:
     """The plan, if the agent has forgotten it without telling anybody."""
-    return lines(guidance.started(desk, host.forgets)) if _has_forgotten(desk, event, host) else []
+    return _lines(desk, guidance.started(desk, host.forgets)) if _has_forgotten(desk, event, host) else []
 
 
 def _has_forgotten(desk: Desk, event: HookEvent, host: Host) -> bool:
