@@ -65,7 +65,8 @@ def expected(value: Any, parts: list[Part], host: str) -> Any:
             inner[last] = [*inner.get(last, []), part.value]
         elif part.kind == "line":
             theirs = inner.get(last, {}).get("command", "")
-            inner[last] = {**inner.get(last, {"type": "command"}), "command": line_command(SCRIPT, host, theirs)}
+            own = {"command": line_command(SCRIPT, host, theirs)}
+            inner[last] = {**part.value, **inner.get(last, {"type": "command"}), **own}
         else:
             events = inner.setdefault(last, {})
             wanted = {event: groups_of(group) for event, group in part.value.items()}
@@ -205,6 +206,23 @@ def test_a_status_line_that_was_there_is_kept_joined_and_put_back(theirs: str) -
     assert add(add(new, script="/new/bin/punchlist"), script=SCRIPT) == new
     assert strip(new, text) == text
     assert line(strip(new, None)) == line(text)
+
+
+@pytest.mark.parametrize("theirs", [1, 5, 60])
+def test_how_often_a_status_line_is_refreshed_is_added_where_nothing_is_said(theirs: int) -> None:
+    text = json.dumps({"statusLine": {"type": "command", "command": "mine"}})
+    assert line(add(text))["refreshInterval"] == line(add("{}"))["refreshInterval"] == 5
+    said = json.dumps({"statusLine": {"type": "command", "command": "mine", "refreshInterval": theirs}})
+    assert line(add(said))["refreshInterval"] == theirs
+    assert strip(add(said), said) == said
+    changed = edit_json.put(add(text), ("statusLine", "refreshInterval"), 60)
+    assert line(add(changed))["refreshInterval"] == 60
+    assert line(strip(changed, text)) == {"type": "command", "command": "mine", "refreshInterval": 60}
+
+
+def test_a_status_line_of_an_older_version_is_refreshed_after_another_install() -> None:
+    old = edit_json.remove(add("{}"), ("statusLine", "refreshInterval"))
+    assert add(old) == add("{}")
 
 
 def test_a_status_line_of_an_unknown_kind_is_left_alone() -> None:

@@ -258,14 +258,19 @@ def _add_line(text: str, part: Part, host: str, script: str, before: str | None)
     """Ours alone, or behind the one that is there. One of a kind that we do not know is left alone."""
     there = look(text, part)
     if there is None:
-        return edit_json.put(text, part.path, {"type": "command", "command": line_command(script, host)})
+        return edit_json.put(text, part.path, {"type": "command", "command": line_command(script, host), **part.value})
     if not isinstance(there, dict) or there.get("type") != "command" or not isinstance(there.get("command"), str):
         return text
     theirs = joined_line(there["command"]) if is_line(there, host) else there["command"]
     if runs_line(there, host) or not _is_text(theirs):
         return text
     wanted = line_command(script, host, theirs)
-    return text if there["command"] == wanted else edit_json.put(text, (*part.path, "command"), wanted)
+    if there["command"] != wanted:
+        text = edit_json.put(text, (*part.path, "command"), wanted)
+    for key, value in part.value.items():
+        if key not in there:
+            text = edit_json.put(text, (*part.path, key), value)
+    return text
 
 
 def _strip_line(text: str, part: Part, host: str, before: str | None) -> str:
@@ -275,6 +280,10 @@ def _strip_line(text: str, part: Part, host: str, before: str | None) -> str:
     theirs = joined_line(there["command"])
     if not theirs:
         return _pruned(edit_json.remove(text, part.path), part.path[:-1], before)
+    old = look(before, part) if before and not edit_json.is_blank(before) else None
+    for key, value in part.value.items():
+        if there.get(key) == value and key not in (old or ()):
+            text = edit_json.remove(text, (*part.path, key))
     path = (*part.path, "command")
     node = edit_json.find(edit_json.parse(before), path) if before and not edit_json.is_blank(before) else None
     if node and before and edit_json.value(before, node) == theirs:

@@ -42,7 +42,7 @@ class Part(NamedTuple):
     kind: str  # entry: a key with our name; hooks; element: of a list; line: a status line; file: all of it is ours
     files: tuple[str, ...]  # where it may be: in the one that has it, else the first that exists, else the last
     path: tuple[str, ...] = ()
-    value: Any = None  # of a file: its text, made from the path of our script
+    value: Any = None  # of a file: its text, made from the path of our script; of a status line: what it has beside it
     trace: tuple[str, str] | None = None  # what the agent itself writes into that file about us, and leaves there
 
 

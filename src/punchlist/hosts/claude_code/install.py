@@ -18,6 +18,7 @@ HOOKS_BY_SERVER = True  # it has hooks that call a tool of a server
 PERMISSION = f"mcp__{NAME}"
 
 _SECONDS = 10
+_REFRESH = 5  # seconds until the status line shows an edit of yours; a run of it takes a fiftieth of that
 _EVENTS = {
     "SessionStart": "",
     "UserPromptSubmit": "",
@@ -55,7 +56,11 @@ def parts(where: Where) -> tuple[Part, ...]:
         Part("server", "entry", servers, ("mcpServers", NAME), server),
         Part("hooks", "hooks", settings, ("hooks",), hooks),
         Part("permission", "element", settings, ("permissions", "allow"), PERMISSION),
-        *([Part("status-line", "line", settings, ("statusLine",))] if where.scope == USER else []),
+        *(
+            [Part("status-line", "line", settings, ("statusLine",), {"refreshInterval": _REFRESH})]
+            if where.scope == USER
+            else []
+        ),
     )
 
 
