@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import punchlist
 from punchlist.agent.context import Allowed, Bounds, Context
-from punchlist.agent.events import Event, Question, Rested, Stop
+from punchlist.agent.events import Event, Interrupt, Question, Rested
 from punchlist.agent.loop import work
 from punchlist.agent.messages import Attachment, Message, Result
 from punchlist.agent.models import Model
@@ -85,7 +85,7 @@ def agent(
         model=model or ScriptedModel({"turns": script} if isinstance(script, list) else script),
         tell=tell,
         ask=ask,
-        stop=Stop(),
+        stop=Interrupt(),
         allowed=Allowed(),
         crew=Subagents(bounds.workers),
         bounds=bounds,

@@ -25,12 +25,12 @@ from punchlist.agent.events import (
     Rested,
     Said,
     Spent,
+    SubagentState,
     Warned,
-    Worker,
 )
 from punchlist.agent.loop import prompt_of, tools
 from punchlist.agent.messages import Assistant, Message, Result, Summary, User
-from punchlist.agent.models import Offer, TooLong, Turn
+from punchlist.agent.models import ModelAnswer, Offer, TooLong
 from punchlist.agent.scripted import ScriptedModel
 from punchlist.agent.sessions import reopened
 from punchlist.cli.dispatch import run
@@ -445,7 +445,7 @@ def test_a_summary_that_failed_is_not_asked_for_again_before_every_turn(tmp_path
 class Small(ScriptedModel):
     """A model that cannot read more than so many messages."""
 
-    def request(self, system: str, messages: Any, tools: Any, on_text: Any, on_wait: Any = None) -> Turn:
+    def request(self, system: str, messages: Any, tools: Any, on_text: Any, on_wait: Any = None) -> ModelAnswer:
         if len(messages) > 4 and tools:
             raise TooLong("too long")
         return super().request(system, messages, tools, on_text)
@@ -490,7 +490,7 @@ def test_a_sub_agent_has_its_own_plan_and_conversation_and_its_last_words_are_th
     assert [item.text for item in made.site.desk.plan.items] == ["Lead"]
     own = made.site.desk.for_session("s1", "docs").plan
     assert [(item.text, item.status) for item in own.items] == [("Look", DONE), ("Write", DONE)]
-    told = made.told(Worker)
+    told = made.told(SubagentState)
     assert [(event.status, event.plan.progress.completed) for event in told] == [
         ("Running", 0), ("Running", 0), ("Running", 2), ("Completed", 2),
     ]  # fmt: skip
@@ -646,7 +646,7 @@ def test_several_sub_agents_of_one_turn_work_at_the_same_time_under_names_of_the
     }
     made = agent(tmp_path, script)
     assert made.work().why == "done"
-    assert {event.agent for event in made.told(Worker)} == {"same", "same-2", "same-3"}
+    assert {event.agent for event in made.told(SubagentState)} == {"same", "same-2", "same-3"}
     made.close()
 
 
@@ -655,7 +655,7 @@ def test_sub_agents_go_only_so_deep(tmp_path: Path) -> None:
     inner = {**deeper, "workers": {"a": deeper}}
     made = agent(tmp_path, {**deeper, "workers": {"a": {**deeper, "workers": {"a": inner}}}})
     assert made.work().why == "done"
-    assert {event.agent for event in made.told(Worker)} == {"a", "a/a"}
+    assert {event.agent for event in made.told(SubagentState)} == {"a", "a/a"}
     deepest = (tmp_path / "state" / "sessions" / "s1.a-a.jsonl").read_text()
     assert "no tool 'task'" in deepest
     made.close()
@@ -682,7 +682,7 @@ def test_a_sub_agent_whose_model_fails_is_a_report_that_says_so(tmp_path: Path) 
     }
     made = agent(tmp_path, script)
     assert made.work().why == "done"
-    assert made.told(Worker)[-1].status == "Failed"
+    assert made.told(SubagentState)[-1].status == "Failed"
     made.close()
 
 
@@ -731,7 +731,7 @@ def test_an_interrupt_stops_sub_agents_too(tmp_path: Path) -> None:
     }
     made = agent(tmp_path, script, hear=stop)
     assert made.work().why == "stopped"
-    assert made.told(Worker)[-1].status == "Stopped"
+    assert made.told(SubagentState)[-1].status == "Stopped"
     made.close()
 
 
@@ -741,13 +741,13 @@ def test_an_interrupt_stops_sub_agents_too(tmp_path: Path) -> None:
 class Wild:
     """A model that answers with whatever it is given, once."""
 
-    def __init__(self, *turns: Turn) -> None:
+    def __init__(self, *turns: ModelAnswer) -> None:
         self._turns = list(turns)
 
     def request(
         self, system: str, messages: Sequence[Message], tools: Sequence[Offer], on_text: Any, on_wait: Any = None
-    ) -> Turn:
-        return self._turns.pop(0) if self._turns else Turn("Done.")
+    ) -> ModelAnswer:
+        return self._turns.pop(0) if self._turns else ModelAnswer("Done.")
 
     def worker(self, agent: str) -> Wild:
         return self
@@ -777,7 +777,7 @@ def test_whatever_a_model_calls_it_is_answered_and_the_transcript_can_be_read_ag
 ) -> None:
     from punchlist.agent.messages import Call
 
-    made = agent(tmp_path, [], model=Wild(Turn("x \ud800", (Call("", tool, args), Call("", tool, args)))))
+    made = agent(tmp_path, [], model=Wild(ModelAnswer("x \ud800", (Call("", tool, args), Call("", tool, args)))))
     assert made.work().why == "done"
     assert [result.is_error for result in made.results] == [True, True]
     assert len({result.id for result in made.results}) == 2

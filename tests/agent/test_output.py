@@ -7,7 +7,18 @@ from collections.abc import Iterable
 import pytest
 
 from punchlist import ops
-from punchlist.agent.events import Answered, Called, Event, Nudged, Planned, Question, Rested, Said, Spent, Worker
+from punchlist.agent.events import (
+    Answered,
+    Called,
+    Event,
+    Nudged,
+    Planned,
+    Question,
+    Rested,
+    Said,
+    Spent,
+    SubagentState,
+)
 from punchlist.agent.messages import Assistant, Call, Message, Result, Usage, User
 from punchlist.cli.agent.output import Stage, question_lines, recalled, understood
 from punchlist.core.model import Plan
@@ -42,7 +53,7 @@ def test_nobody_is_interrupted_in_the_middle_of_a_sentence() -> None:
     found = shown(
         Said("main", "It comes "),
         Planned("docs", plan),
-        Worker("docs", "Completed", plan),
+        SubagentState("docs", "Completed", plan),
         Spent("docs", Usage()),
         Called("docs", Call("1", "shell", {})),
         Said("main", "right after."),
@@ -57,7 +68,7 @@ def test_an_answer_that_comes_after_the_block_of_a_sub_agent_has_its_call_above_
     plan = ops.start(ops.add(Plan(), "Look"), "1", owner="docs")
     found = shown(
         Called("main", call),
-        Worker("docs", "Completed", plan),
+        SubagentState("docs", "Completed", plan),
         Answered("main", call, Result("1", "shell", "fine")),
     )
     listed = "[Agent: docs][Status: Completed][Tasks (0/1)][  ▶ 1 Look]"

@@ -11,9 +11,9 @@ from threading import Event
 
 import pytest
 
-from punchlist.agent.events import Interrupted, Stop
+from punchlist.agent.events import Interrupt, Interrupted
 from punchlist.agent.messages import Assistant, Attachment, Call, Result, Usage, User
-from punchlist.agent.models import ModelError, Offer, TooLong, Turn, open_model
+from punchlist.agent.models import ModelAnswer, ModelError, Offer, TooLong, open_model
 from punchlist.agent.providers import Provider, can_be_strict
 from punchlist.agent.providers import _let_go as let_go
 from punchlist.core.errors import Refused
@@ -36,7 +36,7 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def ask(server: Server, on_text: Callable[[str], None] = NOTHING, *messages: object) -> Turn:
+def ask(server: Server, on_text: Callable[[str], None] = NOTHING, *messages: object) -> ModelAnswer:
     with closing(Provider(server.kind, "m", server.url, pause=0.001)) as model:
         said = messages or (User("go"),)
         return model.request("be brief", said, [READ], on_text)  # type: ignore[arg-type]
@@ -161,7 +161,7 @@ def test_a_server_that_is_not_there_is_reported_with_its_address(kind: str) -> N
 
 def test_the_user_can_stop_while_the_model_is_silent(kind: str) -> None:
     hold = Event()
-    stop = Stop()
+    stop = Interrupt()
 
     def on_text(piece: str) -> None:
         if piece:

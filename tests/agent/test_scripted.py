@@ -11,14 +11,14 @@ import pytest
 
 from punchlist.agent.events import Interrupted
 from punchlist.agent.messages import Assistant, Attachment, Message, Result, Summary, Usage, User
-from punchlist.agent.models import ModelError, Offer, Turn, open_model
+from punchlist.agent.models import ModelAnswer, ModelError, Offer, open_model
 from punchlist.agent.scripted import ScriptedModel
 from punchlist.core.errors import Refused
 
 TOOLS = [Offer("read", "Read.", {"type": "object"})]
 
 
-def play(script: Any, *messages: Message, on_text: Callable[[str], None] = lambda piece: None) -> Turn:
+def play(script: Any, *messages: Message, on_text: Callable[[str], None] = lambda piece: None) -> ModelAnswer:
     return ScriptedModel(script).request("", list(messages), TOOLS, on_text)
 
 

@@ -15,7 +15,7 @@ from punchlist.local.settings import load
 from punchlist.mcp import protocol
 from punchlist.mcp.callers import Callers, Given
 from punchlist.mcp.server import Server
-from punchlist.mcp.transport import LineReader, TooLong
+from punchlist.mcp.transport import LineReader, LongLine
 from tests.core.plans import often
 from tests.mcp.raw import ENVELOPE, ON_LINUX, Raw, kilobytes
 
@@ -143,7 +143,7 @@ def test_lines_are_the_same_however_they_arrive(lines: list[bytes], sizes: list[
 
     def take(wait: float | None) -> bool:
         arrived = source.more(wait)
-        found.extend(line.size if isinstance(line, TooLong) else line for line in arrived or ())
+        found.extend(line.size if isinstance(line, LongLine) else line for line in arrived or ())
         return arrived is not None
 
     for size in [*sizes, len(data)]:
@@ -165,8 +165,8 @@ def test_the_edges_of_a_line_that_is_too_long_are_kept(id: int, filling: bytes, 
     start = f'{{"jsonrpc":"2.0","id":{id},"method":"m","params":{{"a":{text}}}}}'
     end = f'{{"method":"m","params":{{"a":{text}}},"jsonrpc":"2.0","id":{id}}}'
     line = (start if first else end).encode()
-    assert protocol.id_within(TooLong(len(line), 10, line[:1024], line[-1024:])) == id
-    protocol.id_within(TooLong(2000, 10, filling[:1024], filling[-1024:]))
+    assert protocol.id_within(LongLine(len(line), 10, line[:1024], line[-1024:])) == id
+    protocol.id_within(LongLine(2000, 10, filling[:1024], filling[-1024:]))
 
 
 # --- a process -------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from punchlist import Desk, MemoryStore, Plan, ops
-from punchlist.agent.events import Worker
+from punchlist.agent.events import SubagentState
 from punchlist.cli.agent.output import worker_lines
 from punchlist.cli.agent.slash import obey
 from punchlist.core.render import UNICODE, plain
@@ -47,7 +47,7 @@ def test_no_heading_of_a_phase_stands_without_an_item_of_it(style: str, height: 
 
 def test_a_finished_sub_agent_is_shown_in_the_signs_of_the_style() -> None:
     plan = ops.complete(ops.extend(Plan(), [{"text": "Look"}, {"text": "Tell"}]), "1")
-    shown = plain(worker_lines(Worker("scout", "Completed", plan), 60, UNICODE, load("claude-code")))
+    shown = plain(worker_lines(SubagentState("scout", "Completed", plan), 60, UNICODE, load("claude-code")))
     assert shown.splitlines() == ["Agent: scout", "Status: Completed", "Tasks (1/2)", "  ☒ Look", "  ☐ Tell"]
 
 

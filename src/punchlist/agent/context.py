@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..desk import Desk
-from .events import Event, Question, Stop, Waiting
+from .events import Event, Interrupt, Question, Waiting
 from .models import Model
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Context(NamedTuple):
     model: Model
     tell: Callable[[Event], None]
     ask: Callable[[Question], str]
-    stop: Stop
+    stop: Interrupt
     allowed: Allowed
     crew: Subagents  # the sub-agents it has started
     bounds: Bounds = Bounds()

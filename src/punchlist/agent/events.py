@@ -82,7 +82,7 @@ class Compacted(NamedTuple):
     after: int
 
 
-class Worker(NamedTuple):
+class SubagentState(NamedTuple):
     """How a sub-agent is getting on."""
 
     agent: str
@@ -106,7 +106,20 @@ class Rested(NamedTuple):
     text: str = ""
 
 
-Event = Said | Called | Answered | Planned | Waiting | Spent | Attached | Nudged | Compacted | Worker | Warned | Rested
+Event = (
+    Said
+    | Called
+    | Answered
+    | Planned
+    | Waiting
+    | Spent
+    | Attached
+    | Nudged
+    | Compacted
+    | SubagentState
+    | Warned
+    | Rested
+)
 
 
 class Question(NamedTuple):
@@ -122,7 +135,7 @@ class Interrupted(PunchlistError):
     """The user stopped this turn."""
 
 
-class Stop:
+class Interrupt:
     """The user's request that a turn ends. Whatever waits looks at it often."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from . import compact
 from .context import Context
 from .events import Attached, Interrupted, Nudged, Planned, Rested, Said, Spent
 from .messages import Assistant, Attachment, Call, User, tamed, whole
-from .models import ModelError, TooLong, Turn
+from .models import ModelAnswer, ModelError, TooLong
 from .tool_runner import NOT_BEGUN, results
 from .tools import Tool, ask_user, files, plans, shell
 from .tools import delegate as handing
@@ -90,7 +90,7 @@ def _attach(site: Context, said: Transcript) -> None:
         site.tell(Planned(site.agent, site.desk.plan))
 
 
-def _ask(site: Context, said: Transcript) -> Turn:
+def _ask(site: Context, said: Transcript) -> ModelAnswer:
     """The next turn of the model. A conversation that is too long is compacted first."""
     system = prompt_of(site)
     compact.compact_if_long(site, said, system)
@@ -102,7 +102,7 @@ def _ask(site: Context, said: Transcript) -> Turn:
         return _asked(site, said, system)
 
 
-def _asked(site: Context, said: Transcript, system: str) -> Turn:
+def _asked(site: Context, said: Transcript, system: str) -> ModelAnswer:
     pieces: list[str] = []
 
     def on_text(piece: str) -> None:
@@ -124,7 +124,7 @@ def _asked(site: Context, said: Transcript, system: str) -> Turn:
     return turn
 
 
-def _rested(site: Context, said: Transcript, turn: Turn) -> Rested | None:
+def _rested(site: Context, said: Transcript, turn: ModelAnswer) -> Rested | None:
     """Why the agent stops; nothing if it was nudged, or if a sub-agent has something to report."""
     if site.crew.busy:
         site.crew.await_one(site)

@@ -31,7 +31,7 @@ class Offer(NamedTuple):
     examples: tuple[Mapping[str, Any], ...] = ()
 
 
-class Turn(NamedTuple):
+class ModelAnswer(NamedTuple):
     """One answer of a model."""
 
     text: str = ""
@@ -56,7 +56,7 @@ class Model(Protocol):
         tools: Sequence[Offer],
         on_text: Callable[[str], None],
         on_wait: Callable[[str], None] = unheard,
-    ) -> Turn:
+    ) -> ModelAnswer:
         """The next turn. Raises ModelError."""
 
     def worker(self, agent: str) -> Model:

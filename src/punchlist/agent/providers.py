@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import Refused
 from ..core.text import cut, inline
 from .messages import Assistant, Call, Message, Result, Usage
-from .models import ModelError, Offer, TooLong, Turn, unheard
+from .models import ModelAnswer, ModelError, Offer, TooLong, unheard
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -61,7 +61,7 @@ class Provider:
         tools: Sequence[Offer],
         on_text: Callable[[str], None],
         on_wait: Callable[[str], None] = unheard,
-    ) -> Turn:
+    ) -> ModelAnswer:
         from pydantic_ai.exceptions import AgentRunError
 
         shown: list[str] = []
@@ -99,7 +99,7 @@ class Provider:
 
     def _ask(
         self, system: str, messages: Sequence[Message], tools: Sequence[Offer], on_text: Callable[[str], None]
-    ) -> Turn:
+    ) -> ModelAnswer:
         pieces: SimpleQueue[str] = SimpleQueue()
         asked = asyncio.run_coroutine_threadsafe(
             _stream(self._model, _history(system, messages), tools, self._kind, pieces), self._running()
@@ -349,7 +349,7 @@ def _response(message: Assistant) -> list[Any]:
     return [ModelResponse(parts=said)] if said else []
 
 
-def _turn(response: ModelResponse) -> Turn:
+def _turn(response: ModelResponse) -> ModelAnswer:
     from pydantic_ai.messages import ModelMessagesTypeAdapter, TextPart, ThinkingPart, ToolCallPart
 
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
@@ -360,7 +360,7 @@ def _turn(response: ModelResponse) -> Turn:
     )
     signed = any(isinstance(part, ThinkingPart) and part.signature for part in response.parts)
     kept = ModelMessagesTypeAdapter.dump_python([response], mode="json")[0] if signed else {}
-    return Turn(text, calls, Usage(response.usage.input_tokens, response.usage.output_tokens), kept)
+    return ModelAnswer(text, calls, Usage(response.usage.input_tokens, response.usage.output_tokens), kept)
 
 
 def _our_args(args: Any) -> Any:

@@ -16,7 +16,7 @@ from ..core.model import NOTHING
 from ..core.schema import Schema, check, listed
 from ..core.text import cut, inline
 from .messages import Assistant, Call, Message, Summary, Usage, size, turns
-from .models import ModelError, Offer, Turn, unheard
+from .models import ModelAnswer, ModelError, Offer, unheard
 
 _BEAT = 0.02  # seconds between looks at whether the user wants to stop
 _TEXT: Schema = {"type": "string"}
@@ -106,9 +106,9 @@ class ScriptedModel:
         tools: Sequence[Offer],
         on_text: Callable[[str], None],
         on_wait: Callable[[str], None] = unheard,
-    ) -> Turn:
+    ) -> ModelAnswer:
         if not tools:
-            return Turn(self._script.summary, usage=Usage(size(list(messages)), len(self._script.summary) // 4))
+            return ModelAnswer(self._script.summary, usage=Usage(size(list(messages)), len(self._script.summary) // 4))
         number = turns(list(messages))
         turn = self._turn(number)
         self._wait(float(turn.get("wait", 0)), on_text)
@@ -126,7 +126,7 @@ class ScriptedModel:
 
     def _play(
         self, number: int, turn: Mapping[str, Any], messages: Sequence[Message], on_text: Callable[[str], None]
-    ) -> Turn:
+    ) -> ModelAnswer:
         text = turn.get("text", "")
         for word in _words(text):
             on_text(word)
@@ -137,7 +137,7 @@ class ScriptedModel:
         )
         said = turn.get("usage", {})
         counted = Usage(size(list(messages)), (len(text) + len(str(made))) // 4)
-        return Turn(text, made, Usage(said.get("input", counted.input), said.get("output", counted.output)))
+        return ModelAnswer(text, made, Usage(said.get("input", counted.input), said.get("output", counted.output)))
 
     def _fail(self, number: int, errors: Sequence[str]) -> None:
         """Each error of a turn happens once; then the turn is played."""

@@ -13,7 +13,7 @@ from ..core.model import MAIN, USER
 from ..core.text import block, cut
 from ..prompts import say
 from .context import Context
-from .events import Event, Planned, Worker
+from .events import Event, Planned, SubagentState
 from .messages import Assistant
 from .tools import Answer
 from .transcript import Transcript
@@ -100,7 +100,7 @@ def labour(site: Context, name: str, prompt: str, *, background: bool) -> Answer
     def tell(event: Event) -> None:
         site.tell(event)
         if isinstance(event, Planned):
-            site.tell(Worker(site.agent, "Running", event.plan, background))
+            site.tell(SubagentState(site.agent, "Running", event.plan, background))
 
     def life() -> Answer:
         talk = Transcript(_path(site, site.agent), {"id": site.desk.session, "agent": site.agent})
@@ -114,10 +114,10 @@ def labour(site: Context, name: str, prompt: str, *, background: bool) -> Answer
         ended = "" if rested.why == "done" else f"\n({why}{rested.text})"
         return Answer(cut(block(said + ended), _LONG) or "(it said nothing)", rested.why in ("failed", "stopped"))
 
-    site.tell(Worker(site.agent, "Running", site.desk.plan, background))
+    site.tell(SubagentState(site.agent, "Running", site.desk.plan, background))
     answer = guarded(life)
     status = "Stopped" if site.stop.asked else "Failed" if answer.is_error else "Completed"
-    site.tell(Worker(site.agent, status, site.desk.plan, background))
+    site.tell(SubagentState(site.agent, status, site.desk.plan, background))
     return answer
 
 

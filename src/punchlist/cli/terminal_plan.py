@@ -28,7 +28,7 @@ _LARGEST = 16_384  # bytes of a file
 _SESSION = 20  # characters of a session id: all of one that `run` gives, whose end tells it from others
 
 
-class Shown(NamedTuple):
+class LastShown(NamedTuple):
     """What a terminal was last shown of the plans of a directory."""
 
     plan: str = ""
@@ -120,13 +120,13 @@ def pick(desk: Desk, words: str) -> str:
 # --- what is remembered ----------------------------------------------------------------------------------------------
 
 
-def recall(desk: Desk) -> Shown:
+def recall(desk: Desk) -> LastShown:
     """Return what this terminal was last shown of this directory."""
     try:
         plan, chosen, listed = json.loads(read_file(_path(desk), _LARGEST))
-        return Shown(str(plan), chosen is True, tuple(map(str, listed)))
+        return LastShown(str(plan), chosen is True, tuple(map(str, listed)))
     except (OSError, ValueError, TypeError):
-        return Shown()
+        return LastShown()
 
 
 def remember(desk: Desk, plan: str, *, chosen: bool | None = None, listed: Sequence[str] = ()) -> None:
@@ -135,7 +135,7 @@ def remember(desk: Desk, plan: str, *, chosen: bool | None = None, listed: Seque
     known = recall(desk)
     if chosen is None:
         chosen = known.chosen and known.plan == plan
-    new = Shown(plan, chosen, tuple(listed) or known.listed)
+    new = LastShown(plan, chosen, tuple(listed) or known.listed)
     if new == known:
         return
     try:

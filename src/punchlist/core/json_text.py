@@ -11,7 +11,7 @@ from ._typing import Any
 _CONSTANTS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 
-class _Reading:
+class _Scanner:
     """What the scanner of CPython wants to know."""
 
     strict, object_hook, object_pairs_hook = True, None, None
@@ -28,7 +28,7 @@ def _parts() -> tuple[Any, ...]:
         import _json
 
         ascii, plain, make = _json.encode_basestring_ascii, _json.encode_basestring, _json.make_encoder
-        scan = _json.make_scanner(_Reading)  # type: ignore[arg-type]  # any object with these attributes will do
+        scan = _json.make_scanner(_Scanner)  # type: ignore[arg-type]  # any object with these attributes will do
         each = [make(None, _refuse, one, None, ": ", ", ", False, False, True) for one in (ascii, plain)]
         return scan, *each, ascii
     except (ImportError, AttributeError, TypeError):  # another Python

@@ -14,13 +14,13 @@ _BULLETS = ("- ", "* ", "+ ")
 _BOXES = {**dict.fromkeys(("", *" />!"), PENDING), "x": DONE, "X": DONE, "-": DROPPED, "~": DROPPED}
 
 
-class Entry(NamedTuple):
+class OutlineItem(NamedTuple):
     phase: str
     text: str
     status: str = PENDING
 
 
-def entries(text: str) -> list[Entry]:
+def entries(text: str) -> list[OutlineItem]:
     """The checkboxes of a text under their headings. A text without any: its numbered lines; else its top bullets."""
     lines = _lines(text)
     for find in (_box, _number, _bullet):
@@ -30,22 +30,25 @@ def entries(text: str) -> list[Entry]:
     return []
 
 
-def _short(found: list[Entry]) -> list[Entry]:
+def _short(found: list[OutlineItem]) -> list[OutlineItem]:
     """No more than fit on a list; what is left out is not forgotten."""
     if len(found) <= _MOST:
         return found
     rest = found[_MOST - 1 :]
-    return [*found[: _MOST - 1], Entry(rest[0].phase, f"the other {len(rest)} steps of the plan that was approved")]
+    return [
+        *found[: _MOST - 1],
+        OutlineItem(rest[0].phase, f"the other {len(rest)} steps of the plan that was approved"),
+    ]
 
 
-def _found(lines: list[str], find: Callable[[str], tuple[str, str] | None]) -> list[Entry]:
+def _found(lines: list[str], find: Callable[[str], tuple[str, str] | None]) -> list[OutlineItem]:
     phase = ""
-    found: list[Entry] = []
+    found: list[OutlineItem] = []
     for line in lines:
         if line.startswith("#") and line.lstrip("#").startswith(" "):
             phase = _plain(line.lstrip("#"))
         elif (entry := find(line)) is not None and entry[0]:
-            found.append(Entry(phase, cut(entry[0], _LONG), entry[1]))
+            found.append(OutlineItem(phase, cut(entry[0], _LONG), entry[1]))
     phases = {entry.phase for entry in found}
     if len(phases) == 1:
         return [entry._replace(phase="") for entry in found]

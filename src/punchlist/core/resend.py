@@ -30,7 +30,7 @@ class Sent(NamedTuple):
     calls: tuple[Mapping[str, Any], ...] | None = None
 
 
-class Style(NamedTuple):
+class ListForm(NamedTuple):
     """How a dialect lists a plan.
 
     `shown` says how the sender sees each status; an item whose status it has no word for is out of its sight and stays.
@@ -57,13 +57,13 @@ def relist(
 ) -> Plan:
     """The plan that a sent list asks for, if its sender saw all of the plan, and all of it is its own."""
     own = tuple([Held(item.id, item.text, shown.get(item.status, item.status)) for item in plan.items])
-    return resent(plan, sent, Style(shown, omitted, nested), Kept(entries=own), forgiving=True).plan
+    return resent(plan, sent, ListForm(shown, omitted, nested), Kept(entries=own), forgiving=True).plan
 
 
 def resent(
     plan: Plan,
     sent: Sequence[Sent],
-    style: Style,
+    style: ListForm,
     kept: Kept,
     unheard: Unheard = NOTHING_UNHEARD,
     *,
@@ -90,7 +90,7 @@ class _Listing:
     def __init__(
         self,
         plan: Plan,
-        style: Style,
+        style: ListForm,
         kept: Kept,
         unheard: Unheard,
         closed_is_final: bool,

@@ -10,7 +10,7 @@ from ..core.conflicts import Asked
 from ..core.diff import Change
 from ..core.errors import BadShape, Refused, StoreError
 from ..core.model import ACTIVE, MAIN, NOTHING, Item, Plan
-from ..core.resend import Sent, Style
+from ..core.resend import ListForm, Sent
 from ..core.rules import Rules, is_of_another
 from ..core.schema import Fault, Schema, check, listed
 from ..core.text import cut, inline, nearest
@@ -172,7 +172,7 @@ class Dialect(NamedTuple):
     reply: Callable[[Turn], Reply]
     apply: Callable[[Plan, Call], Plan] = lambda plan, call: plan  # of a call that is not a whole list
     entries: Callable[[Call], Sequence[Sent] | None] = lambda call: None  # of a call that sends the whole list
-    style: Style = Style(NOTHING)  # how it lists a plan
+    style: ListForm = ListForm(NOTHING)  # how it lists a plan
     rules: Rules = Rules()
     read: Callable[[Call], Call] = lambda call: call  # other forms of a call that it understands without a word
     judge: Callable[[Call], str] = judged

@@ -6,7 +6,7 @@ import json
 
 from ..core._typing import Any
 from ..core.model import ACTIVE, BLOCKED, DONE, PENDING, Item, Plan
-from ..core.resend import Sent, Style, relist
+from ..core.resend import ListForm, Sent, relist
 from ..core.rules import Rules
 from ..core.schema import Fault, Schema, check, dotted
 from ..core.text import inline
@@ -117,7 +117,7 @@ DIALECT = Dialect(
     tools=(WRITE,),
     reply=_reply,
     entries=lambda call: sent(call.args["todos"]),
-    style=Style(SHOWN),
+    style=ListForm(SHOWN),
     rules=Rules(clear_when_done=True),
     judge=_judge,
     system="claude-code.system",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.model import ACTIVE, DONE, PENDING
-from ..core.resend import Sent, Style
+from ..core.resend import ListForm, Sent
 from ..policy.guide import Guide
 from . import Call, Dialect, Reply, Tool, Turn
 from .claude_code import SHOWN
@@ -50,7 +50,7 @@ DIALECT = Dialect(
     tools=(UPDATE,),
     reply=_reply,
     entries=_entries,
-    style=Style(SHOWN, omitted="abandoned"),
+    style=ListForm(SHOWN, omitted="abandoned"),
     tolerant=True,
     system="codex.system",
     guide=Guide(sends_whole=True),

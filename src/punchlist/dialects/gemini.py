@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING
-from ..core.resend import Sent, Style
+from ..core.resend import ListForm, Sent
 from ..core.text import counted
 from ..policy.guide import Guide
 from . import Call, Dialect, Reply, Tool, Turn
@@ -61,7 +61,7 @@ DIALECT = Dialect(
     tools=(WRITE,),
     reply=_reply,
     entries=_entries,
-    style=Style(_SHOWN, omitted="abandoned"),
+    style=ListForm(_SHOWN, omitted="abandoned"),
     tolerant=True,
     system="gemini.system",
     guide=Guide(sends_whole=True),

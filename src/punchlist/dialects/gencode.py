@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core.errors import Refused
 from ..core.model import ACTIVE, DONE, PENDING, Plan
-from ..core.resend import Sent, Style
+from ..core.resend import ListForm, Sent
 from ..core.schema import Schema
 from ..core.text import cut, inline
 from ..policy.guide import Audience, Guide, Listed, with_notes
@@ -102,7 +102,7 @@ DIALECT = Dialect(
     tools=(WRITE,),
     reply=_reply,
     entries=_entries,
-    style=Style(SHOWN),
+    style=ListForm(SHOWN),
     refuse=_refuse,
     system="gencode.system",
     guide=Guide(

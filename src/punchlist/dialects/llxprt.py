@@ -9,7 +9,7 @@ from ..core.errors import StoreError
 from ..core.model import ACTIVE, BLOCKED, DONE, PENDING, Item, Plan
 from ..core.ops import pause
 from ..core.redact import redacted
-from ..core.resend import Sent, Style, relist
+from ..core.resend import ListForm, Sent, relist
 from ..core.rules import pause_fault
 from ..core.schema import Fault, Schema, check, listed, shown
 from ..core.text import block, inline
@@ -253,7 +253,7 @@ DIALECT = Dialect(
     apply=_apply,
     reply=_reply,
     entries=_entries,
-    style=Style(_SHOWN, nested=True),
+    style=ListForm(_SHOWN, nested=True),
     judge=_judge,
     fault=_fault,
     system="llxprt.system",

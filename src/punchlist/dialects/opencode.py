@@ -6,7 +6,7 @@ from collections.abc import Callable
 from json.encoder import encode_basestring, encode_basestring_ascii
 
 from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Item
-from ..core.resend import Sent, Style
+from ..core.resend import ListForm, Sent
 from ..policy.guide import Guide
 from . import Call, Dialect, Reply, Tool, Turn
 
@@ -80,7 +80,7 @@ DIALECT = Dialect(
     tools=(WRITE,),
     reply=_reply,
     entries=_entries,
-    style=Style(_SHOWN, omitted="abandoned"),
+    style=ListForm(_SHOWN, omitted="abandoned"),
     tolerant=True,
     system="opencode.system",
     guide=Guide(sends_whole=True),

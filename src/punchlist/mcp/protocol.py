@@ -12,7 +12,7 @@ from .. import __version__
 from ..core._typing import Any, NamedTuple, NoReturn
 from ..core.model import NOTHING
 from ..core.text import cut, inline
-from .transport import RawLine, TooLong
+from .transport import LongLine, RawLine
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS = ("2026-07-28",)
@@ -53,9 +53,9 @@ class Request(NamedTuple):
     stateless: bool  # of the era without a handshake
 
 
-def read(line: bytes | TooLong) -> Any:
+def read(line: bytes | LongLine) -> Any:
     """Return what a line says. Raises `ProtocolError`."""
-    if isinstance(line, TooLong):
+    if isinstance(line, LongLine):
         raise ProtocolError(
             INVALID_REQUEST, f"a message of {line.size} bytes is too long; {line.longest} are the most."
         )
@@ -122,7 +122,7 @@ def _read_or_none(line: RawLine) -> Any:
         return None
 
 
-def id_within(line: TooLong) -> Id | None:
+def id_within(line: LongLine) -> Id | None:
     """The id of a message that was too long to be kept, if its beginning or its end shows it for certain."""
     import re
 

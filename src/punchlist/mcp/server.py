@@ -21,7 +21,7 @@ from . import protocol
 from .callers import Callers
 from .desks import Desks
 from .protocol import Id, Message, ProtocolError, Request
-from .transport import RawLine, TooLong
+from .transport import LongLine, RawLine
 
 _SUBSCRIPTIONS = 64  # of one client
 _BATCH = 1000  # messages on one line
@@ -77,7 +77,7 @@ class Server:
         try:
             return self._answers(line)
         except ProtocolError as fault:
-            return [protocol.failed(protocol.id_within(line) if isinstance(line, TooLong) else None, fault)]
+            return [protocol.failed(protocol.id_within(line) if isinstance(line, LongLine) else None, fault)]
         except Exception as error:
             return [protocol.failed(None, _of_ours(error))]
 

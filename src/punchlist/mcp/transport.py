@@ -12,7 +12,7 @@ _CHUNK = 65_536
 _EDGE = 1_024
 
 
-class TooLong(NamedTuple):
+class LongLine(NamedTuple):
     """A line of which only the edges were kept."""
 
     size: int
@@ -21,7 +21,7 @@ class TooLong(NamedTuple):
     tail: bytes
 
 
-RawLine = bytes | TooLong
+RawLine = bytes | LongLine
 
 
 class LineReader:
@@ -86,7 +86,7 @@ class LineReader:
         kept, tail, size = bytes(self._kept), self._tail, self._size
         self._kept, self._tail, self._size = bytearray(), b"", 0
         if size > self._longest:
-            return [TooLong(size, self._longest, kept, tail)]
+            return [LongLine(size, self._longest, kept, tail)]
         if kept.strip():
             return [kept]
         return []

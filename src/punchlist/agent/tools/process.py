@@ -12,7 +12,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import IO, NamedTuple
 
-from ..events import Stop
+from ..events import Interrupt
 
 _BEAT = 0.05  # seconds between looks at whether the user wants to stop
 _GRACE = 2.0  # seconds to end in peace
@@ -62,7 +62,7 @@ def run(
     command: Sequence[str],
     *,
     folder: str,
-    stop: Stop,
+    stop: Interrupt,
     seconds: float,
     most: int,
     given: bytes = b"",
@@ -95,7 +95,7 @@ def run(
     return Ran(kept.text(), child.returncode, cut_short and not stopped, stopped)
 
 
-def _ended(child: subprocess.Popen[bytes], stop: Stop, end: float) -> bool:
+def _ended(child: subprocess.Popen[bytes], stop: Interrupt, end: float) -> bool:
     """Wait for a child; whether it ended before its time was over, and before the user stopped it."""
     while not stop.asked and time.monotonic() <= end:
         with suppress(subprocess.TimeoutExpired):

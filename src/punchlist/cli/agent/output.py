@@ -20,9 +20,9 @@ from ...agent.events import (
     Rested,
     Said,
     Spent,
+    SubagentState,
     Waiting,
     Warned,
-    Worker,
 )
 from ...agent.messages import Assistant, Message, User
 from ...core import render
@@ -32,8 +32,7 @@ from ...core.text import block, counted, cut, inline
 from ...desk.activity import quiet_for
 from ...policy.continuation import UNPLANNED
 from ...tui.styles import Style
-from ...tui.view import View
-from ...tui.view import Worker as Shown
+from ...tui.view import View, Worker
 
 _SHOWN = 3  # lines of a tool's answer
 _FAILED = "its pause failed"
@@ -89,7 +88,7 @@ class Stage:
         self.face = face
         self.on_change: Callable[[], None] | None = None  # set while there is a panel, and the plan is in sight
         self.plan = Plan()
-        self.workers: dict[str, Worker] = {}
+        self.workers: dict[str, SubagentState] = {}
         self.doing = ""
         self.waiting = ""  # why the model lets itself be waited for
         self.tokens = 0
@@ -155,9 +154,9 @@ class Stage:
             self._take(Planned(MAIN, plan))
 
     @property
-    def shown_workers(self) -> tuple[Shown, ...]:
+    def shown_workers(self) -> tuple[Worker, ...]:
         """The sub-agents, as a panel shows them."""
-        return tuple(Shown(one.agent, one.status, one.plan, one.background) for one in self.workers.values())
+        return tuple(Worker(one.agent, one.status, one.plan, one.background) for one in self.workers.values())
 
     @property
     def times(self) -> dict[str, float]:
@@ -183,7 +182,7 @@ class Stage:
             self.waiting = inline(event.text)
         elif isinstance(event, Spent):
             self.tokens += event.usage.output
-        elif isinstance(event, Worker):
+        elif isinstance(event, SubagentState):
             self.workers[event.agent] = event
         elif isinstance(event, Called) and event.agent == MAIN:
             self.doing = f"{inline(event.call.tool)} {_argument(event.call.args)}".strip()
@@ -197,7 +196,7 @@ class Stage:
             return self._answered(event)
         if isinstance(event, Planned):
             return self._planned(event.plan) if event.agent == MAIN else []
-        if isinstance(event, Worker):
+        if isinstance(event, SubagentState):
             if event.status == "Running" and self.on_change:  # a panel shows it
                 return []
             self._last = ""  # an answer that comes later needs its call above it again
@@ -315,7 +314,7 @@ class Stage:
         return render.fit(text, max(self._width() - less, 1), self._glyphs)
 
 
-def worker_lines(event: Worker, width: int, glyphs: Glyphs, style: Style | None = None) -> list[Line]:
+def worker_lines(event: SubagentState, width: int, glyphs: Glyphs, style: Style | None = None) -> list[Line]:
     """How a sub-agent is getting on: a line while it works in the background, else with its list."""
     done = event.plan.progress
     name = glyphs.said(event.agent)
@@ -328,7 +327,7 @@ def worker_lines(event: Worker, width: int, glyphs: Glyphs, style: Style | None 
     return made
 
 
-def _listed(event: Worker, width: int, glyphs: Glyphs, style: Style | None) -> list[Line]:
+def _listed(event: SubagentState, width: int, glyphs: Glyphs, style: Style | None) -> list[Line]:
     """The list of a sub-agent, in the signs of a style; our own has ids, too. That the items are its own goes without
     saying."""
     if style is None or style.name == "punchlist":

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
-from ...agent.events import Question, Stop
+from ...agent.events import Interrupt, Question
 from ...core.model import Plan
 from ...desk import Desk
 from ...desk.visible import visible
@@ -31,7 +31,7 @@ class Attendance:
         self,
         panel: Panel,
         stage: Stage,
-        stop: Stop,
+        stop: Interrupt,
         put: Callable[[Question], str],
         obey: Callable[[str], bool] | None = None,
         desk: Desk | None = None,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...agent import sessions
 from ...agent.context import Allowed, Bounds, Context
-from ...agent.events import Event, Planned, Question, Rested, Stop
+from ...agent.events import Event, Interrupt, Planned, Question, Rested
 from ...agent.loop import work
 from ...agent.messages import Assistant
 from ...agent.models import Model, open_model
@@ -130,7 +130,7 @@ def opened(
         ends.callback(model.close)
         ends.callback(said.close)
         desk = ends.enter_context(desk_for(settings, session=str(said.head["id"]), place=place(folder)))
-        stop, crew = Stop(), Subagents(bounds.workers)
+        stop, crew = Interrupt(), Subagents(bounds.workers)
         ends.callback(crew.dismiss)
         ends.callback(stop.ask)
         site = Context(
@@ -232,7 +232,7 @@ def panel_of(session: Session) -> Panel | None:
 
 
 @contextmanager
-def _stoppable(stop: Stop) -> Iterator[None]:
+def _stoppable(stop: Interrupt) -> Iterator[None]:
     def interrupt(number: int, frame: FrameType | None) -> None:
         if stop.asked or number != signal.SIGINT:
             stop.ask()
@@ -259,7 +259,7 @@ def _obey(settings: Settings, args: Args, line: str) -> int:
 # --- what the agent asks and tells -----------------------------------------------------------------------------------
 
 
-def asker(show: Callable[[list[Line]], None], stop: Stop) -> Callable[[Question], str]:
+def asker(show: Callable[[list[Line]], None], stop: Interrupt) -> Callable[[Question], str]:
     """Questions of the agent and of its sub-agents, one at a time. Nobody is there to answer in a pipe."""
     turn = Lock()
 
@@ -273,7 +273,7 @@ def asker(show: Callable[[list[Line]], None], stop: Stop) -> Callable[[Question]
     return ask
 
 
-def _answer(stop: Stop) -> str:
+def _answer(stop: Interrupt) -> str:
     """What is typed. Ctrl+C is not an answer: it stops the turn."""
     is_main = current_thread() is main_thread()
     before = signal.signal(signal.SIGINT, signal.default_int_handler) if is_main else None
