@@ -12,7 +12,7 @@ from ..dialects import load as load_dialect
 from ..install import PROJECT, SCOPES, USER, Edit, attach, detach, here, installer_for
 from ..install import receipts as files
 from ..install.script import is_passing, script
-from ..local.settings import attached_dialects, keep_dialect
+from ..local.settings import DEFAULT_DIALECT, attached_dialects, keep_dialect
 from . import output
 from .parser import Args
 
@@ -39,7 +39,7 @@ def install(args: Args) -> int:
         _show_files(edits)
         for line in (*_warnings(where.script), *([f"next: {host.NEXT}"] if host.NEXT else [])):
             output.say(line)
-    if dialect != "native" and not args.json:
+    if dialect != DEFAULT_DIALECT and not args.json:
         output.say(f"its model is given the tools of {dialect}, from the next session on.")
     _tell_kept(args, edits, "to have ours, take it out and install again.")
     return 0
@@ -48,8 +48,8 @@ def install(args: Args) -> int:
 def _dialect(args: Args) -> str:
     """The dialect that an agent is attached with, from now on."""
     if args.dialect and not args.dry_run:
-        _keep_dialect(args.host, "" if args.dialect == "native" else args.dialect)
-    return str(args.dialect or attached_dialects().get(args.host, "native"))
+        _keep_dialect(args.host, "" if args.dialect == DEFAULT_DIALECT else args.dialect)
+    return str(args.dialect or attached_dialects().get(args.host, DEFAULT_DIALECT))
 
 
 def _keep_dialect(host: str, dialect: str) -> None:

@@ -11,7 +11,7 @@ from ..core.errors import BadShape, Refused, StoreError
 from ..core.model import MAIN, USER, Pause, Plan, SessionState
 from ..local import settings as settings_of
 from ..local.files import utc_text
-from ..local.settings import Settings
+from ..local.settings import DEFAULT_DIALECT, Settings
 from ..stores import PlanKey, Store, open_store
 from . import delivery
 from .commit import Changed, update_state
@@ -25,7 +25,6 @@ if TYPE_CHECKING:  # what only a tool call needs is imported by the call: most h
 
 _LONGEST = 1.0  # seconds to wait for a change before asking the store
 _AGAIN = 0.5  # seconds until it is noticed that punchlist was turned off or on
-_DEFAULT = "native"
 _UNNAMED = "default"  # the session of an agent that names none
 
 
@@ -45,7 +44,7 @@ class Desk:
         session: str = "",
         agent: str = MAIN,
         plan: str = "",
-        dialect: str | Dialect = _DEFAULT,
+        dialect: str | Dialect = DEFAULT_DIALECT,
         settings: Settings | None = None,
         place: str = "",
         host: str = "",
@@ -66,7 +65,7 @@ class Desk:
         self._dialect = dialect
         self._sent: tuple[str, Kept] | None = None  # the list that was last kept for this reader: its text, and itself
         self._given: tuple[str, int, dict[str, str]] = ("", 0, {})  # words of the user in a plan, up to a revision
-        self._spoken = ("", 0, _DEFAULT)  # the dialect that a plan was worked in at a revision
+        self._spoken = ("", 0, DEFAULT_DIALECT)  # the dialect that a plan was worked in at a revision
         self._listeners: list[Callable[[Pause], object]] = []
         self._events: list[dict[str, Any]] = []  # of a store that is not durable
         self._off, self._off_until = False, 0.0
@@ -92,7 +91,7 @@ class Desk:
     @property
     def guide(self) -> Guide:
         """How this desk's model is guided. The default dialect need not be loaded to know it."""
-        if self._dialect == _DEFAULT:
+        if self._dialect == DEFAULT_DIALECT:
             from ..policy.guide import OURS
 
             return OURS

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..core._typing import TYPE_CHECKING
 from ..core.model import Plan
+from ..local.settings import DEFAULT_DIALECT
 
 if TYPE_CHECKING:
     from . import Desk
 
-_DEFAULT = "native"  # a dialect that clears nothing need not be loaded to know it
 _LATELY = 50  # revisions in which the last call of a tool is looked for
 
 
@@ -26,9 +26,9 @@ def visible(desk: Desk, plan: Plan, *, keeps_phases: bool = False) -> Plan:
 def clears(desk: Desk, plan: Plan) -> bool:
     """Return whether closed items leave this plan after a while: in the dialect that was chosen for this desk, else in
     the one that the plan was last worked in."""
-    is_chosen = desk._dialect != _DEFAULT or desk.settings.origins.get("dialect", "default") != "default"
+    is_chosen = desk._dialect != DEFAULT_DIALECT or desk.settings.origins.get("dialect", "default") != "default"
     name = desk.dialect_name if is_chosen else _worked_in(desk, plan)
-    if name == _DEFAULT:
+    if name == DEFAULT_DIALECT:
         return False
     if is_chosen:
         return desk.dialect.rules.clears
@@ -42,5 +42,5 @@ def _worked_in(desk: Desk, plan: Plan) -> str:
     if desk._spoken[:2] != (plan.id, plan.revision):
         records = desk.store.history(plan.id, max(plan.revision - _LATELY, 0)) if plan.id else []
         named = [record.dialect for record in records if record.dialect]
-        desk._spoken = (plan.id, plan.revision, named[-1] if named else _DEFAULT)
+        desk._spoken = (plan.id, plan.revision, named[-1] if named else DEFAULT_DIALECT)
     return desk._spoken[2]

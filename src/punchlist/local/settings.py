@@ -14,6 +14,7 @@ FILE = "punchlist.toml"
 ATTACHED = "install --dialect"  # where the dialect of an attached agent came from
 TOGGLE = "Ctrl+T"  # where a value came from that was changed with that key
 UNTIL_DONE = "until-done"  # a value of `continuation`: nudge whatever the user last said
+DEFAULT_DIALECT = "native"  # need not be loaded to know how its model is guided
 DIALECTS = -1  # a number that each dialect has its own default for
 _LARGEST = 999_999_999  # number that can be set
 _LONGEST = 64_000  # bytes of a settings file
@@ -30,7 +31,7 @@ class Settings(NamedTuple):
     """Every setting with its default, where each value came from, and what could not be used."""
 
     store: str = ""
-    dialect: str = "native"
+    dialect: str = DEFAULT_DIALECT
     tolerant: bool = False
     user_closed_is_final: bool = True
     strict_pause: bool = True

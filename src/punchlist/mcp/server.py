@@ -14,7 +14,7 @@ from ..desk.tool_call import decline, faulted
 from ..dialects import Dialect, Reply, Tool, load, offered
 from ..dialects.wire import WRITERS, with_output
 from ..local.on_off import is_off
-from ..local.settings import Settings, for_host, place
+from ..local.settings import DEFAULT_DIALECT, Settings, for_host, place
 from ..policy.guide import Audience
 from ..prompts import say
 from . import protocol
@@ -31,7 +31,6 @@ _CAPABILITIES: Message = {"tools": {"listChanged": True}}
 _ADDITION = "wait_for_previous"
 _HOOK = "hook"  # a tool for agents, not for models: it is on no list
 _STRUCTURED = "punchlist/structured"  # asks for what an answer means as data, beside its text
-_NATIVE = "native"
 _NEVER_KEPT: Message = {"ttlMs": 0, "cacheScope": "private"}
 
 
@@ -197,7 +196,7 @@ class Server:
         tools = self._offered()
         if not tools:
             return {}
-        if self._dialect.name == _NATIVE or not self._dialect.system:
+        if self._dialect.name == DEFAULT_DIALECT or not self._dialect.system:
             return {"instructions": say("mcp")}
         host = self._callers.facts_of(self._taken)
         words = say(self._dialect.system, tool=tools[0].name, shell=host.shell if host else "shell")

@@ -24,7 +24,7 @@ from ...core import ops
 from ...core.errors import Refused
 from ...core.render import Span
 from ...local import session_links
-from ...local.settings import Settings, load, place, state_folder
+from ...local.settings import DEFAULT_DIALECT, Settings, load, place, state_folder
 from .. import output
 from ..parser import Args
 from .run import Session, opened, worked
@@ -95,14 +95,16 @@ _KEY = "ANTHROPIC_API_KEY"
 def demo(args: Args) -> int:
     """Play the demo; 0 if everything it shows came true."""
     settings = load(
-        {"dialect": "native", **{name: getattr(args, name) or None for name in ("store", "style", "plain")}}
+        {"dialect": DEFAULT_DIALECT, **{name: getattr(args, name) or None for name in ("store", "style", "plain")}}
     )
     folder = os.path.realpath(tempfile.mkdtemp(prefix="punchlist-demo-"))
     _make(folder)
     name, install, quiet = _name(), _install(), args.json
     os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
     model = ScriptedModel(script(fast=args.fast), "the demo")
-    said = sessions.begin(state_folder(os.environ), place(folder), sessions.new_id(), model="demo", dialect="native")
+    said = sessions.begin(
+        state_folder(os.environ), place(folder), sessions.new_id(), model="demo", dialect=DEFAULT_DIALECT
+    )
     settings = settings._replace(continuation=True, off=False)
     with opened(settings, said, model, folder, quiet=quiet, bounds=Bounds(context=_CONTEXT)) as session:
         if not quiet:
