@@ -62,13 +62,12 @@ def manual() -> str:
         *_manual_rows(COMMON),
         ".SH COMMANDS",
     ]
-    for group, title in GROUPS.items():
+    for title, commands in GROUPS.items():
         lines.append(f".SS {_roff(title[0].upper() + title[1:])}")
-        for command in COMMANDS.values():
-            if command.group == group:
-                lines += [".TP", f".B {_roff(usage(command))}", _roff(f"{command.help[0].upper()}{command.help[1:]}.")]
-                lines += [".RS", *_manual_rows(command.arguments), ".PP", ".EX"]
-                lines += [*(_roff(example) for example in command.examples), ".EE", ".RE"]
+        for command in commands:
+            lines += [".TP", f".B {_roff(usage(command))}", _roff(f"{command.help[0].upper()}{command.help[1:]}.")]
+            lines += [".RS", *_manual_rows(command.arguments), ".PP", ".EX"]
+            lines += [*(_roff(example) for example in command.examples), ".EE", ".RE"]
     lines += [".SH EXIT STATUS", "0 done, 1 refused, 2 misuse, 3 the store could not be read or written."]
     return "\n".join(lines) + "\n"
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import punchlist
 from punchlist.agent.context import Allowed, Bounds, Context
-from punchlist.agent.events import Event, Interrupt, Question, Rested
+from punchlist.agent.events import Event, Interrupt, Question, TurnEnded
 from punchlist.agent.loop import work
 from punchlist.agent.messages import Attachment, Message, Result
 from punchlist.agent.models import Model
@@ -22,13 +22,13 @@ USUAL = Bounds()
 class Agent(NamedTuple):
     """An agent, what it said and heard, and what it told."""
 
-    site: Context
+    context: Context
     said: Transcript
     events: list[Event]
     asked: list[Question]
 
-    def work(self, prompt: str = "go") -> Rested:
-        return work(self.site, self.said, prompt)
+    def work(self, prompt: str = "go") -> TurnEnded:
+        return work(self.context, self.said, prompt)
 
     def told(self, kind: type[Event]) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]
@@ -45,10 +45,10 @@ class Agent(NamedTuple):
         return [one.text for one in self.messages if isinstance(one, Attachment) and one.kind == kind]
 
     def close(self) -> None:
-        self.site.stop.ask()
-        self.site.crew.dismiss()
+        self.context.stop.ask()
+        self.context.subagents.dismiss()
         self.said.close()
-        self.site.desk.close()
+        self.context.desk.close()
 
 
 def agent(
@@ -60,7 +60,7 @@ def agent(
     answers: Callable[[Question], str] = lambda question: "",
     model: Model | None = None,
     store: str = "memory:",
-    hear: Callable[[Context, Event], None] = lambda site, event: None,
+    hear: Callable[[Context, Event], None] = lambda context, event: None,
     confirm_shell: str = "never",
 ) -> Agent:
     """An agent in a directory, with a script for its model: a list of turns, or a whole one."""
@@ -73,12 +73,12 @@ def agent(
 
     def tell(event: Event) -> None:
         events.append(event)
-        hear(site, event)
+        hear(context, event)
 
     state = folder / "state"
     work_in = folder / "project"
     work_in.mkdir(exist_ok=True)
-    site = Context(
+    context = Context(
         folder=str(work_in.resolve()),
         state=str(state),
         desk=punchlist.open(store, session="s1", dialect=dialect),
@@ -87,12 +87,12 @@ def agent(
         ask=ask,
         stop=Interrupt(),
         allowed=Allowed(),
-        crew=Subagents(bounds.workers),
+        subagents=Subagents(bounds.workers),
         bounds=bounds,
         confirm_shell=confirm_shell,
     )
     said = Transcript(str(state / "sessions" / "s1.jsonl"), {"id": "s1", "agent": "main"})
-    return Agent(site, said, events, asked)
+    return Agent(context, said, events, asked)
 
 
 def call(tool: str, **args: Any) -> dict[str, Any]:

@@ -14,13 +14,13 @@ from punchlist.agent.events import (
     Nudged,
     Planned,
     Question,
-    Rested,
     Said,
     Spent,
     SubagentState,
+    TurnEnded,
 )
 from punchlist.agent.messages import Assistant, Call, Message, Result, Usage, User
-from punchlist.cli.agent.output import Stage, question_lines, recalled, understood
+from punchlist.cli.agent.output import Console, question_lines, recalled, understood
 from punchlist.core.model import Plan
 from punchlist.core.render import UNICODE, Line, plain
 from punchlist.prompts import say
@@ -42,9 +42,9 @@ class Page:
 
 def shown(*events: Event) -> str:
     page = Page()
-    stage = Stage(page, lambda: 80, UNICODE)
+    console = Console(page, lambda: 80, UNICODE)
     for event in events:
-        stage.tell(event)
+        console.tell(event)
     return page.text
 
 
@@ -88,17 +88,17 @@ def test_of_a_nudge_the_user_sees_the_item_it_is_about() -> None:
 
 
 def test_after_a_mere_answer_nothing_is_said_about_the_stop() -> None:
-    assert shown(Rested("main", "waiting", "no planned work since the user's last message")) == ""
-    assert shown(Rested("main", "waiting", "the work is paused")) == "[· the agent stops: the work is paused]"
+    assert shown(TurnEnded("main", "waiting", "no planned work since the user's last message")) == ""
+    assert shown(TurnEnded("main", "waiting", "the work is paused")) == "[· the agent stops: the work is paused]"
 
 
 def test_an_answer_that_comes_after_lines_of_the_user_has_its_call_above_it_again() -> None:
     page = Page()
-    stage = Stage(page, lambda: 80, UNICODE)
+    console = Console(page, lambda: 80, UNICODE)
     call = Call("1", "shell", {"command": "make"})
-    stage.tell(Called("main", call))
-    stage.note("queued: more")
-    stage.tell(Answered("main", call, Result("1", "shell", "fine")))
+    console.tell(Called("main", call))
+    console.note("queued: more")
+    console.tell(Answered("main", call, Result("1", "shell", "fine")))
     assert page.text == "[→ shell make][queued: more][→ shell make][  fine]"
 
 
@@ -114,14 +114,14 @@ def test_lines_that_are_left_out_of_an_answer_are_counted() -> None:
 
 def test_why_it_rests_is_told_whole() -> None:
     words = " ".join(f"reason{number}" for number in range(30))
-    rows = shown(Rested("main", "waiting", words)).strip("[]").split("][")
+    rows = shown(TurnEnded("main", "waiting", words)).strip("[]").split("][")
     assert len(rows) > 1
     assert " ".join(row[2:] for row in rows) == f"the agent stops: {words}"
 
 
 def test_what_went_wrong_is_told_whole() -> None:
     words = " ".join(f"word{number}" for number in range(40))
-    found = shown(Rested("main", "failed", words))
+    found = shown(TurnEnded("main", "failed", words))
     rows = found.strip("[]").split("][")
     assert rows[0].startswith("· word0")
     assert " ".join(row[2:] for row in rows) == words
@@ -168,21 +168,21 @@ def test_a_conversation_that_is_gone_on_with_begins_with_what_was_said_last() ->
 
 def test_the_panel_is_told_when_nothing_was_heard_and_how_long_each_item_has_been_active() -> None:
     now = [0.0]
-    stage = Stage(Page(), lambda: 80, UNICODE, clock=lambda: now[0])
+    console = Console(Page(), lambda: 80, UNICODE, clock=lambda: now[0])
     plan = ops.start(ops.extend(Plan(), [{"text": "Look"}, {"text": "Write"}]), "1")
-    stage.tell(Planned("main", plan))
+    console.tell(Planned("main", plan))
     now[0] = 100.0
-    stage.tell(Planned("main", ops.start(plan, "2", owner="w2")))
+    console.tell(Planned("main", ops.start(plan, "2", owner="w2")))
     now[0] = 130.0
-    assert stage.times == {"1": 130.0, "2": 30.0}
-    assert stage.quiet == ""
+    assert console.times == {"1": 130.0, "2": 30.0}
+    assert console.quiet == ""
     now[0] = 400.0
-    assert stage.quiet == "nothing heard for 5 minutes"
-    stage.tell(Called("main", Call("1", "shell", {"command": "make"})))
+    assert console.quiet == "nothing heard for 5 minutes"
+    console.tell(Called("main", Call("1", "shell", {"command": "make"})))
     now[0] = 1_000.0
-    assert stage.quiet == "", "a tool that runs is at work"
-    stage.tell(Answered("main", Call("1", "shell", {}), Result("1", "shell", "fine")))
+    assert console.quiet == "", "a tool that runs is at work"
+    console.tell(Answered("main", Call("1", "shell", {}), Result("1", "shell", "fine")))
     now[0] = 1_130.0
-    assert stage.quiet == "nothing heard for 2 minutes"
-    stage.listen()
-    assert stage.quiet == ""
+    assert console.quiet == "nothing heard for 2 minutes"
+    console.listen()
+    assert console.quiet == ""

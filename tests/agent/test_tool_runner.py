@@ -21,7 +21,7 @@ from tests.agent.contexts import Agent, agent
 
 
 def run(made: Agent, tools: list[Tool], *calls: Call) -> list[Result]:
-    return list(results(made.site, tools, calls))
+    return list(results(made.context, tools, calls))
 
 
 def numbered(*tools: str) -> list[Call]:
@@ -34,7 +34,7 @@ def meeting(parties: int) -> tuple[list[Tool], list[str]]:
     running: list[str] = []
     seen: list[str] = []
 
-    def safe(site: Context, args: Mapping[str, Any]) -> Answer:
+    def safe(context: Context, args: Mapping[str, Any]) -> Answer:
         with lock:
             running.append("safe")
         barrier.wait(30)
@@ -43,7 +43,7 @@ def meeting(parties: int) -> tuple[list[Tool], list[str]]:
             seen.append("safe")
         return Answer("met")
 
-    def unsafe(site: Context, args: Mapping[str, Any]) -> Answer:
+    def unsafe(context: Context, args: Mapping[str, Any]) -> Answer:
         seen.append("alone" if not running else "in company")
         return Answer("done")
 
@@ -64,11 +64,11 @@ def test_safe_calls_run_together_and_an_unsafe_one_waits_and_makes_the_rest_wait
 
 
 def test_a_tool_that_breaks_is_an_answer_and_the_next_one_runs(tmp_path: Path) -> None:
-    def breaks(site: Context, args: Mapping[str, Any]) -> Answer:
+    def breaks(context: Context, args: Mapping[str, Any]) -> Answer:
         raise ZeroDivisionError("by nothing")
 
     made = agent(tmp_path, [])
-    tools = [Tool("breaks", "", form({}), breaks), Tool("works", "", form({}), lambda site, args: Answer("fine"))]
+    tools = [Tool("breaks", "", form({}), breaks), Tool("works", "", form({}), lambda context, args: Answer("fine"))]
     first, second = run(made, tools, *numbered("breaks", "works"))
     assert (first.text, first.is_error) == ("the tool broke: ZeroDivisionError: by nothing", True)
     assert (second.text, second.is_error) == ("fine", False)
@@ -108,7 +108,7 @@ def test_calls_that_make_no_sense_are_answered_in_words_and_change_nothing(
     assert result.is_error
     assert words in result.text
     assert "\x1b" not in result.text
-    assert os.listdir(made.site.folder) == []
+    assert os.listdir(made.context.folder) == []
     made.close()
 
 
@@ -116,7 +116,7 @@ def test_of_a_thousand_calls_in_a_turn_only_so_many_are_run_and_every_one_is_ans
     made = agent(tmp_path, [], bounds=Bounds(calls=20))
     counted: list[int] = []
 
-    def count(site: Context, args: Mapping[str, Any]) -> Answer:
+    def count(context: Context, args: Mapping[str, Any]) -> Answer:
         counted.append(1)
         return Answer("ok")
 
@@ -130,25 +130,25 @@ def test_of_a_thousand_calls_in_a_turn_only_so_many_are_run_and_every_one_is_ans
 def test_once_the_user_wants_to_stop_the_rest_is_not_begun(tmp_path: Path) -> None:
     made = agent(tmp_path, [])
 
-    def stop(site: Context, args: Mapping[str, Any]) -> Answer:
-        site.stop.ask()
+    def stop(context: Context, args: Mapping[str, Any]) -> Answer:
+        context.stop.ask()
         return Answer("stopping")
 
     tools = [Tool("stop", "", form({}), stop), *TOOLS]
     found = run(made, tools, Call("1", "stop", {}), Call("2", "shell", {"command": "touch here"}))
     assert found[0].text == "stopping"
     assert found[1].text == "not run: the turn was stopped before this call began."
-    assert os.listdir(made.site.folder) == []
+    assert os.listdir(made.context.folder) == []
     made.close()
 
 
 def test_a_call_that_was_running_when_the_user_stopped_is_not_said_to_have_done_nothing(tmp_path: Path) -> None:
     made = agent(tmp_path, [])
 
-    def half(site: Context, args: Mapping[str, Any]) -> Answer:
-        Path(site.folder, "here").touch()
-        site.stop.ask()
-        site.stop.check()
+    def half(context: Context, args: Mapping[str, Any]) -> Answer:
+        Path(context.folder, "here").touch()
+        context.stop.ask()
+        context.stop.check()
         return Answer("never")
 
     (found,) = run(made, [Tool("half", "", form({}), half)], Call("1", "half", {}))
@@ -164,13 +164,13 @@ def test_a_call_that_was_running_when_the_user_stopped_is_not_said_to_have_done_
 def planning(tmp_path: Path) -> Agent:
     """An agent in plan mode."""
     made = agent(tmp_path, [], answers=lambda question: "yes", store=f"sqlite:{tmp_path / 'p.db'}")
-    made.site.desk.change(lambda plan: ops.set_mode(ops.add(plan, "Read"), "plan"))
+    made.context.desk.change(lambda plan: ops.set_mode(ops.add(plan, "Read"), "plan"))
     return made
 
 
 def all_tools(made: Agent) -> list[Tool]:
-    spare = Tool("spare", "", form({}, x=WORDS), lambda site, args: Answer("changed the world"))
-    return [*plans.tools(made.site, continuing=False), *TOOLS, spare]
+    spare = Tool("spare", "", form({}, x=WORDS), lambda context, args: Answer("changed the world"))
+    return [*plans.tools(made.context, continuing=False), *TOOLS, spare]
 
 
 def test_plan_mode_refuses_everything_that_could_change_something(planning: Agent) -> None:
@@ -184,13 +184,13 @@ def test_plan_mode_refuses_everything_that_could_change_something(planning: Agen
     found = run(planning, all_tools(planning), *calls)
     assert all(result.is_error for result in found)
     assert found[0].text == "plan mode is on: shell has to wait until the user has approved the plan."
-    assert os.listdir(planning.site.folder) == []
-    assert len(planning.site.desk.plan.items) == 1
+    assert os.listdir(planning.context.folder) == []
+    assert len(planning.context.desk.plan.items) == 1
     planning.close()
 
 
 def test_plan_mode_lets_the_agent_look_and_ask(planning: Agent) -> None:
-    (Path(planning.site.folder) / "a.txt").write_text("one")
+    (Path(planning.context.folder) / "a.txt").write_text("one")
     calls = [
         Call("1", "read", {"path": "a.txt"}),
         Call("2", "glob", {"pattern": "*"}),
@@ -207,7 +207,7 @@ def test_the_plan_file_can_be_written_behind_a_link(
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "link"))
-    desk = planning.site.desk
+    desk = planning.context.desk
     path = tmp_path / "link" / "punchlist" / "plans" / f"{desk.plan.id}.md"
     (wrote,) = run(planning, all_tools(planning), Call("1", "write", {"path": str(path), "text": "# Mend\n"}))
     assert (wrote.is_error, path.read_text()) == (False, "# Mend\n")
@@ -215,7 +215,7 @@ def test_the_plan_file_can_be_written_behind_a_link(
 
 
 def test_the_plan_file_can_be_written_in_plan_mode_and_is_what_the_user_approves(planning: Agent) -> None:
-    desk = planning.site.desk
+    desk = planning.context.desk
     path = plan_file(desk.plan)
     early = run(planning, all_tools(planning), Call("1", "exit_plan_mode", {}))
     assert early[0].text == f"there is no plan yet: write it to {path} first."
@@ -232,7 +232,7 @@ def test_the_plan_file_can_be_written_in_plan_mode_and_is_what_the_user_approves
 
 
 def test_the_plan_file_is_for_the_user_s_eyes_only(planning: Agent) -> None:
-    desk = planning.site.desk
+    desk = planning.context.desk
     path = Path(plan_file(desk.plan))
     path.parent.mkdir(parents=True)
     path.write_text("as an older program left it")
@@ -245,7 +245,7 @@ def test_the_plan_file_is_for_the_user_s_eyes_only(planning: Agent) -> None:
 
 def test_a_plan_that_is_not_approved_keeps_plan_mode_on_and_the_wish_is_told(tmp_path: Path) -> None:
     made = agent(tmp_path, [], answers=lambda question: "smaller steps", store=f"sqlite:{tmp_path / 'p.db'}")
-    desk = made.site.desk
+    desk = made.context.desk
     desk.change(lambda plan: ops.set_mode(ops.add(plan, "Read"), "plan"))
     path = plan_file(desk.plan)
     _, left = run(made, TOOLS, Call("1", "write", {"path": path, "text": "all"}), Call("2", "exit_plan_mode", {}))
@@ -258,8 +258,8 @@ def test_a_plan_that_is_not_approved_keeps_plan_mode_on_and_the_wish_is_told(tmp
 def test_plan_mode_begins_only_when_the_user_confirms(tmp_path: Path, answer: str, mode: str) -> None:
     made = agent(tmp_path, [], answers=lambda question: answer)
     (result,) = run(made, TOOLS, Call("1", "enter_plan_mode", {"why": "it is big"}))
-    assert made.site.desk.plan.mode == mode
+    assert made.context.desk.plan.mode == mode
     assert result.is_error is (mode == "act")
     assert (made.asked[0].kind, made.asked[0].details) == ("enter", "it is big")
-    assert made.site.desk.take_updates() == []
+    assert made.context.desk.take_updates() == []
     made.close()

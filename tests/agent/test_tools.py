@@ -28,11 +28,11 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.reply = ""
         self.made: Agent = agent(folder, [], answers=lambda question: self.reply, bounds=Bounds(output=2000))
-        self.site: Context = self.made.site
-        self.folder = Path(self.site.folder)
+        self.context: Context = self.made.context
+        self.folder = Path(self.context.folder)
 
     def __call__(self, tool: str, **args: Any) -> Result:
-        (result,) = results(self.site, TOOLS, [Call("1", tool, args)])
+        (result,) = results(self.context, TOOLS, [Call("1", tool, args)])
         return result
 
     @property
@@ -119,7 +119,7 @@ def test_an_interrupt_ends_a_running_command_and_everything_it_started(use: Benc
 
     def stop() -> None:
         (use.folder / "begun").read_text()
-        use.site.stop.ask()
+        use.context.stop.ask()
 
     waiting = threading.Thread(target=stop)
     waiting.start()
@@ -134,10 +134,10 @@ def test_an_interrupt_ends_a_running_command_and_everything_it_started(use: Benc
 
 def test_the_user_is_asked_before_a_command_if_that_is_set(tmp_path: Path) -> None:
     made = agent(tmp_path, [], answers=lambda question: "no", confirm_shell="always")
-    (done,) = results(made.site, TOOLS, [Call("1", "shell", {"command": "touch here"})])
+    (done,) = results(made.context, TOOLS, [Call("1", "shell", {"command": "touch here"})])
     assert (done.text, done.is_error) == ("the user did not allow this command.", True)
     assert made.asked[0].details == "touch here"
-    assert not os.path.exists(os.path.join(made.site.folder, "here"))
+    assert not os.path.exists(os.path.join(made.context.folder, "here"))
     made.close()
 
 
@@ -166,7 +166,7 @@ def test_where_nobody_is_there_to_ask_such_a_command_is_not_run_and_the_reason_i
 
 
 def results_of(made: Agent, command: str) -> Result:
-    (done,) = results(made.site, TOOLS, [Call("1", "shell", {"command": command})])
+    (done,) = results(made.context, TOOLS, [Call("1", "shell", {"command": command})])
     return done
 
 
@@ -272,8 +272,8 @@ def test_a_search_runs_nothing_of_the_project(use: Bench, name: str) -> None:
 
 def test_a_regular_expression_that_would_take_for_ever_is_ended(tmp_path: Path) -> None:
     made = agent(tmp_path, [], bounds=Bounds(seconds=1))
-    (Path(made.site.folder) / "a").write_text("a" * 60 + "!")
-    (done,) = results(made.site, TOOLS, [Call("1", "grep", {"pattern": "(a+)+$"})])
+    (Path(made.context.folder) / "a").write_text("a" * 60 + "!")
+    (done,) = results(made.context, TOOLS, [Call("1", "grep", {"pattern": "(a+)+$"})])
     assert done.text == "the search took too long; use a simpler pattern or fewer files."
     made.close()
 

@@ -149,11 +149,33 @@ def test_zsh_offers_options_with_what_they_mean() -> None:
 # --- what the scripts ask for ----------------------------------------------------------------------------------------
 
 
+def offered(*typed: str) -> list[str]:
+    """What can be typed in the place of the last word."""
+    lines = do("completion", "words", "--", *typed).splitlines()
+    return [line.split("\t")[0] for line in lines]
+
+
 def test_items_are_listed_with_their_text_on_one_line() -> None:
-    assert do("completion", "items") == "1\tRead: the code\n2\tFix the user's bug\n"
+    assert do("completion", "words", "--", "done", "") == "1\tRead: the code\n2\tFix the user's bug\n"
 
 
 def test_the_line_that_is_typed_says_which_plan_is_meant() -> None:
     with punchlist.open(session="s2") as desk:
         desk.change(lambda plan: ops.add(plan, "Another plan"))
-    assert do("completion", "items", "--", "--session", "s2", "done") == "1\tAnother plan\n"
+    assert do("completion", "words", "--", "--session", "s2", "done", "") == "1\tAnother plan\n"
+
+
+def test_a_word_is_completed_by_its_place_in_the_line() -> None:
+    assert offered("note", "") == ["1", "2"]
+    assert offered("note", "1", "") == []
+    assert offered("done", "1", "") == ["1", "2"]
+    assert offered("add", "--phase", "Build", "--after", "") == ["1", "2"]
+    assert offered("carry", "s1", "") == ["s1"]
+    assert offered("show", "1", "") == []
+    assert offered("help", "")[:2] == ["all", "show"]
+    assert offered("frobnicate", "") == []
+
+
+def test_an_address_that_bash_has_parted_at_its_colon_is_one_word() -> None:
+    do("--store", "sqlite:other.db", "add", "Another plan")
+    assert offered("--store", "sqlite", ":", "other.db", "done", "") == ["1"]

@@ -55,7 +55,7 @@ MAKERS: dict[str, Callable[[Path], object]] = {
     "events": lambda state: event_log.write("nudge"),
     "errors": lambda state: event_log.write_error("here", ValueError("x")),
     "switch": lambda state: on_off.turn(True),
-    "ties": lambda state: session_links.link("tool:1", session_links.Who("s1")),
+    "ties": lambda state: session_links.link("tool:1", session_links.AgentRef("s1")),
     "memory": lambda state: remember(True),
     "planning": lambda state: planned(),
 }
@@ -89,7 +89,7 @@ def test_a_log_that_has_become_a_pipe_keeps_nobody_waiting(state: Path) -> None:
 
 
 def test_a_file_of_ours_that_has_become_a_pipe_keeps_nobody_waiting(state: Path) -> None:
-    assert session_links.link("process:1:2", session_links.Who("s", "main", "claude-code"))
+    assert session_links.link("process:1:2", session_links.AgentRef("s", "main", "claude-code"))
     assert on_off.hold("key", "why")
     files = [path for path in state.rglob("*") if path.is_file()]
     for path in [*files, state / "state" / "punchlist" / "hook-secret"]:

@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from punchlist.local import session_links
-from punchlist.local.session_links import Process, Who, link, look_up, of_process, of_tool_use
+from punchlist.local.session_links import AgentRef, Process, link, look_up, of_process, of_tool_use
 from tests.core.plans import often
 
-WHO = Who("s1", "helper", "claude-code")
+WHO = AgentRef("s1", "helper", "claude-code")
 DAY = 86_400.0
 
 
@@ -38,9 +38,9 @@ def test_what_a_hook_leaves_is_found_under_its_key_and_no_other() -> None:
 
 def test_the_latest_word_counts() -> None:
     key = of_process(os.getpid())
-    assert link(key, Who("old"))
-    assert link(key, Who("new"))
-    assert look_up(key) == Who("new")
+    assert link(key, AgentRef("old"))
+    assert link(key, AgentRef("new"))
+    assert look_up(key) == AgentRef("new")
     assert len(files()) == 1
 
 
@@ -55,7 +55,7 @@ def test_a_tie_is_for_this_user_only(own_home: Path) -> None:
 @settings(often(200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=300), st.text(min_size=1, max_size=100), st.text(max_size=50))
 def test_any_id_is_only_data(id: str, session: str, agent: str) -> None:
-    who = Who(session, agent, "host")
+    who = AgentRef(session, agent, "host")
     assert link(of_tool_use(id), who) is bool(id)
     assert look_up(of_tool_use(id)) == (who if id else None)
     assert all(name.isalnum() for name in files())
@@ -73,8 +73,8 @@ def test_a_hostile_id_stays_in_its_folder(id: str, own_home: Path) -> None:
 def test_nobody_and_nothing_cannot_be_tied() -> None:
     assert link("", WHO) is False
     assert link(of_tool_use(""), WHO) is False
-    assert link(of_tool_use("toolu_1"), Who("")) is False
-    assert link(of_tool_use("toolu_1"), Who("s" * 20_000)) is False
+    assert link(of_tool_use("toolu_1"), AgentRef("")) is False
+    assert link(of_tool_use("toolu_1"), AgentRef("s" * 20_000)) is False
     assert look_up("") is None
     assert files() == []
 
@@ -121,7 +121,7 @@ def test_a_folder_in_the_place_of_a_tie_is_no_tie() -> None:
 
 def test_many_who_tie_at_once_leave_one_whole_word() -> None:
     key = of_process(os.getpid())
-    people = [Who(f"session {number}" * 50) for number in range(40)]
+    people = [AgentRef(f"session {number}" * 50) for number in range(40)]
     with ThreadPool(8) as pool:
         assert all(pool.map(lambda who: link(key, who), people))
         assert set(pool.map(lambda _: look_up(key) in people, people)) == {True}

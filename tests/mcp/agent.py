@@ -18,7 +18,7 @@ import sys
 from punchlist.local import session_links as ties
 kind, id, session, agent, host = sys.argv[1:]
 key = ties.of_tool_use(id) if kind == "tool" else ties.of_agent()
-assert ties.link(key, ties.Who(session, agent, host))
+assert ties.link(key, ties.AgentRef(session, agent, host))
 """
 SERVERS: dict[str, subprocess.Popen[str]] = {}
 INNER: list[subprocess.Popen[str]] = []

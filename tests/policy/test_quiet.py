@@ -146,21 +146,21 @@ def test_an_agent_of_ours_calls_a_tool_for_it_and_is_told_what_it_means(tmp_path
         turn(text="Shall I go on?"),
     ]
     made = agent(tmp_path, script, dialect="native")
-    before = prompt_of(made.site)
+    before = prompt_of(made.context)
     offered: list[list[str]] = []
-    ask = made.site.model.request
+    ask = made.context.model.request
 
     def request(system: str, messages: Any, tools: Any, *more: Any) -> Any:
         offered.append([tool.name for tool in tools if tool.name in ("plan", "task")] + [str(system == before)])
         return ask(system, messages, tools, *more)
 
-    made.site.model.request = request  # type: ignore[method-assign, assignment]
+    made.context.model.request = request  # type: ignore[method-assign, assignment]
     made.work()
     away, there = ["False"], ["plan", "task", "True"]
     assert offered == [there, there, away, away, there, away]
     assert "no call of `plan`" in made.results[1].text
     assert made.attached("quiet") == []
-    assert made.site.desk.plan.mode == "act"
+    assert made.context.desk.plan.mode == "act"
     made.close()
 
 

@@ -31,59 +31,59 @@ def tokens(talk: Transcript) -> int:
     return size(messages)
 
 
-def compact_if_long(site: Context, talk: Transcript, system: str) -> None:
+def compact_if_long(context: Context, talk: Transcript, system: str) -> None:
     now = tokens(talk)
-    if len(talk.messages) >= _FEWEST and now > max(site.bounds.context, talk.unsummed * _GROWN):
-        compact(site, talk, system)
+    if len(talk.messages) >= _FEWEST and now > max(context.bounds.context, talk.unsummed * _GROWN):
+        compact(context, talk, system)
 
 
-def compact(site: Context, talk: Transcript, system: str) -> bool:
+def compact(context: Context, talk: Transcript, system: str) -> bool:
     """Put a summary in the place of the conversation; whether there was one."""
     before = tokens(talk)
     try:
         asked_for = [*talk.messages, User(say("agent.compact"))]
-        turn = site.model.request(system, asked_for, [], lambda piece: site.stop.check(), site.on_wait)
+        turn = context.model.request(system, asked_for, [], lambda piece: context.stop.check(), context.on_wait)
     except ModelError as error:
-        return _failed(site, talk, str(error))
+        return _failed(context, talk, str(error))
     if not turn.text.strip():
-        return _failed(site, talk, "the model said nothing.")
+        return _failed(context, talk, "the model said nothing.")
     asked = next((one.text for one in reversed(talk.messages) if isinstance(one, User)), "")
     said = say("agent.compacted", summary=turn.text.strip(), asked=cut(asked, _LONG) or "nothing yet")
     talk.add(Summary(said, turns(talk.messages)))
     talk.unsummed = 0
-    restore(site, talk, "compact")
+    restore(context, talk, "compact")
     after = tokens(talk)
-    site.desk.note("compaction", before=before, after=after)
-    site.tell(Compacted(site.agent, before, after))
+    context.desk.note("compaction", before=before, after=after)
+    context.tell(Compacted(context.agent, before, after))
     return True
 
 
-def _failed(site: Context, talk: Transcript, why: str) -> bool:
+def _failed(context: Context, talk: Transcript, why: str) -> bool:
     talk.unsummed = tokens(talk)
-    site.tell(Warned(site.agent, f"the conversation could not be compacted: {why}"))
+    context.tell(Warned(context.agent, f"the conversation could not be compacted: {why}"))
     return False
 
 
-def restore(site: Context, talk: Transcript, source: str) -> None:
+def restore(context: Context, talk: Transcript, source: str) -> None:
     """Tell the model its plan again, at a start or after a compaction. A store that cannot be read costs only that."""
     with suppress(StoreError):
-        attach(site, talk, guidance.started(site.desk, source))
+        attach(context, talk, guidance.started(context.desk, source))
 
 
-def prepare_request(site: Context, talk: Transcript) -> bool:
+def prepare_request(context: Context, talk: Transcript) -> bool:
     """Tell the model what it should know before it is asked. Return whether others have changed the plan."""
-    tools = [tool.name for tool in site.desk.dialect.tools]
-    return attach(site, talk, guidance.before_request(site.desk, tally(entries(talk.messages), tools)))
+    tools = [tool.name for tool in context.desk.dialect.tools]
+    return attach(context, talk, guidance.before_request(context.desk, tally(entries(talk.messages), tools)))
 
 
-def attach(site: Context, talk: Transcript, made: list[Guidance]) -> bool:
+def attach(context: Context, talk: Transcript, made: list[Guidance]) -> bool:
     """Add guidance to the conversation. Return whether it tells of edits."""
     is_edited = False
     for one in made:
         talk.add(Attachment(one.kind, one.text, one.items))
         told = one.lines if one.kind == "edit" else ()
         is_edited = is_edited or bool(told)
-        site.tell(Attached(site.agent, one.kind, one.text, told))
+        context.tell(Attached(context.agent, one.kind, one.text, told))
     if is_edited:
-        talk.note_edit(site.desk.plan)
+        talk.note_edit(context.desk.plan)
     return is_edited

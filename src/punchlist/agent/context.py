@@ -45,7 +45,7 @@ class Context(NamedTuple):
     ask: Callable[[Question], str]
     stop: Interrupt
     allowed: Allowed
-    crew: Subagents  # the sub-agents it has started
+    subagents: Subagents  # the sub-agents it has started
     bounds: Bounds = Bounds()
     agent: str = "main"
     depth: int = 0

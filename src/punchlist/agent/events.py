@@ -98,7 +98,7 @@ class Warned(NamedTuple):
     text: str
 
 
-class Rested(NamedTuple):
+class TurnEnded(NamedTuple):
     """The agent waits for the user."""
 
     agent: str
@@ -118,7 +118,7 @@ Event = (
     | Compacted
     | SubagentState
     | Warned
-    | Rested
+    | TurnEnded
 )
 
 

@@ -109,9 +109,9 @@ _FIELDS: dict[str, Schema] = {
 
 def tamed(args: Any) -> Any:
     """The arguments of a call as something that can be written down and sent, whatever a model has made up."""
-    faults = check({"args": args}, {"type": "object"})
-    if faults:
-        return f"(unreadable: {faults[0]})"
+    problems = check({"args": args}, {"type": "object"})
+    if problems:
+        return f"(unreadable: {problems[0]})"
     try:
         text = json.dumps(args, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -141,9 +141,9 @@ def from_json(data: Mapping[str, Any]) -> Message:
         raise Refused(f"type must be one of {', '.join(map(repr, KINDS))}, not {data.get('type')!r}.")
     said = {name: data[name] for name in made._fields if name in data}
     needed = [name for name in made._fields if name not in made._field_defaults]
-    faults = check(said, {"type": "object", "properties": _FIELDS, "required": needed})
-    if faults:
-        raise Refused(str(faults[0]))
+    problems = check(said, {"type": "object", "properties": _FIELDS, "required": needed})
+    if problems:
+        raise Refused(str(problems[0]))
     if made is Assistant:
         said["calls"] = tuple(Call(one["id"], one["tool"], one["args"]) for one in said.get("calls", ()))
         usage = said.get("usage", {})

@@ -40,7 +40,7 @@ class ModelAnswer(NamedTuple):
     kept: Mapping[str, Any] = NOTHING  # the provider's own form, where it wants that back
 
 
-def unheard(text: str) -> None:
+def ignore(text: str) -> None:
     """Nobody wants to know."""
 
 
@@ -55,7 +55,7 @@ class Model(Protocol):
         messages: Sequence[Message],
         tools: Sequence[Offer],
         on_text: Callable[[str], None],
-        on_wait: Callable[[str], None] = unheard,
+        on_wait: Callable[[str], None] = ignore,
     ) -> ModelAnswer:
         """The next turn. Raises ModelError."""
 

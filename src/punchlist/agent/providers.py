@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import Refused
 from ..core.text import cut, inline
 from .messages import Assistant, Call, Message, Result, Usage
-from .models import ModelAnswer, ModelError, Offer, TooLong, unheard
+from .models import ModelAnswer, ModelError, Offer, TooLong, ignore
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -60,7 +60,7 @@ class Provider:
         messages: Sequence[Message],
         tools: Sequence[Offer],
         on_text: Callable[[str], None],
-        on_wait: Callable[[str], None] = unheard,
+        on_wait: Callable[[str], None] = ignore,
     ) -> ModelAnswer:
         from pydantic_ai.exceptions import AgentRunError
 

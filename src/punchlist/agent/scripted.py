@@ -16,7 +16,7 @@ from ..core.model import NOTHING
 from ..core.schema import Schema, check, listed
 from ..core.text import cut, inline
 from .messages import Assistant, Call, Message, Summary, Usage, size, turns
-from .models import ModelAnswer, ModelError, Offer, unheard
+from .models import ModelAnswer, ModelError, Offer, ignore
 
 _BEAT = 0.02  # seconds between looks at whether the user wants to stop
 _TEXT: Schema = {"type": "string"}
@@ -105,7 +105,7 @@ class ScriptedModel:
         messages: Sequence[Message],
         tools: Sequence[Offer],
         on_text: Callable[[str], None],
-        on_wait: Callable[[str], None] = unheard,
+        on_wait: Callable[[str], None] = ignore,
     ) -> ModelAnswer:
         if not tools:
             return ModelAnswer(self._script.summary, usage=Usage(size(list(messages)), len(self._script.summary) // 4))
@@ -165,9 +165,9 @@ class ScriptedModel:
 
 
 def _script(data: object, name: str) -> Script:
-    faults = check(data, _SCRIPT)
-    if faults:
-        raise BadShape([f"{name}: {line}" for line in listed(faults)])
+    problems = check(data, _SCRIPT)
+    if problems:
+        raise BadShape([f"{name}: {line}" for line in listed(problems)])
     assert isinstance(data, dict)
     for agent, inner in data.get("workers", {}).items():
         _script(inner, f"{name}, {agent}")

@@ -94,11 +94,11 @@ def absolute(address: str) -> str:
     return f"{scheme}:{os.path.abspath(os.path.expanduser(path))}"
 
 
-def welcome(site: Context, said: Transcript, *, goes_on: bool = False) -> None:
+def welcome(context: Context, said: Transcript, *, goes_on: bool = False) -> None:
     """Put before the model what it should hear first: the plan it comes back to, or that waits for it (`goes_on`), or
     how to make one."""
-    goes_on = goes_on and not site.desk.guide.lists_at_start
-    restore(site, said, "resume" if said.messages or goes_on else "startup")
+    goes_on = goes_on and not context.desk.guide.lists_at_start
+    restore(context, said, "resume" if said.messages or goes_on else "startup")
 
 
 def path_of(state: str, id: str) -> str:

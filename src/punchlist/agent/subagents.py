@@ -43,12 +43,12 @@ class Subagents:
         """Whether somebody works in the background whose report has not been fetched."""
         return bool(self._away)
 
-    def start(self, site: Context, name: str, prompt: str, *, background: bool) -> Answer:
+    def start(self, context: Context, name: str, prompt: str, *, background: bool) -> Answer:
         """Let a sub-agent work; its report, or in the background that it has begun."""
-        if site.depth >= site.bounds.depth:
-            raise Refused(f"sub-agents go {site.bounds.depth} deep and no deeper; do it yourself.")
+        if context.depth >= context.bounds.depth:
+            raise Refused(f"sub-agents go {context.bounds.depth} deep and no deeper; do it yourself.")
         with self._lock:
-            hand = hired(site, name, self._taken)
+            hand = hired(context, name, self._taken)
             self._taken.add(hand.agent)
         if not background:
             return labour(hand, name, prompt, background=False)
@@ -60,10 +60,10 @@ class Subagents:
         done = [future for future in self._away if future.done()]
         return [Report(self._away.pop(future), future.result().text) for future in done]
 
-    def await_one(self, site: Context) -> None:
+    def await_one(self, context: Context) -> None:
         """Wait until somebody in the background is done. Raises Interrupted."""
         while self._away and not wait(self._away, _BEAT, return_when=FIRST_COMPLETED).done:
-            site.stop.check()
+            context.stop.check()
 
     def settle(self) -> None:
         """Wait for everybody in the background, after they were told to stop."""
@@ -74,53 +74,53 @@ class Subagents:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-def hired(site: Context, name: str, taken: set[str]) -> Context:
-    """The site of a new sub-agent: a free name, a desk of its own, one level deeper."""
-    wanted = name if not site.depth else f"{site.agent}/{name}"
-    desk = site.desk.for_session(site.desk.session, wanted)
+def hired(context: Context, name: str, taken: set[str]) -> Context:
+    """The context of a new sub-agent: a free name, a desk of its own, one level deeper."""
+    wanted = name if not context.depth else f"{context.agent}/{name}"
+    desk = context.desk.for_session(context.desk.session, wanted)
     number = count(2)
-    while desk.agent in (MAIN, USER, *taken) or desk.plan.id or os.path.exists(_path(site, desk.agent)):
-        desk = site.desk.for_session(site.desk.session, f"{wanted}-{next(number)}")
-    return site._replace(
+    while desk.agent in (MAIN, USER, *taken) or desk.plan.id or os.path.exists(_path(context, desk.agent)):
+        desk = context.desk.for_session(context.desk.session, f"{wanted}-{next(number)}")
+    return context._replace(
         desk=desk,
-        lead=site.lead or site.desk,
+        lead=context.lead or context.desk,
         agent=desk.agent,
-        depth=site.depth + 1,
-        model=site.model.worker(name),
-        crew=Subagents(site.bounds.workers),
+        depth=context.depth + 1,
+        model=context.model.worker(name),
+        subagents=Subagents(context.bounds.workers),
         plan_file="",
     )
 
 
-def labour(site: Context, name: str, prompt: str, *, background: bool) -> Answer:
+def labour(context: Context, name: str, prompt: str, *, background: bool) -> Answer:
     """A sub-agent's whole life; what it said last is its report."""
     from .loop import work
     from .tool_runner import guarded
 
     def tell(event: Event) -> None:
-        site.tell(event)
+        context.tell(event)
         if isinstance(event, Planned):
-            site.tell(SubagentState(site.agent, "Running", event.plan, background))
+            context.tell(SubagentState(context.agent, "Running", event.plan, background))
 
     def life() -> Answer:
-        talk = Transcript(_path(site, site.agent), {"id": site.desk.session, "agent": site.agent})
+        talk = Transcript(_path(context, context.agent), {"id": context.desk.session, "agent": context.agent})
         try:
-            rested = work(site._replace(tell=tell), talk, say("agent.worker", agent=name, task=prompt))
+            end = work(context._replace(tell=tell), talk, say("agent.worker", agent=name, task=prompt))
         finally:
-            site.crew.dismiss()
+            context.subagents.dismiss()
             talk.close()
         said = next((one.text for one in reversed(talk.messages) if isinstance(one, Assistant) and one.text), "")
-        why = "" if rested.why == "waiting" else f"{rested.why}: "
-        ended = "" if rested.why == "done" else f"\n({why}{rested.text})"
-        return Answer(cut(block(said + ended), _LONG) or "(it said nothing)", rested.why in ("failed", "stopped"))
+        why = "" if end.why == "waiting" else f"{end.why}: "
+        ended = "" if end.why == "done" else f"\n({why}{end.text})"
+        return Answer(cut(block(said + ended), _LONG) or "(it said nothing)", end.why in ("failed", "stopped"))
 
-    site.tell(SubagentState(site.agent, "Running", site.desk.plan, background))
+    context.tell(SubagentState(context.agent, "Running", context.desk.plan, background))
     answer = guarded(life)
-    status = "Stopped" if site.stop.asked else "Failed" if answer.is_error else "Completed"
-    site.tell(SubagentState(site.agent, status, site.desk.plan, background))
+    status = "Stopped" if context.stop.asked else "Failed" if answer.is_error else "Completed"
+    context.tell(SubagentState(context.agent, status, context.desk.plan, background))
     return answer
 
 
-def _path(site: Context, agent: str) -> str:
+def _path(context: Context, agent: str) -> str:
     name = "".join(char if char.isalnum() or char in "-_" else "-" for char in agent)
-    return os.path.join(site.state, "sessions", f"{site.desk.session}.{name}.jsonl")
+    return os.path.join(context.state, "sessions", f"{context.desk.session}.{name}.jsonl")

@@ -20,15 +20,15 @@ NOT_BEGUN = "not run: the turn was stopped before this call began."
 CUT_OFF = "interrupted: the user stopped this turn while the call ran; it has no answer, and may be half done."
 LOST = "interrupted: the session ended while this ran; what came of it is not known, and it may be running still."
 _AT_ONCE = 8
-_UNKNOWN = Tool("", "", {}, lambda site, args: Answer(""))  # stands for a name that is not a tool's
+_UNKNOWN = Tool("", "", {}, lambda context, args: Answer(""))  # stands for a name that is not a tool's
 
 
-def results(site: Context, tools: Sequence[Tool], calls: Sequence[Call]) -> Iterator[Result]:
+def results(context: Context, tools: Sequence[Tool], calls: Sequence[Call]) -> Iterator[Result]:
     """The result of every call, in order, as they come. Once the user wants to stop, the rest is not begun."""
-    most = site.bounds.calls
+    most = context.bounds.calls
     for together, group in groupby(calls[:most], lambda call: _named(tools, call).concurrency_safe):
         for batch in [list(group)] if together else [[call] for call in group]:
-            yield from _run(site, tools, batch)
+            yield from _run(context, tools, batch)
     for call in calls[most:]:
         yield Result(call.id, call.tool, f"not run: at most {most} calls in one turn.", True)
 
@@ -47,14 +47,14 @@ def guarded(run: Callable[[], Answer]) -> Answer:
         return Answer(f"the tool broke: {type(error).__name__}: {error}", True)
 
 
-def _run(site: Context, tools: Sequence[Tool], batch: list[Call]) -> Iterator[Result]:
-    if site.stop.asked:
+def _run(context: Context, tools: Sequence[Tool], batch: list[Call]) -> Iterator[Result]:
+    if context.stop.asked:
         yield from (Result(call.id, call.tool, NOT_BEGUN, True) for call in batch)
         return
-    plan = site.desk.plan
-    here = site._replace(plan_file=plan_file(plan) if plan.mode == "plan" and has_own_id(plan) else "")
+    plan = context.desk.plan
+    here = context._replace(plan_file=plan_file(plan) if plan.mode == "plan" and has_own_id(plan) else "")
 
-    planning = "plan" in (plan.mode, site.lead.plan.mode if site.lead else "")
+    planning = "plan" in (plan.mode, context.lead.plan.mode if context.lead else "")
 
     def one(call: Call) -> Result:
         return _one(here, planning, tools, call)
@@ -66,8 +66,8 @@ def _run(site: Context, tools: Sequence[Tool], batch: list[Call]) -> Iterator[Re
             found = list(pool.map(one, batch))
     yield from found
     made = zip(batch, found, strict=True)
-    uses = [_use(site.desk, call, result) for call, result in made if not _seen_as(site, tools, call).is_plan]
-    record_tool_use(site.desk, uses)
+    uses = [_use(context.desk, call, result) for call, result in made if not _seen_as(context, tools, call).is_plan]
+    record_tool_use(context.desk, uses)
 
 
 def _use(desk: Desk, call: Call, result: Result) -> ToolUse:
@@ -83,39 +83,39 @@ def _exit_code(text: str) -> int | None:
     return int(number) if is_code else None
 
 
-def _one(site: Context, planning: bool, tools: Sequence[Tool], call: Call) -> Result:
-    tool = _seen_as(site, tools, call)
-    site.tell(Called(site.agent, call, tool.is_plan))
-    answer = guarded(lambda: _answer(site, planning, find(tools, call.tool), call))
-    text = bounded(whole(answer.text), 2 * site.bounds.output)
+def _one(context: Context, planning: bool, tools: Sequence[Tool], call: Call) -> Result:
+    tool = _seen_as(context, tools, call)
+    context.tell(Called(context.agent, call, tool.is_plan))
+    answer = guarded(lambda: _answer(context, planning, find(tools, call.tool), call))
+    text = bounded(whole(answer.text), 2 * context.bounds.output)
     result = Result(call.id, call.tool, text, answer.is_error, answer.details, answer.plan)
     display = "" if tool.silent else answer.display
-    site.tell(Answered(site.agent, call, result, tool.is_plan, display))
+    context.tell(Answered(context.agent, call, result, tool.is_plan, display))
     return result
 
 
-def _answer(site: Context, planning: bool, tool: Tool, call: Call) -> Answer:
-    args = checked(tool, call.args, site.bounds.args)
-    if planning and not _is_allowed_while_planning(site, tool, call):
+def _answer(context: Context, planning: bool, tool: Tool, call: Call) -> Answer:
+    args = checked(tool, call.args, context.bounds.args)
+    if planning and not _is_allowed_while_planning(context, tool, call):
         return Answer(f"plan mode is on: {tool.name} has to wait until the user has approved the plan.", True)
-    return tool.run(site, args)
+    return tool.run(context, args)
 
 
-def _is_allowed_while_planning(site: Context, tool: Tool, call: Call) -> bool:
+def _is_allowed_while_planning(context: Context, tool: Tool, call: Call) -> bool:
     """What changes nothing; the way out; and the plan file. The plan's own tools say themselves what they refuse."""
     if tool.read_only or tool.ends_planning or tool.is_plan:
         return True
-    return bool(tool.writes) and located(site, call.args[tool.writes], to_write=True) == site.plan_file
+    return bool(tool.writes) and located(context, call.args[tool.writes], to_write=True) == context.plan_file
 
 
 def _named(tools: Sequence[Tool], call: Call) -> Tool:
     return next((tool for tool in tools if tool.name == call.tool), _UNKNOWN)
 
 
-def _seen_as(site: Context, tools: Sequence[Tool], call: Call) -> Tool:
+def _seen_as(context: Context, tools: Sequence[Tool], call: Call) -> Tool:
     """The tool of a call as the user sees it: a tool of the plan stays one, and silent, where it is not offered now."""
     tool = _named(tools, call)
-    own = [one for one in site.desk.dialect.tools if one.name == call.tool]
+    own = [one for one in context.desk.dialect.tools if one.name == call.tool]
     if tool is not _UNKNOWN or not own:
         return tool
     return tool._replace(is_plan=True, silent=own[0].silent)

@@ -99,7 +99,7 @@ def _is_in_another_agent(processes: list[session_links.Process]) -> bool:
     )
 
 
-def _marked(marks: set[session_links.Who]) -> Caller:
+def _marked(marks: set[session_links.AgentRef]) -> Caller:
     """A hook has seen that an agent is about to type this."""
     who = next(iter(marks))
     if len(marks) == 1:
@@ -108,7 +108,7 @@ def _marked(marks: set[session_links.Who]) -> Caller:
     return Caller(MAIN, who.session if len(sessions) == 1 else "", who.host, is_sure=False)
 
 
-def _known(who: session_links.Who, signs: list[session_links.Who], environ: Mapping[str, str]) -> Caller:
+def _known(who: session_links.AgentRef, signs: list[session_links.AgentRef], environ: Mapping[str, str]) -> Caller:
     """The session by the process, and the agent in it by the environment, where that is of the same session."""
     told = [one.agent for one in signs if one.session == who.session]
     if who.host == OURS and environ.get("PUNCHLIST_SESSION") == who.session:
@@ -123,7 +123,7 @@ def _processes() -> Iterator[session_links.Process]:
         yield process
 
 
-def _agents(processes: list[session_links.Process]) -> Iterator[tuple[session_links.Process, session_links.Who]]:
+def _agents(processes: list[session_links.Process]) -> Iterator[tuple[session_links.Process, session_links.AgentRef]]:
     """Yield the agents above this process, the nearest first."""
     for process in processes:
         who = session_links.look_up(session_links.key_of(process))
@@ -136,10 +136,10 @@ def _is_program(process: session_links.Process, host: str) -> bool:
     return host in HOSTS and process.name.startswith(load_host(host).HOST.processes)
 
 
-def _signs(environ: Mapping[str, str]) -> Iterator[session_links.Who]:
+def _signs(environ: Mapping[str, str]) -> Iterator[session_links.AgentRef]:
     """Yield the agents that the environment tells of."""
     for name in reversed(HOSTS):  # Claude Code is the last: oh-my-pi sets its sign, too
         if environ.get(HOSTS[name].sign):
             host = load_host(name).HOST
             session, agent = environ.get(host.shell_session, ""), environ.get(host.shell_agent, "")
-            yield session_links.Who(session, agent if agent and agent != session else MAIN, name)
+            yield session_links.AgentRef(session, agent if agent and agent != session else MAIN, name)

@@ -5,46 +5,48 @@ from __future__ import annotations
 from ..core import ops
 from ..core.codec import to_json
 from ..core.errors import Refused
-from ..core.model import USER, Plan
+from ..core.model import USER
 from ..core.sentences import difference
 from ..core.text import cut, inline
 from ..desk import Desk, plan_mode
+from ..desk.commit import Changed
 from ..desk.holding import release
 from ..local import event_log, on_off
 from ..local.settings import load, place
 from . import output
 from .desk import named, open_own_desk
-from .edit import apply
+from .edit import apply, report
 from .input import read_text
 from .parser import Args
 
 
 def mode(args: Args) -> int:
     """Switch to act, plan or quiet. Whoever leaves plan mode approves what was planned."""
-    with open_own_desk(args) as desk:
-        return _switch(desk, args)
-
-
-def _switch(desk: Desk, args: Args) -> int:
     if args.seed and args.mode != "act":
         raise Refused("--seed goes with `mode act`: it names the text that you approve.")
-    if args.seed:
-        after, before, _ = plan_mode.approved(desk, read_text(args.seed), seed=True)
-    else:
-        after, before, _ = plan_mode.switched(desk, args.mode)
-    file = plan_mode.prepared(after) if after.mode == "plan" else ""
-    data = {**to_json(after), **({"session": {"plan_file": file}} if file else {})}
-    return output.answer(args, data, *difference(before, after), *_about_mode(file, args, before, after))
+    with open_own_desk(args) as desk:
+        if args.seed:
+            changed = plan_mode.approved(desk, read_text(args.seed), seed=True)
+        else:
+            changed = plan_mode.switched(desk, args.mode)
+        if changed.plan.mode != "plan":
+            return report(args, changed, *_about_seed(args, changed))
+        file = plan_mode.prepared(changed.plan)
+        data = {**to_json(changed.plan), "session": {"plan_file": file}}
+        hint = f"the plan goes to {file}; `punchlist mode act` approves it."
+        return output.answer(args, data, *difference(changed.before, changed.plan), hint)
 
 
-def _about_mode(file: str, args: Args, before: Plan, after: Plan) -> list[str]:
-    """What one would otherwise wonder about."""
-    if file:
-        return [f"the plan goes to {file}; `punchlist mode act` approves it."]
-    name = "standard input" if args.seed == "-" else inline(args.seed or "")
-    if name and before.items:
+def _about_seed(args: Args, changed: Changed) -> list[str]:
+    """Return why nothing of an approved text became the plan."""
+    if not args.seed:
+        return []
+    name = inline(args.seed)
+    if args.seed == "-":
+        name = "standard input"
+    if changed.before.items:
         return [f"the plan has items already, so nothing of {name} was added to it."]
-    if name and not after.items:
+    if not changed.plan.items:
         return [f"{name} has no checkbox, no numbered line and no bullet: nothing was added."]
     return []
 
@@ -58,57 +60,63 @@ def pause(args: Args) -> int:
 def stop(args: Args) -> int:
     """Stop nudging, in the sessions that work from this plan."""
     with open_own_desk(args) as desk:
-        return _stop(desk, args)
-
-
-def _stop(desk: Desk, args: Args) -> int:
-    plan = desk.plan
-    sessions = [desk] if desk.session else [desk.for_session(*who) for who in desk.store.sessions(plan.id)] or [desk]
-    if not plan.id and not desk.session:
-        raise Refused("there is no plan here, and so nothing to stop.")
-    for one in sessions:
-        one.update_state(lambda pace: pace._replace(stopped=True))
-        one.note("no-nudges", by=USER)
-    stopped = [one.session for one in sessions]
+        sessions = _sessions(desk)
+        if not sessions and not desk.plan.id:
+            raise Refused("there is no plan here, and so nothing to stop.")
+        for one in sessions or [desk]:
+            one.update_state(lambda state: state._replace(stopped=True))
+            one.note("no-nudges", by=USER)
+    stopped = [one.session for one in sessions or [desk]]
     return output.answer(args, {"stopped": stopped}, "the agent is no longer nudged in this session.")
+
+
+def _sessions(desk: Desk) -> list[Desk]:
+    """Return the desk of the session that is named, or of each session that works from the plan."""
+    if desk.session:
+        return [desk]
+    if not desk.plan.id:
+        return []
+    return [desk.for_session(*one) for one in desk.store.sessions(desk.plan.id)]
 
 
 def resume(args: Args) -> int:
     """End the pause of everybody who works from this plan, also one that could not be saved."""
     with open_own_desk(args) as desk:
-        return _resume(desk, args)
-
-
-def _resume(desk: Desk, args: Args) -> int:
-    was_held = release(desk)
-    before = desk.plan
-    for who in desk.store.sessions(before.id) if before.id else ():
-        was_held = release(desk.for_session(*who)) or was_held
+        before = desk.plan
+        was_held = release(desk)
+        for who in desk.store.sessions(before.id) if before.id else ():
+            was_held = release(desk.for_session(*who)) or was_held
+        if was_held:
+            desk.note("resume", by=USER)
+        if before.paused:
+            return report(args, desk.change(ops.resume))
+    words = ["nothing changed."]
     if was_held:
-        desk.note("resume", by=USER)
-    after = before
-    if before.paused:
-        after, before, _ = desk.change(ops.resume)
-    if was_held and after == before:
-        said = ["resumed: the agent had asked for a pause that could not be saved."]
-    else:
-        said = difference(before, after)
-    return output.answer(args, to_json(after), *said)
+        words = ["resumed: the agent had asked for a pause that could not be saved."]
+    return output.answer(args, to_json(before), *words)
 
 
 def turn(args: Args) -> int:
     """Turn Punchlist off or on: for a session, for this project, for everything."""
     off = args.command == "off"
-    session = "" if args.everywhere else named(args, "session")
-    here = "" if args.everywhere or session else place()
+    session = here = ""
+    where = "every project"
+    if not args.everywhere:
+        session = named(args, "session")
+        where = f"session {cut(inline(session), 40)}"
+    if not args.everywhere and not session:
+        here = place()
+        where = inline(here)
     changed = on_off.turn(off, place=here, session=session)
     if changed:
-        event_log.switched(args.command, session=session, place=here, before="on" if off else "off")
-    where = f"session {cut(inline(session), 40)}" if session else inline(here) or "every project"
+        event_log.switched(args.command, at=Desk.now(), session=session, place=here, before="on" if off else "off")
+    data: dict[str, object] = {"off": off, "where": where, "changed": changed}
+    words = [f"punchlist is {args.command}{'' if changed else ' already'} for {where}."]
     still = [] if off else _still_off(session)
-    data = {"off": off, "where": where, "changed": changed, **({"still_off": still} if still else {})}
-    words = f"punchlist is {args.command}{'' if changed else ' already'} for {where}."
-    return output.answer(args, data, words, *(f"but {line}." for line in still))
+    if still:
+        data["still_off"] = still
+        words += [f"but {line}." for line in still]
+    return output.answer(args, data, *words)
 
 
 def _still_off(session: str) -> list[str]:
@@ -120,4 +128,6 @@ def _still_off(session: str) -> list[str]:
     }
     settings = load()
     found = [words[kind] for kind in on_off.held(place(), session)]
-    return [*found, f"the setting 'off' is true: {inline(settings.origins['off'])}"] if settings.off else found
+    if settings.off:
+        found.append(f"the setting 'off' is true: {inline(settings.origins['off'])}")
+    return found

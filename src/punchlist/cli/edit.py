@@ -24,36 +24,22 @@ def add(args: Args) -> int:
     return _edit(args, lambda plan: _added(plan, args))
 
 
-def done(args: Args) -> int:
-    return _edit(args, lambda plan: ops.complete(plan, *ops.resolve_all(plan, args.ids)))
+def change_items(args: Args) -> int:
+    """Do the same to each of the items that are named: done, reopen, unblock, rm."""
+    change = _OF_ITEMS[args.command]
+    return _edit(args, lambda plan: change(plan, *ops.resolve_all(plan, args.ids)))
 
 
-def reopen(args: Args) -> int:
-    return _edit(args, lambda plan: _reopened(plan, args))
+def change_items_with_reason(args: Args) -> int:
+    """Do the same to each of the items that are named, and say why: drop, block."""
+    change = _WITH_REASON[args.command]
+    return _edit(args, lambda plan: change(plan, *ops.resolve_all(plan, args.ids), why=args.why))
 
 
-def drop(args: Args) -> int:
-    return _edit(args, lambda plan: ops.drop(plan, *ops.resolve_all(plan, args.ids), why=args.why))
-
-
-def block(args: Args) -> int:
-    return _edit(args, lambda plan: ops.block(plan, *ops.resolve_all(plan, args.ids), why=args.why))
-
-
-def unblock(args: Args) -> int:
-    return _edit(args, lambda plan: ops.unblock(plan, *ops.resolve_all(plan, args.ids)))
-
-
-def rm(args: Args) -> int:
-    return _edit(args, lambda plan: ops.remove(plan, *ops.resolve_all(plan, args.ids)))
-
-
-def note(args: Args) -> int:
-    return _edit(args, lambda plan: ops.note(plan, ops.resolve(plan, args.id), " ".join(args.text)))
-
-
-def rename(args: Args) -> int:
-    return _edit(args, lambda plan: ops.rename(plan, ops.resolve(plan, args.id), " ".join(args.text)))
+def write_on_item(args: Args) -> int:
+    """Give an item a text: note, rename."""
+    change = _WITH_TEXT[args.command]
+    return _edit(args, lambda plan: change(plan, ops.resolve(plan, args.id), " ".join(args.text)))
 
 
 def title(args: Args) -> int:
@@ -88,14 +74,17 @@ def clear(args: Args) -> int:
     """Remove everything from the plan."""
     require_user("clear")
     with open_desk(args) as desk:
-        changed = desk.clear()
-    return output.answer(args, to_json(changed.plan), *difference(changed.before, changed.plan))
+        return report(args, desk.clear())
 
 
 def apply(desk: Desk, args: Args, edit: Edit) -> int:
     """Make a change and say what it was."""
-    changed = change(desk, edit)
-    return output.answer(args, to_json(changed.plan), *difference(changed.before, changed.plan))
+    return report(args, change(desk, edit))
+
+
+def report(args: Args, changed: Changed, *more: str) -> int:
+    """Say what a change was."""
+    return output.answer(args, to_json(changed.plan), *difference(changed.before, changed.plan), *more)
 
 
 def change(desk: Desk, edit: Edit) -> Changed:
@@ -136,8 +125,7 @@ def _added(plan: Plan, args: Args) -> Plan:
     return plan
 
 
-def _reopened(plan: Plan, args: Args) -> Plan:
-    ids = ops.resolve_all(plan, args.ids)
+def _reopen(plan: Plan, *ids: str) -> Plan:
     return ops.reopen(plan, *[id for id in ids if ops.find(plan, id).is_closed])
 
 
@@ -176,3 +164,13 @@ def _without_others(desk: Desk, plan: Plan, ids: Sequence[str]) -> Plan:
     if said:
         raise Refused("\n".join(said))
     return ops.released(plan, ids, ended)
+
+
+_OF_ITEMS: dict[str, Callable[..., Plan]] = {
+    "done": ops.complete,
+    "reopen": _reopen,
+    "unblock": ops.unblock,
+    "rm": ops.remove,
+}
+_WITH_REASON: dict[str, Callable[..., Plan]] = {"drop": ops.drop, "block": ops.block}
+_WITH_TEXT: dict[str, Callable[..., Plan]] = {"note": ops.note, "rename": ops.rename}

@@ -68,7 +68,7 @@ def first_page(width: int) -> str:
 
 def all_commands(width: int) -> str:
     """Return the list of all commands, in groups."""
-    lines = [*_groups(COMMANDS.values(), width), "", *wrapped(_EACH, width)]
+    lines = [*_groups(list(COMMANDS.values()), width), "", *wrapped(_EACH, width)]
     return "\n".join(lines[1:])
 
 
@@ -112,11 +112,10 @@ def described(argument: Argument) -> str:
     return f"{argument.help} {', '.join(choices_of(argument))}".strip()
 
 
-def _groups(commands: Iterable[Command], width: int) -> Iterator[str]:
-    shown = list(commands)
+def _groups(shown: Sequence[Command], width: int) -> Iterator[str]:
     wide = max(len(command.name) for command in shown)
-    for group, title in GROUPS.items():
-        rows = [(command.name, command.help) for command in shown if command.group == group]
+    for title, commands in GROUPS.items():
+        rows = [(command.name, command.help) for command in commands if command in shown]
         if rows:
             yield ""
             yield f"{title}:"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ..core.codec import to_json
 from ..core.diff import CALLS, QUIET, Change, Record, diff
 from ..core.errors import Refused
 from ..core.model import DROPPED, USER, Item, Plan
 from ..core.ops import grouped
 from ..core.render import Line, Span
-from ..core.sentences import describe, difference
+from ..core.sentences import describe
 from ..core.text import counted, cut, inline, quoted
 from ..desk import Desk
 from ..desk.commit import Changed
@@ -18,6 +17,7 @@ from ..desk.commit import trim as delete_history
 from ..local.settings import ago
 from . import output
 from .desk import named, open_desk, open_own_desk, plan_named
+from .edit import report
 from .parser import Args
 from .times import relative
 
@@ -43,8 +43,7 @@ def restore(args: Args) -> int:
 
 def _step(args: Args, step: Callable[[Desk], Changed]) -> int:
     with open_own_desk(args) as desk:
-        changed = step(desk)
-    return output.answer(args, to_json(changed.plan), *difference(changed.before, changed.plan))
+        return report(args, step(desk))
 
 
 def log(args: Args) -> int:

@@ -45,7 +45,7 @@ def no_command(name: str) -> Misuse:
 
 def parse(argv: Sequence[str]) -> Args:
     """Read what was typed. Options may come before or after the command; without a command the plan is shown."""
-    place = _place_of_command(argv)
+    place = place_of_command(argv)
     if place == len(argv):
         name = "help" if "--help" in argv or "-h" in argv else "show"
         return _read(COMMANDS[name], [word for word in argv if word not in ("-h", "--help")])
@@ -54,7 +54,7 @@ def parse(argv: Sequence[str]) -> Args:
     return _read(COMMANDS[argv[place]], [*argv[:place], *argv[place + 1 :]])
 
 
-def _place_of_command(argv: Sequence[str]) -> int:
+def place_of_command(argv: Sequence[str]) -> int:
     """Return the place of the first word that is neither an option nor the value of one."""
     place = 0
     while place < len(argv) and argv[place].startswith("-"):

@@ -50,7 +50,6 @@ class Command(NamedTuple):
     """What can be typed."""
 
     name: str
-    group: str
     help: str  # one line, without a full stop
     does: str  # "module:function" in this package
     arguments: tuple[Argument, ...] = ()
@@ -66,17 +65,6 @@ class Command(NamedTuple):
     def words(self) -> tuple[Argument, ...]:
         return tuple([one for one in self.arguments if not one.is_option])
 
-
-GROUPS = {
-    "look": "look at the plan",
-    "edit": "edit the plan",
-    "history": "its history",
-    "plans": "plans and sessions",
-    "control": "control the agent",
-    "agents": "agents",
-    "model": "what a model does and is told",
-    "more": "more",
-}
 
 # Every command has these.
 COMMON = (
@@ -98,12 +86,11 @@ _DRY_RUN = Argument("--dry-run", "", "show what would change, and change nothing
 _HOST = Argument("host", "HOST", "", choices="hosts:HOSTS")
 _SCOPES = ("user", "project")
 _EVERYWHERE = Argument("--everywhere", "", "in every project; otherwise in this one, or in a --session")
-_COMPLETED = ("bash", "zsh", "fish", "items", "plans", "sessions")
+_COMPLETED = ("bash", "zsh", "fish", "words")
 
-_COMMANDS = (
+_LOOK = (
     Command(
         "show",
-        "look",
         "show the plan, or one item with everything known about it",
         "show:show",
         (
@@ -119,7 +106,6 @@ _COMMANDS = (
     ),
     Command(
         "watch",
-        "look",
         "follow the plan live, as others change it",
         "watch:watch",
         (_STYLE, _PLAIN),
@@ -128,7 +114,6 @@ _COMMANDS = (
     ),
     Command(
         "line",
-        "look",
         "print the plan in one line, for status lines and prompts",
         "status_line:line",
         (
@@ -139,9 +124,11 @@ _COMMANDS = (
         ),
         ("punchlist line", "punchlist line --tmux"),
     ),
+)
+
+_EDIT = (
     Command(
         "add",
-        "edit",
         "add items to the plan",
         "edit:add",
         (
@@ -156,54 +143,37 @@ _COMMANDS = (
         ("punchlist add 'Run the tests' 'Fix what fails'", "punchlist add 'Ship it' --needs 1-3 --note 'ask first'"),
         is_basic=True,
     ),
-    Command("start", "edit", "start work on items", "edit:start", (_IDS,), ("punchlist start 2",), is_basic=True),
+    Command("start", "start work on items", "edit:start", (_IDS,), ("punchlist start 2",), is_basic=True),
     Command(
         "done",
-        "edit",
         "mark items as completed",
-        "edit:done",
+        "edit:change_items",
         (_IDS,),
         ("punchlist done 1", "punchlist done 1-3", "punchlist done tests"),
         is_basic=True,
     ),
     Command(
-        "reopen",
-        "edit",
-        "make completed or dropped items pending again",
-        "edit:reopen",
-        (_IDS,),
-        ("punchlist reopen 1",),
+        "reopen", "make completed or dropped items pending again", "edit:change_items", (_IDS,), ("punchlist reopen 1",)
     ),
     Command(
         "drop",
-        "edit",
         "give items up, with a reason; they stay on the list",
-        "edit:drop",
+        "edit:change_items_with_reason",
         (_IDS, _WHY),
         ("punchlist drop 3 --why 'there are no tests yet'",),
     ),
     Command(
         "block",
-        "edit",
         "mark items as blocked, with a reason",
-        "edit:block",
+        "edit:change_items_with_reason",
         (_IDS, _WHY),
         ("punchlist block 2 --why 'needs access to staging'",),
     ),
-    Command("unblock", "edit", "mark items as not blocked", "edit:unblock", (_IDS,), ("punchlist unblock 2",)),
-    Command(
-        "rm",
-        "edit",
-        "remove items from the plan",
-        "edit:rm",
-        (_IDS,),
-        ("punchlist rm 2-3",),
-        is_for_users=True,
-    ),
-    Command("clear", "edit", "remove everything from the plan", "edit:clear", (), ("punchlist clear",)),
+    Command("unblock", "mark items as not blocked", "edit:change_items", (_IDS,), ("punchlist unblock 2",)),
+    Command("rm", "remove items from the plan", "edit:change_items", (_IDS,), ("punchlist rm 2-3",), is_for_users=True),
+    Command("clear", "remove everything from the plan", "edit:clear", (), ("punchlist clear",)),
     Command(
         "move",
-        "edit",
         "move an item",
         "edit:move",
         (
@@ -216,25 +186,16 @@ _COMMANDS = (
     ),
     Command(
         "note",
-        "edit",
         "add a note to an item",
-        "edit:note",
+        "edit:write_on_item",
         (_ID, _TEXT),
         ("punchlist note 2 'the bug is in line 40'",),
     ),
     Command(
-        "rename",
-        "edit",
-        "change an item's text",
-        "edit:rename",
-        (_ID, _TEXT),
-        ("punchlist rename 2 'Fix both bugs'",),
+        "rename", "change an item's text", "edit:write_on_item", (_ID, _TEXT), ("punchlist rename 2 'Fix both bugs'",)
     ),
+    Command("title", "change the plan's title", "edit:title", (_TEXT,), ("punchlist title 'The next release'",)),
     Command(
-        "title", "edit", "change the plan's title", "edit:title", (_TEXT,), ("punchlist title 'The next release'",)
-    ),
-    Command(
-        "edit",
         "edit",
         "edit the whole plan as Markdown in your editor",
         "edit:edit",
@@ -244,7 +205,6 @@ _COMMANDS = (
     ),
     Command(
         "undo",
-        "edit",
         "undo the last change, whoever made it",
         "history:undo",
         (),
@@ -252,10 +212,12 @@ _COMMANDS = (
         is_basic=True,
         is_for_users=True,
     ),
-    Command("redo", "edit", "redo what was undone", "history:redo", (), ("punchlist redo",), is_for_users=True),
+    Command("redo", "redo what was undone", "history:redo", (), ("punchlist redo",), is_for_users=True),
+)
+
+_HISTORY = (
     Command(
         "log",
-        "history",
         "list the changes: who, when, what",
         "history:log",
         (
@@ -266,7 +228,6 @@ _COMMANDS = (
     ),
     Command(
         "diff",
-        "history",
         "show what changed between two revisions, or since one",
         "history:compare",
         (
@@ -277,7 +238,6 @@ _COMMANDS = (
     ),
     Command(
         "restore",
-        "history",
         "go back to an earlier revision",
         "history:restore",
         (Argument("revision", "REV", "a revision, as `log` shows it", kind="number"),),
@@ -286,7 +246,6 @@ _COMMANDS = (
     ),
     Command(
         "trim",
-        "history",
         "delete old history: of the plan you name, or of all plans",
         "history:trim",
         (
@@ -296,8 +255,10 @@ _COMMANDS = (
         ("punchlist trim --older-than 30d --yes",),
         is_for_users=True,
     ),
+)
+
+_PLANS = (
     Command(
-        "plans",
         "plans",
         "list all plans, and the sessions that worked from them",
         "plans:plans",
@@ -307,7 +268,6 @@ _COMMANDS = (
     ),
     Command(
         "use",
-        "plans",
         "list the live plans of this directory, or choose the one that this terminal works on",
         "plans:use",
         (
@@ -323,7 +283,6 @@ _COMMANDS = (
     ),
     Command(
         "bind",
-        "plans",
         "make a session, or the next one that starts here, work from a plan",
         "plans:bind",
         (Argument("--next", "", "the next session that starts in this directory"),),
@@ -332,7 +291,6 @@ _COMMANDS = (
     ),
     Command(
         "carry",
-        "plans",
         "copy a session's plan to another session",
         "plans:carry",
         (
@@ -344,7 +302,6 @@ _COMMANDS = (
     ),
     Command(
         "import",
-        "plans",
         "replace the plan by what a file holds",
         "formats:import_plan",
         (
@@ -356,24 +313,24 @@ _COMMANDS = (
     ),
     Command(
         "export",
-        "plans",
         "print the plan in another format",
         "formats:export_plan",
         (Argument("--format", "F", "", choices="dialects.formats:WRITTEN", default="json"),),
         ("punchlist export --format markdown",),
     ),
+)
+
+_CONTROL = (
     Command(
         "pause",
-        "control",
         "pause the agent",
         "control:pause",
         (Argument("reason", "REASON", "why", "+"),),
         ("punchlist pause 'wait for the review'",),
     ),
-    Command("resume", "control", "end a pause", "control:resume", (), ("punchlist resume",), is_for_users=True),
+    Command("resume", "end a pause", "control:resume", (), ("punchlist resume",), is_for_users=True),
     Command(
         "mode",
-        "control",
         "let the agent act, or only plan, or leave its plan tools alone (quiet)",
         "control:mode",
         (
@@ -384,29 +341,22 @@ _COMMANDS = (
         is_for_users=True,
     ),
     Command(
-        "stop",
-        "control",
-        "stop nudging the agent in this session",
-        "control:stop",
-        (),
-        ("punchlist stop",),
-        is_for_users=True,
+        "stop", "stop nudging the agent in this session", "control:stop", (), ("punchlist stop",), is_for_users=True
     ),
     Command(
         "off",
-        "control",
         "leave agents alone: here, in a session, or everywhere",
         "control:turn",
         (_EVERYWHERE,),
         ("punchlist off", "punchlist off --everywhere"),
         is_for_users=True,
     ),
-    Command(
-        "on", "control", "work with agents again", "control:turn", (_EVERYWHERE,), ("punchlist on",), is_for_users=True
-    ),
+    Command("on", "work with agents again", "control:turn", (_EVERYWHERE,), ("punchlist on",), is_for_users=True),
+)
+
+_AGENTS = (
     Command(
         "install",
-        "agents",
         "attach Punchlist to an agent",
         "install:install",
         (
@@ -427,7 +377,6 @@ _COMMANDS = (
     ),
     Command(
         "uninstall",
-        "agents",
         "detach Punchlist from an agent",
         "install:uninstall",
         (_HOST, _DRY_RUN, Argument("--scope", "S", "both if not given:", choices=_SCOPES)),
@@ -435,7 +384,6 @@ _COMMANDS = (
     ),
     Command(
         "doctor",
-        "agents",
         "check the installation, and say how to fix what is wrong",
         "doctor:doctor",
         (),
@@ -444,7 +392,6 @@ _COMMANDS = (
     ),
     Command(
         "run",
-        "agents",
         "run the built-in agent on a prompt; without one, talk with it",
         "agent.run:run",
         (
@@ -468,15 +415,16 @@ _COMMANDS = (
     ),
     Command(
         "demo",
-        "agents",
         "watch the agent work on a scripted model: no key, no network",
         "agent.demo:demo",
         (Argument("--fast", "", "do not wait between the steps"), _STYLE, _PLAIN),
         ("punchlist demo --fast",),
     ),
+)
+
+_MODEL = (
     Command(
         "call",
-        "model",
         "make one tool call, as a model would; its arguments are JSON on standard input",
         "as_model:call",
         (
@@ -492,7 +440,6 @@ _COMMANDS = (
     ),
     Command(
         "tools",
-        "model",
         "print the tool definitions a model is given",
         "as_model:tools",
         (
@@ -504,7 +451,6 @@ _COMMANDS = (
     ),
     Command(
         "prompt",
-        "model",
         "print the text for the system prompt that goes with the tools",
         "as_model:prompt",
         (_DIALECT, Argument("--shell", "NAME", "the name of the agent's shell tool", default="Bash")),
@@ -512,7 +458,6 @@ _COMMANDS = (
     ),
     Command(
         "attach",
-        "model",
         "print what a model is told at the start, after a change, after a compaction or on resume",
         "as_model:attach",
         (_DIALECT, Argument("--context", "C", "", choices="policy.guide:CONTEXTS", is_required=True)),
@@ -520,7 +465,6 @@ _COMMANDS = (
     ),
     Command(
         "remind",
-        "model",
         "say whether a reminder is due in a conversation",
         "as_model:remind",
         (
@@ -529,9 +473,11 @@ _COMMANDS = (
         ),
         ("punchlist remind --messages conversation.json",),
     ),
+)
+
+_MORE = (
     Command(
         "settings",
-        "more",
         "list the settings: each value and where it comes from",
         "settings:settings",
         (),
@@ -539,7 +485,6 @@ _COMMANDS = (
     ),
     Command(
         "repair",
-        "more",
         "save what can be read of a damaged SQLite store",
         "repair:repair",
         (Argument("--dry-run", "", "say what could be saved, and change nothing"),),
@@ -547,18 +492,16 @@ _COMMANDS = (
     ),
     Command(
         "completion",
-        "more",
         "print the completion script for a shell",
         "completion:completion",
         (
-            Argument("shell", "SHELL", "a shell, or what its script asks for:", choices=_COMPLETED),
-            Argument("typed", "WORD", "with what a script asks for: the line that is being typed", "*"),
+            Argument("shell", "SHELL", "a shell; words: what its script asks for:", choices=_COMPLETED),
+            Argument("typed", "WORD", "with words: the line that is being typed", "*"),
         ),
         ('eval "$(punchlist completion bash)"',),
     ),
     Command(
         "help",
-        "more",
         "explain a command; help all: list every command",
         "help:help",
         (Argument("about", "COMMAND", "a command, or `all`", "?", kind="command"),),
@@ -566,7 +509,6 @@ _COMMANDS = (
     ),
     Command(
         "hook",
-        "more",
         "answer an agent's hook: the event is JSON on standard input",
         "install:hook",
         (Argument("host", "HOST", "", choices="hosts:HOSTS"),),
@@ -574,7 +516,6 @@ _COMMANDS = (
     ),
     Command(
         "mcp",
-        "more",
         "serve MCP on standard input and output",
         "as_model:mcp",
         (_DIALECT,),
@@ -582,4 +523,15 @@ _COMMANDS = (
     ),
 )
 
-COMMANDS = {command.name: command for command in _COMMANDS}
+GROUPS = {
+    "look at the plan": _LOOK,
+    "edit the plan": _EDIT,
+    "its history": _HISTORY,
+    "plans and sessions": _PLANS,
+    "control the agent": _CONTROL,
+    "agents": _AGENTS,
+    "what a model does and is told": _MODEL,
+    "more": _MORE,
+}
+
+COMMANDS = {command.name: command for commands in GROUPS.values() for command in commands}

@@ -14,12 +14,14 @@ from collections.abc import Sequence
 from ..core._typing import NamedTuple
 from ..core.errors import Refused
 from ..core.model import MAIN
+from ..core.render import Line, Span, plain
 from ..core.text import cut, inline
 from ..desk import Desk
 from ..local import session_links
 from ..local.files import read_file, write_file
 from ..local.settings import state_folder
 from ..stores import PlanSummary
+from . import output
 
 _RECENT = 20  # plans of a directory that are looked at
 _LIVE = 86_400.0  # seconds without a change after which a plan is not live
@@ -85,16 +87,12 @@ def named(listing: PlanSummary) -> str:
 
 def rows(listings: Sequence[PlanSummary], current: str) -> list[str]:
     """Plans to choose from, one on each line, with an arrow at the one that commands are about now."""
-    cells = [
-        (str(number), inline(one.id), f"{one.completed}/{one.total}", named(one), _about(one))
-        for number, one in enumerate(listings, 1)
-    ]
-    wide = [max(map(len, column)) for column in zip(*cells, strict=True)] if cells else []
-    marks = ["→" if one.id == current else " " for one in listings]
-    return [
-        f"{mark} {number.rjust(wide[0])}  {id.ljust(wide[1])}  {count.rjust(wide[2])}  {who.ljust(wide[3])}  {text}"
-        for mark, (number, id, count, who, text) in zip(marks, cells, strict=True)
-    ]
+    cells: list[Line] = []
+    for number, one in enumerate(listings, 1):
+        mark = "→" if one.id == current else " "
+        count = f"{one.completed}/{one.total}"
+        cells.append(tuple(map(Span, (f"{mark} {number}", inline(one.id), count, named(one), _about(one)))))
+    return plain(output.table(cells)).splitlines()
 
 
 def pick(desk: Desk, words: str) -> str:

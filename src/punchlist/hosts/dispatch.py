@@ -89,7 +89,7 @@ def _link(event: HookEvent, host: Host) -> str:
         return ""
     from ..local import session_links
 
-    who = session_links.Who(event.session, event.agent, host.name)
+    who = session_links.AgentRef(event.session, event.agent, host.name)
     if event.moment == BEFORE and event.use:
         session_links.link(session_links.of_tool_use(event.use), who)
     key = session_links.of_agent() if told_apart else ""
@@ -112,7 +112,7 @@ def _note_shell(event: HookEvent, host: Host) -> None:
         return
     from ..local import session_links
 
-    who = session_links.Who(event.session, event.agent, host.name)
+    who = session_links.AgentRef(event.session, event.agent, host.name)
     note = session_links.mark_shell if event.moment == BEFORE else session_links.unmark_shell
     note(event.use, who)
     if event.moment == AFTER:
@@ -133,7 +133,7 @@ def _note_turn(event: HookEvent, host: Host, *, is_over: bool = False) -> None:
     from ..local import session_links
 
     if begins or (is_over and not event.background):
-        session_links.mark_idle(session_links.Who(event.session, event.agent, host.name))
+        session_links.mark_idle(session_links.AgentRef(event.session, event.agent, host.name))
     elif not is_over:
         session_links.unmark_idle()
 

@@ -36,7 +36,7 @@ _LAUNCHERS = _SHELLS | frozenset(["env", "uv", "uvx", "timeout", "nice", "nohup"
 INITS = frozenset(["systemd", "init", "launchd", "tini", "dumb-init", "docker-init", "s6-svscan", "catatonit"])
 
 
-class Who(NamedTuple):
+class AgentRef(NamedTuple):
     """Who makes a call."""
 
     session: str
@@ -53,7 +53,7 @@ class Process(NamedTuple):
     name: str
 
 
-def link(key: str, who: Who, *, at: float | None = None) -> bool:
+def link(key: str, who: AgentRef, *, at: float | None = None) -> bool:
     """Leave word of who is behind a key; the latest word counts. Whether it could be left."""
     from ..core.json_text import dumps
 
@@ -71,7 +71,7 @@ def link(key: str, who: Who, *, at: float | None = None) -> bool:
     return True
 
 
-def look_up(key: str, folder: str = "") -> Who | None:
+def look_up(key: str, folder: str = "") -> AgentRef | None:
     """Who is behind a key, if a hook left word. Whoever asks often names the folder."""
     try:
         data = read_file(f"{folder or home()}/{_name(key)}", _LARGEST)
@@ -85,7 +85,7 @@ def look_up(key: str, folder: str = "") -> Who | None:
         return None
     if not isinstance(found, list) or [type(one) for one in found] != [str] * 4 or found[0] != key:
         return None
-    return Who(*found[1:])
+    return AgentRef(*found[1:])
 
 
 def of_tool_use(id: str) -> str:
@@ -93,21 +93,21 @@ def of_tool_use(id: str) -> str:
     return f"tool:{id}" if id else ""
 
 
-def mark_shell(use: str, who: Who) -> None:
+def mark_shell(use: str, who: AgentRef) -> None:
     """Note that an agent is about to type a command of ours in its shell."""
     agent = of_agent()
     if agent:
         link(_of_shell(agent, use or who.agent), who)
 
 
-def unmark_shell(use: str, who: Who) -> None:
+def unmark_shell(use: str, who: AgentRef) -> None:
     """Note that the command is over."""
     agent = of_agent()
     if agent:
         drop(_of_shell(agent, use or who.agent))
 
 
-def seen_in_shell(process: Process) -> Iterator[Who]:
+def seen_in_shell(process: Process) -> Iterator[AgentRef]:
     """Yield who types a command of ours in a shell below a process, as its hooks have seen."""
     prefix, folder = _of_shell(key_of(process)).encode().hex(), home()
     before = time.time() - _TYPED
@@ -118,10 +118,10 @@ def seen_in_shell(process: Process) -> Iterator[Who]:
             yield who
 
 
-def mark_typed(use: str, who: Who, command: str) -> None:
+def mark_typed(use: str, who: AgentRef, command: str) -> None:
     """Note that an agent is about to type a hook of ours in its shell, with this command."""
     agent = of_agent()
-    if agent and link(_of_typed(agent), Who(who.session, use or who.agent, _essence(command)[:_COMPARED])):
+    if agent and link(_of_typed(agent), AgentRef(who.session, use or who.agent, _essence(command)[:_COMPARED])):
         write_file(os.path.join(home(), _TYPED_FLAG), b"")
 
 
@@ -167,7 +167,7 @@ def is_inherited(variable: str, session: str) -> bool:
     return not known or any(variable in found for found in known)
 
 
-def mark_idle(who: Who) -> None:
+def mark_idle(who: AgentRef) -> None:
     """Note that an agent's turn is over: what is typed in its program now, the user types."""
     agent = of_agent()
     if agent:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.model import MAIN
-from ..local.session_links import Who, home, look_up, of_agent, of_ancestors, of_tool_use
+from ..local.session_links import AgentRef, home, look_up, of_agent, of_ancestors, of_tool_use
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -77,13 +77,13 @@ class Callers:
             self._nameless = of_agent() or f"server:{os.getpid()}:{os.urandom(4).hex()}"
         return self._nameless
 
-    def who(self, meta: Mapping[str, Any], client: str) -> Who:
+    def who(self, meta: Mapping[str, Any], client: str) -> AgentRef:
         """Return who makes a call with this `_meta`, by a client of this name."""
         given, host = self._given, self.host_of(client)
         if given.session and given.agent:
-            return Who(given.session, given.agent, host)
-        found = next(self._found(meta, host), None) or Who(self.nameless, host=host)
-        return Who(given.session or found.session, given.agent or found.agent, found.host)
+            return AgentRef(given.session, given.agent, host)
+        found = next(self._found(meta, host), None) or AgentRef(self.nameless, host=host)
+        return AgentRef(given.session or found.session, given.agent or found.agent, found.host)
 
     def host_of(self, client: str) -> str:
         """Return the host whose program connects under this name; empty for one that we do not know."""
@@ -112,7 +112,7 @@ class Callers:
             return []
         return [self.hosts.load(one).HOST for one in ([name] if name else self.hosts.HOSTS)]
 
-    def _found(self, meta: Mapping[str, Any], name: str) -> Iterator[Who]:
+    def _found(self, meta: Mapping[str, Any], name: str) -> Iterator[AgentRef]:
         """Everything that is known, the surest first."""
         facts = self._facts(name)
         for host in facts:
@@ -125,7 +125,7 @@ class Callers:
         for host in facts:
             session, agent = map(_id, host.caller(meta)) if host.caller else ("", "")
             if session:
-                yield Who(session, agent or MAIN, host.name)
+                yield AgentRef(session, agent or MAIN, host.name)
         if self._processes is None:
             self._processes = of_ancestors()
         for key in self._processes:
@@ -135,7 +135,7 @@ class Callers:
         for host in facts:
             session = _id(self._environ.get(host.server_session))
             if session:
-                yield Who(session, MAIN, host.name)
+                yield AgentRef(session, MAIN, host.name)
 
 
 def _id(value: Any) -> str:

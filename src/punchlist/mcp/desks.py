@@ -9,7 +9,7 @@ from ..core.errors import StoreError
 from ..core.model import MAIN, NOTHING
 from ..desk import Desk, store_for
 from ..dialects import Dialect
-from ..local.session_links import Who, state_of
+from ..local.session_links import AgentRef, state_of
 from ..local.settings import Settings
 from ..stores import PlanKey, Store
 from .callers import Callers
@@ -55,7 +55,7 @@ class Desks:
         if self._store is not None:
             self._store.close()
 
-    def _open_desk(self, who: Who, place: str) -> Desk:
+    def _open_desk(self, who: AgentRef, place: str) -> Desk:
         desk = self._desk(who, place)
         if who.agent == MAIN and who.session != self._callers.nameless and not self._plan:
             self._hand_over(desk)
@@ -79,7 +79,7 @@ class Desks:
         if desk.store.find(home) != self._plan and desk.store.load(self._plan) is not None:
             desk.store.bind(home, self._plan)
 
-    def _desk(self, who: Who, place: str) -> Desk:
+    def _desk(self, who: AgentRef, place: str) -> Desk:
         if self._store is None:
             self._store = store_for(self._settings)
         return Desk(
@@ -93,7 +93,7 @@ class Desks:
             host=who.host,
         )
 
-    def _plan_of(self, who: Who) -> str:
+    def _plan_of(self, who: AgentRef) -> str:
         """The plan that the server was started with is the main agent's: a sub-agent keeps its own."""
         if who.agent in (MAIN, self._callers.agent):
             return self._plan

@@ -73,9 +73,11 @@ def checked(tool: Tool, args: object, most: int) -> Mapping[str, Any]:
     length = _length(args)
     if length > most:
         raise Refused(f"{tool.name}: arguments of {length} characters; at most {most} are taken.")
-    faults = [] if tool.is_plan else check(args, tool.schema)
-    if faults:
-        raise BadShape([f"{tool.name}: {line}" for line in listed(faults, lambda fault: fault.of("the arguments"))])
+    problems = [] if tool.is_plan else check(args, tool.schema)
+    if problems:
+        raise BadShape(
+            [f"{tool.name}: {line}" for line in listed(problems, lambda problem: problem.of("the arguments"))]
+        )
     return args  # type: ignore[return-value]  # an object, as its schema says; a plan tool checks it itself
 
 

@@ -53,55 +53,55 @@ def tools() -> list[Tool]:
     ]
 
 
-def _ask(site: Context, args: Mapping[str, Any]) -> Answer:
-    answer = site.ask(Question("ask", block(args["question"]), tuple(map(block, args.get("choices", ())))))
+def _ask(context: Context, args: Mapping[str, Any]) -> Answer:
+    answer = context.ask(Question("ask", block(args["question"]), tuple(map(block, args.get("choices", ())))))
     return Answer(answer or _NOBODY, not answer)
 
 
-def _enter(site: Context, args: Mapping[str, Any]) -> Answer:
-    if site.desk.plan.mode == "plan":
+def _enter(context: Context, args: Mapping[str, Any]) -> Answer:
+    if context.desk.plan.mode == "plan":
         return Answer("plan mode is on already.")
     question = Question("enter", "the agent would like to plan before it acts. Let it?", ("yes", "no"), _why(args))
-    answer = site.ask(question)
+    answer = context.ask(question)
     if answer != "yes":
         return Answer(f"the user did not confirm plan mode{_words(answer)}; go on as before.", True)
-    if site.desk.plan.id:
-        plan_file(site.desk.plan)  # refused before anything is changed
-    plan = site.desk.change(lambda plan: set_mode(plan, "plan"), by=site.agent).plan
-    site.desk.update_state(lambda pace: pace._replace(planning=1))  # the answer tells it
-    site.tell(Planned(site.agent, plan))
+    if context.desk.plan.id:
+        plan_file(context.desk.plan)  # refused before anything is changed
+    plan = context.desk.change(lambda plan: set_mode(plan, "plan"), by=context.agent).plan
+    context.desk.update_state(lambda state: state._replace(planning=1))  # the answer tells it
+    context.tell(Planned(context.agent, plan))
     file = plan_file(plan)
     return Answer(say("plan-mode", file=file), display=f"the plan goes to {file}")
 
 
-def _exit(site: Context, args: Mapping[str, Any]) -> Answer:
-    if site.desk.plan.mode != "plan":
+def _exit(context: Context, args: Mapping[str, Any]) -> Answer:
+    if context.desk.plan.mode != "plan":
         return Answer("plan mode is not on.", True)
-    text = read_plan_file(site.desk)
+    text = read_plan_file(context.desk)
     if not text.strip():
-        return Answer(f"there is no plan yet: write it to {site.plan_file} first.", True)
-    answer = site.ask(Question("approve", "go on with this plan?", ("yes", "no"), cut(block(text), _LONG)))
+        return Answer(f"there is no plan yet: write it to {context.plan_file} first.", True)
+    answer = context.ask(Question("approve", "go on with this plan?", ("yes", "no"), cut(block(text), _LONG)))
     if answer != "yes":
         return Answer(f"the user did not approve the plan{_words(answer)}; plan mode stays on.", True)
-    site.tell(Planned(site.agent, approved(site.desk, text).plan))
-    return Answer(f"the user approved the plan. It is kept in {site.plan_file}. Plan mode is off: begin.")
+    context.tell(Planned(context.agent, approved(context.desk, text).plan))
+    return Answer(f"the user approved the plan. It is kept in {context.plan_file}. Plan mode is off: begin.")
 
 
-def _quiet(site: Context, args: Mapping[str, Any]) -> Answer:
+def _quiet(context: Context, args: Mapping[str, Any]) -> Answer:
     """Enter or leave the quiet context around a commit. It is the agent's own, and ends with its turn."""
-    before = site.desk.plan
+    before = context.desk.plan
     if args.get("over"):
-        plan = end_quiet(site.desk)
+        plan = end_quiet(context.desk)
         if plan.mode == "quiet":
             return Answer("the user switched to quiet mode; only the user ends it.", True)
         words = shown = "the plan is there again."
     elif before.mode == "plan":
         return Answer("plan mode is on: nothing is committed yet.", True)
     else:
-        plan = enter_quiet(site.desk)
-        words, shown = quiet_text(site.desk), "the plan and sub-agents are away until the commit is made."
+        plan = enter_quiet(context.desk)
+        words, shown = quiet_text(context.desk), "the plan and sub-agents are away until the commit is made."
     if plan.revision != before.revision:
-        site.tell(Planned(site.agent, plan))
+        context.tell(Planned(context.agent, plan))
     return Answer(words, display=shown)
 
 

@@ -12,15 +12,15 @@ from . import FLAG, WORDS, Answer, Tool, form
 _NAME: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 30}
 
 
-def tools(site: Context) -> list[Tool]:
+def tools(context: Context) -> list[Tool]:
     """Nothing to one who is as deep as sub-agents go."""
-    if site.depth >= site.bounds.depth:
+    if context.depth >= context.bounds.depth:
         return []
     schema = form({"name": _NAME, "prompt": WORDS}, background=FLAG)
     return [Tool("task", say("agent.task"), schema, _task, concurrency_safe=True)]
 
 
-def _task(site: Context, args: Mapping[str, Any]) -> Answer:
+def _task(context: Context, args: Mapping[str, Any]) -> Answer:
     name = "".join(char if char.isalnum() else "-" for char in args["name"].strip().casefold()).strip("-") or "worker"
     background = bool(args.get("background"))
-    return site.crew.start(site, name, args["prompt"], background=background)
+    return context.subagents.start(context, name, args["prompt"], background=background)

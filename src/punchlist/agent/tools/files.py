@@ -63,62 +63,64 @@ def _changing() -> list[Tool]:
     ]
 
 
-def _read(site: Context, args: Mapping[str, Any]) -> Answer:
-    path = located(site, args["path"])
+def _read(context: Context, args: Mapping[str, Any]) -> Answer:
+    path = located(context, args["path"])
     lines = _text(path, args["path"]).split("\n")
     if lines and not lines[-1]:
         lines.pop()
     start = args.get("from", 1)
     part = lines[start - 1 : start - 1 + min(args.get("lines", _LINES), _LINES)]
     if not part:
-        return Answer(f"{shown(site, path)} has {counted(len(lines), 'line')}.", start > 1)
+        return Answer(f"{shown(context, path)} has {counted(len(lines), 'line')}.", start > 1)
     text = "\n".join(f"{number}\t{line[:_WIDE]}" for number, line in enumerate(part, start))
     rest = len(lines) - (start - 1 + len(part))
-    return Answer(bounded(text, site.bounds.output) + (f"\n({counted(rest, 'more line')})" if rest else ""))
+    return Answer(bounded(text, context.bounds.output) + (f"\n({counted(rest, 'more line')})" if rest else ""))
 
 
-def _write(site: Context, args: Mapping[str, Any]) -> Answer:
-    path = located(site, args["path"], to_write=True)
+def _write(context: Context, args: Mapping[str, Any]) -> Answer:
+    path = located(context, args["path"], to_write=True)
     if os.path.isdir(path):
-        raise Refused(f"{shown(site, path)} is a directory.")
+        raise Refused(f"{shown(context, path)} is a directory.")
     known = os.path.exists(path)
-    write(site, path, args["text"])
-    return Answer(f"{'wrote' if known else 'made'} {shown(site, path)} ({counted(len(args['text']), 'character')})")
+    write(context, path, args["text"])
+    return Answer(f"{'wrote' if known else 'made'} {shown(context, path)} ({counted(len(args['text']), 'character')})")
 
 
-def _edit(site: Context, args: Mapping[str, Any]) -> Answer:
-    path = located(site, args["path"], to_write=True)
+def _edit(context: Context, args: Mapping[str, Any]) -> Answer:
+    path = located(context, args["path"], to_write=True)
     text = _text(path, args["path"])
     old, new = args["old"], args["new"]
     found = text.count(old)
     if not found:
-        raise Refused(f"old is not in {shown(site, path)}; read the file and send the text as it stands there.")
+        raise Refused(f"old is not in {shown(context, path)}; read the file and send the text as it stands there.")
     if found > 1 and not args.get("all"):
         where = ", ".join(map(str, _line_numbers(text, old)))
-        raise Refused(f"old is in {shown(site, path)} {found} times, at lines {where}; send more of it, or all: true.")
-    write(site, path, text.replace(old, new))
-    return Answer(f"changed {shown(site, path)} at line {text[: text.index(old)].count(chr(10)) + 1}")
+        raise Refused(
+            f"old is in {shown(context, path)} {found} times, at lines {where}; send more of it, or all: true."
+        )
+    write(context, path, text.replace(old, new))
+    return Answer(f"changed {shown(context, path)} at line {text[: text.index(old)].count(chr(10)) + 1}")
 
 
-def _glob(site: Context, args: Mapping[str, Any]) -> Answer:
-    folder = located(site, args.get("path", "."))
+def _glob(context: Context, args: Mapping[str, Any]) -> Answer:
+    folder = located(context, args.get("path", "."))
     pattern = args["pattern"]
     if os.path.isabs(pattern) or ".." in pattern.split("/") or "\0" in pattern:
         raise Refused("pattern must stay below the working directory; name another directory as path.")
     found: list[str] = []
-    for name in dict.fromkeys(_globbed(folder, pattern.split("/"), site)):
-        site.stop.check()
+    for name in dict.fromkeys(_globbed(folder, pattern.split("/"), context)):
+        context.stop.check()
         path = os.path.join(folder, name)
         if not _SKIPPED & set(name.split(os.sep)) and os.path.isfile(path):
             if is_inside(os.path.realpath(path), folder):
-                found.append(shown(site, path))
+                found.append(shown(context, path))
             if len(found) > _FOUND:
                 break
     more = [f"(and more; only the first {_FOUND} are shown)"] if len(found) > _FOUND else []
     return Answer("\n".join([*sorted(found[:_FOUND]), *more]) or "no file matches.")
 
 
-def _globbed(folder: str, parts: list[str], site: Context) -> Iterator[str]:
+def _globbed(folder: str, parts: list[str], context: Context) -> Iterator[str]:
     """The paths that a pattern names. Unlike that of `glob`, our ** follows no links, which may lead in a circle."""
     before = parts[: parts.index("**")] if "**" in parts else parts
     if before == parts:
@@ -127,26 +129,26 @@ def _globbed(folder: str, parts: list[str], site: Context) -> Iterator[str]:
     after = parts[len(before) + 1 :] or ["*"]
     for begin in glob.iglob("/".join(before), root_dir=folder) if before else [""]:
         for here, folders, _ in os.walk(os.path.join(folder, begin)):
-            site.stop.check()
+            context.stop.check()
             folders[:] = [name for name in folders if not name.startswith(".") and name not in _SKIPPED]
-            for name in _globbed(here, after, site):
+            for name in _globbed(here, after, context):
                 yield os.path.relpath(os.path.join(here, name), folder)
 
 
-def _grep(site: Context, args: Mapping[str, Any]) -> Answer:
+def _grep(context: Context, args: Mapping[str, Any]) -> Answer:
     """The search runs as a process of its own: a regular expression can take for ever, a process can be ended."""
-    path = located(site, args.get("path", "."))
-    asked = {"pattern": args["pattern"], "path": path, "files": args.get("files", "*"), "folder": site.folder}
+    path = located(context, args.get("path", "."))
+    asked = {"pattern": args["pattern"], "path": path, "files": args.get("files", "*"), "folder": context.folder}
     ran = run(
         [sys.executable, "-P", "-m", "punchlist.agent.tools.search"],  # -P: nothing of the project is imported
-        folder=site.folder,
-        stop=site.stop,
-        seconds=site.bounds.seconds,
-        most=site.bounds.output,
+        folder=context.folder,
+        stop=context.stop,
+        seconds=context.bounds.seconds,
+        most=context.bounds.output,
         given=json.dumps(asked).encode(),
     )
     if ran.stopped:
-        site.stop.check()
+        context.stop.check()
     if ran.late:
         return Answer("the search took too long; use a simpler pattern or fewer files.", True)
     return Answer(ran.output.rstrip("\n") or "no line matches.", ran.code != 0)

@@ -15,7 +15,7 @@ from ..transcript import state_of
 from . import Answer, Tool
 
 
-def tools(site: Context, *, continuing: bool) -> list[Tool]:
+def tools(context: Context, *, continuing: bool) -> list[Tool]:
     """What the dialect offers this agent: nothing to a sub-agent, where it withholds its tools from them."""
     return [
         Tool(
@@ -30,17 +30,17 @@ def tools(site: Context, *, continuing: bool) -> list[Tool]:
             examples=tool.examples,
             silent=tool.silent,
         )
-        for tool in offered(site.desk.dialect, continuing=continuing, agent=site.desk.agent)
+        for tool in offered(context.desk.dialect, continuing=continuing, agent=context.desk.agent)
     ]
 
 
-def _call(name: str, continuing: bool, site: Context, args: Mapping[str, Any]) -> Answer:
-    before = site.desk.plan
+def _call(name: str, continuing: bool, context: Context, args: Mapping[str, Any]) -> Answer:
+    before = context.desk.plan
     try:
-        reply = site.desk.call(name, args, interactive=site.interactive, continuing=continuing)
+        reply = context.desk.call(name, args, interactive=context.interactive, continuing=continuing)
     except StoreError as error:
-        return Answer(faulted(site.desk, name, error).text, True)
-    plan = site.desk.plan
+        return Answer(faulted(context.desk, name, error).text, True)
+    plan = context.desk.plan
     if plan.revision != before.revision:
-        site.tell(Planned(site.agent, plan))
+        context.tell(Planned(context.agent, plan))
     return Answer(reply.text, reply.is_error, reply.display, reply.details, state_of(plan))

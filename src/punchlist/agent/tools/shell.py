@@ -27,61 +27,60 @@ def tools() -> list[Tool]:
     return [Tool("shell", about, form({"command": WORDS}, seconds=COUNT), _shell)]
 
 
-def _shell(site: Context, args: Mapping[str, Any]) -> Answer:
+def _shell(context: Context, args: Mapping[str, Any]) -> Answer:
     command = args["command"]
     if "\0" in command:
         return Answer("command must not hold a NUL character.", True)
-    refusal = _refusal(site, command)
+    refusal = _refusal(context, command)
     if refusal:
-        note_refusal(site.desk)
+        note_refusal(context.desk)
         return Answer(refusal, True)
     session_links.link(
-        session_links.of_process(os.getpid()), session_links.Who(site.desk.session, MAIN, "punchlist")
+        session_links.of_process(os.getpid()), session_links.AgentRef(context.desk.session, MAIN, "punchlist")
     )  # whatever is unset there
-    seconds = min(args.get("seconds", site.bounds.seconds), _LONGEST)
+    seconds = min(args.get("seconds", context.bounds.seconds), _LONGEST)
     ran = run(
         ["/bin/sh", "-c", command],
-        folder=site.folder,
-        stop=site.stop,
+        folder=context.folder,
+        stop=context.stop,
         seconds=seconds,
-        most=site.bounds.output,
-        env=_environ(site),
+        most=context.bounds.output,
+        env=_environ(context),
     )
     output, end = ran.output.rstrip("\n"), _end(ran, seconds)
     return Answer(f"{output}\n({end})" if output else f"({end})", ran.late or ran.stopped or ran.code != 0)
 
 
-def _refusal(site: Context, command: str) -> str:
+def _refusal(context: Context, command: str) -> str:
     """Why a command is not run: the user was asked, and did not allow it, or nobody was there to ask."""
-    if site.confirm_shell == "never":
+    if context.confirm_shell == "never":
         return ""
-    if site.confirm_shell == "always":
-        answer = site.ask(Question("allow", "run this command?", ("yes", "no"), command))
+    if context.confirm_shell == "always":
+        answer = context.ask(Question("allow", "run this command?", ("yes", "no"), command))
         return "" if answer == "yes" else "the user did not allow this command."
-    why = "" if command in site.allowed.commands else outside(command, site.folder)
+    why = "" if command in context.allowed.commands else outside(command, context.folder)
     if not why:
         return ""
-    answer = site.ask(Question("allow", f"run this command? {why[0].upper()}{why[1:]}.", ("yes", "no"), command))
+    answer = context.ask(Question("allow", f"run this command? {why[0].upper()}{why[1:]}.", ("yes", "no"), command))
     if answer == "yes":
-        site.allowed.commands.add(command)
+        context.allowed.commands.add(command)
         return ""
     if answer:
         return f"the user did not allow this command: {why}."
-    return (
-        f"not run: {why}, and nobody is here to allow it. Stay inside {site.folder}, or say what the user should run."
-    )
+    advice = f"Stay inside {context.folder}, or say what the user should run."
+    return f"not run: {why}, and nobody is here to allow it. {advice}"
 
 
-def _environ(site: Context) -> dict[str, str]:
+def _environ(context: Context) -> dict[str, str]:
     """Whoever types `punchlist` in this shell is the agent, and works from its own plan, in the same store."""
     own = {
-        "PUNCHLIST_SESSION": site.desk.session,
-        "PUNCHLIST_AGENT": site.agent,
-        "PUNCHLIST_BY": site.agent,
-        "PUNCHLIST_STORE": absolute(site.desk.settings.store),
-        "PUNCHLIST_DIALECT": site.desk.dialect_name,
+        "PUNCHLIST_SESSION": context.desk.session,
+        "PUNCHLIST_AGENT": context.agent,
+        "PUNCHLIST_BY": context.agent,
+        "PUNCHLIST_STORE": absolute(context.desk.settings.store),
+        "PUNCHLIST_DIALECT": context.desk.dialect_name,
     }
-    known = without_keys(os.environ, site.desk.settings.model)
+    known = without_keys(os.environ, context.desk.settings.model)
     known.pop("PUNCHLIST_PLAN", None)
     return {**known, **own}
 

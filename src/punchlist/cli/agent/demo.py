@@ -18,7 +18,7 @@ from typing import Any
 
 from ...agent import sessions
 from ...agent.context import Bounds
-from ...agent.events import Answered, Event, Rested
+from ...agent.events import Answered, Event, TurnEnded
 from ...agent.scripted import ScriptedModel
 from ...core import ops
 from ...core.errors import Refused
@@ -110,23 +110,23 @@ def demo(args: Args) -> int:
         if not quiet:
             begin = (Span(f"A scratch project in {folder}, with tests that fail."),)
             output.show([begin, (Span(f"> {_PROMPT}", "bold"),)])
-        rested = worked(_with_user(session, settings), _PROMPT)
-        plan = session.site.desk.plan
-    ok = rested.why == "done" and not plan.open_items and not _tests(folder).returncode
+        end = worked(_with_user(session, settings), _PROMPT)
+        plan = session.context.desk.plan
+    ok = end.why == "done" and not plan.open_items and not _tests(folder).returncode
     if quiet:
-        return _as_json(ok, rested, plan.id, session.site.desk.session, folder)
+        return _as_json(ok, end, plan.id, session.context.desk.session, folder)
     if not ok:
-        raise Refused(f"the demo did not end as it should: {rested.why}: {rested.text} (plan {plan.id}, {folder})")
-    durable = session.site.desk.store.durable
+        raise Refused(f"the demo did not end as it should: {end.why}: {end.text} (plan {plan.id}, {folder})")
+    durable = session.context.desk.store.durable
     look = _look(name, args, plan.id, folder) if durable else ["nothing of the plan was kept: its store was in memory"]
     output.say(_ended(look, _turn(name, install)))
     return 0
 
 
-def _as_json(ok: bool, rested: Rested, plan: str, session: str, folder: str) -> int:
+def _as_json(ok: bool, end: TurnEnded, plan: str, session: str, folder: str) -> int:
     shown = list(_SHOWN) if ok else []
     found = {"ok": ok, "shown": shown, "plan": plan, "session": session, "folder": folder}
-    output.say_json({**found, "why": rested.why, "reason": rested.text})
+    output.say_json({**found, "why": end.why, "reason": end.text})
     return 0 if ok else 1
 
 
@@ -158,28 +158,28 @@ def _filled(value: Any, fast: bool) -> Any:
 
 def _with_user(session: Session, settings: Settings) -> Session:
     """The session with a user who puts something on the plan once the first thing is fixed."""
-    tell = session.site.tell
+    tell = session.context.tell
 
     def telling(event: Event) -> None:
         tell(event)
         if isinstance(event, Answered) and event.call.id == "mended":
             _edit(session, settings)
 
-    return session._replace(site=session.site._replace(tell=telling))
+    return session._replace(context=session.context._replace(tell=telling))
 
 
 def _edit(session: Session, settings: Settings) -> None:
     """The user's edit: from another process, as from another terminal, if the store can be reached from there."""
-    desk = session.site.desk
+    desk = session.context.desk
     if not session.quiet:
-        session.stage.say([(Span(f"you, in another terminal: punchlist add '{_EDIT}' --after 3", "now"),)])
+        session.console.say([(Span(f"you, in another terminal: punchlist add '{_EDIT}' --after 3", "now"),)])
     if not desk.store.durable:
         desk.change(lambda plan: ops.add(plan, _EDIT, after="3"))
         return
     words = [sys.executable, "-P", "-m", "punchlist", "add", _EDIT, "--after", "3", "--plan", desk.plan.id]
     env = {**os.environ, "PUNCHLIST_STORE": settings.store}
     session_links.drop(session_links.of_process(os.getpid()))  # a program in another terminal is not one of the agent's
-    done = subprocess.run(words, env=env, cwd=session.site.folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, env=env, cwd=session.context.folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Refused(f"the edit was refused: {done.stderr.strip()}")
 

@@ -17,10 +17,10 @@ from ...agent.events import (
     Nudged,
     Planned,
     Question,
-    Rested,
     Said,
     Spent,
     SubagentState,
+    TurnEnded,
     Waiting,
     Warned,
 )
@@ -41,7 +41,7 @@ _RECALLED = 6  # lines of what was said last, in a conversation that is gone on 
 _YES, _NO = ("y", "yes", "yep", "yeah", "ok", "okay", "sure"), ("n", "no", "nope")
 
 
-class Face(Protocol):
+class LineWriter(Protocol):
     """Where lines go: a panel has them scroll by above it."""
 
     def show(self, lines: Iterable[Line]) -> None:
@@ -74,12 +74,12 @@ class Plain:
         return [(Span(self._glyphs.said(line)),) for line in lines]
 
 
-class Stage:
+class Console:
     """Turns events into lines, and remembers how things stand for whoever draws that."""
 
     def __init__(
         self,
-        face: Face,
+        face: LineWriter,
         width: Callable[[], int],
         glyphs: Glyphs,
         style: Style | None = None,
@@ -186,7 +186,7 @@ class Stage:
             self.workers[event.agent] = event
         elif isinstance(event, Called) and event.agent == MAIN:
             self.doing = f"{inline(event.call.tool)} {_argument(event.call.args)}".strip()
-        elif isinstance(event, Answered | Rested) and event.agent == MAIN:
+        elif isinstance(event, Answered | TurnEnded) and event.agent == MAIN:
             self.doing = self.waiting = ""
 
     def _lines(self, event: Event) -> list[Line]:
@@ -201,8 +201,8 @@ class Stage:
                 return []
             self._last = ""  # an answer that comes later needs its call above it again
             return worker_lines(event, self._width(), self._glyphs, self._style)
-        if isinstance(event, Rested):
-            return self._rested(event) if event.agent == MAIN else []
+        if isinstance(event, TurnEnded):
+            return self._ended(event) if event.agent == MAIN else []
         return self._noted(event)
 
     def _called(self, event: Called | Answered) -> list[Line]:
@@ -287,7 +287,7 @@ class Stage:
             return self._aside(event.text, "bad")
         return []
 
-    def _rested(self, event: Rested) -> list[Line]:
+    def _ended(self, event: TurnEnded) -> list[Line]:
         failed = event.text.startswith(_FAILED)  # why it did is with the call
         paused = f"the agent stops: {_FAILED}" if failed else f"paused: {event.text}"
         words = {

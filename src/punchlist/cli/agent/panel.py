@@ -16,21 +16,21 @@ from ...tui import open_panel
 from ...tui.keys import edited
 from ...tui.panel import Panel
 from ...tui.view import View
-from .output import Stage
-from .prompt import Looker
+from .output import Console
+from .prompt import PlanPoller
 
 _TIP = "/todo append TEXT puts more on it"
 _LOOK = 0.5  # seconds between looks at whether there is something to ask
 _T = TypeVar("_T")
 
 
-class Attendance:
+class LivePanel:
     """A panel for one turn of an agent. Questions of any thread are asked by the main one."""
 
     def __init__(
         self,
         panel: Panel,
-        stage: Stage,
+        console: Console,
         stop: Interrupt,
         put: Callable[[Question], str],
         obey: Callable[[str], bool] | None = None,
@@ -39,7 +39,7 @@ class Attendance:
         keep: bool = True,
     ) -> None:
         self._panel = panel
-        self._stage = stage
+        self._stage = console
         self._stop = stop
         self._put = put  # asks a question on a terminal that nobody else uses
         self._obey = obey  # carries out a line that is typed, or says that it has to wait; None: nobody listens
@@ -66,7 +66,7 @@ class Attendance:
         try:
             with self._panel, ExitStack() as ends:
                 pool = ends.enter_context(ThreadPoolExecutor(1, thread_name_prefix="punchlist-agent"))
-                looker = ends.enter_context(Looker(self._desk, self._panel.wake)) if self._desk else None
+                poller = ends.enter_context(PlanPoller(self._desk, self._panel.wake)) if self._desk else None
                 self.draw()
                 done = pool.submit(job)
                 done.add_done_callback(lambda _: self._panel.wake())
@@ -74,7 +74,7 @@ class Attendance:
                     while not done.done():
                         self._hear(self._panel.wait(_LOOK))
                         self._answer()
-                        self._look(looker)
+                        self._look(poller)
                         if self._stage.quiet != self._quiet:
                             self.draw()
                 finally:
@@ -87,29 +87,29 @@ class Attendance:
             self._stage.face, self._stage.on_change = plain, None
 
     def draw(self) -> None:
-        stage = self._stage
-        plan = visible(self._desk, stage.plan) if self._desk else stage.plan
-        times, self._quiet = stage.times, stage.quiet
+        console = self._stage
+        plan = visible(self._desk, console.plan) if self._desk else console.plan
+        times, self._quiet = console.times, console.quiet
         self._panel.draw(
             View(
                 plan,
                 busy=not self._quiet,
                 seconds=times.get(plan.active.id) if plan.active else None,
                 times=times,
-                tokens=stage.tokens,
+                tokens=console.tokens,
                 quiet=self._quiet,
-                alert=stage.waiting,
+                alert=console.waiting,
                 off=self._desk is not None and self._desk.is_off,
-                status="" if plan.active else stage.doing or "Thinking",
-                workers=stage.shown_workers,
-                typed=stage.draft,
+                status="" if plan.active else console.doing or "Thinking",
+                workers=console.shown_workers,
+                typed=console.draft,
                 tip=_TIP,
             )
         )
 
-    def _look(self, looker: Looker | None) -> None:
+    def _look(self, poller: PlanPoller | None) -> None:
         """Take in what others have made of the plan. What the agent has told since that look is newer."""
-        plan, known = looker.plan if looker else None, self._stage.plan
+        plan, known = poller.plan if poller else None, self._stage.plan
         if plan is None or plan is self._seen:
             return
         self._seen = plan
@@ -119,14 +119,14 @@ class Attendance:
 
     def _hear(self, keys: list[str]) -> None:
         """Take in what is typed while the agent works."""
-        stage, obey = self._stage, self._obey
+        console, obey = self._stage, self._obey
         if not keys or obey is None:
             return
         for key in keys:
-            line, stage.draft = (stage.draft.strip(), "") if key == "enter" else ("", edited(stage.draft, key))
+            line, console.draft = (console.draft.strip(), "") if key == "enter" else ("", edited(console.draft, key))
             if line and not obey(line):
-                stage.queued.append(line)
-                stage.note(f"queued: {line}")
+                console.queued.append(line)
+                console.note(f"queued: {line}")
         self.draw()
 
     def _answer(self) -> None:
@@ -138,17 +138,17 @@ class Attendance:
             answer.set_result(self._put(question))
 
 
-def panel_for(desk: Desk, stage: Stage) -> Panel | None:
+def panel_for(desk: Desk, console: Console) -> Panel | None:
     """The panel, if there is a terminal that can show one. That it is shown or hidden is written down, and holds for
     the later panels of the session."""
 
     def toggled(before: bool, plan: Plan) -> None:
-        stage.expanded = not before
+        console.expanded = not before
         desk.note("toggle", is_expanded=before, has_todos=bool(plan.items))
 
     panel = open_panel(desk.settings, on_toggle=toggled)
     if not isinstance(panel, Panel):
         return None
-    if stage.expanded is not None:
-        panel.expanded = stage.expanded
+    if console.expanded is not None:
+        panel.expanded = console.expanded
     return panel

@@ -12,13 +12,13 @@ from ...desk import Desk
 from ...tui.line_editor import History, Typed, pressed
 from ...tui.panel import Panel
 from ...tui.view import View
-from .output import Stage
+from .output import Console
 
 _LOOK = 0.5  # seconds between looks at the plan
 _STEPS = {"up": -1, "ctrl+p": -1, "down": 1, "ctrl+n": 1}
 
 
-class Looker:
+class PlanPoller:
     """Looks at a plan now and then in a thread of its own, so that a slow store does not hold up the keyboard."""
 
     def __init__(self, desk: Desk, tell: Callable[[], object]) -> None:
@@ -27,7 +27,7 @@ class Looker:
         self._tell = tell
         self._over = Event()
 
-    def __enter__(self) -> Looker:
+    def __enter__(self) -> PlanPoller:
         Thread(target=self._run, name="punchlist-look", daemon=True).start()
         return self
 
@@ -50,46 +50,46 @@ class Looker:
 
 
 def asked(
-    panel: Panel, desk: Desk, stage: Stage, draft: str = "", until: Callable[[], bool] = lambda: False
+    panel: Panel, desk: Desk, console: Console, draft: str = "", until: Callable[[], bool] = lambda: False
 ) -> str | None:
     """A line from the user, in which there is a draft already; None if `until` became true first. Raises EOFError and
     KeyboardInterrupt, as `input` does."""
     line = Typed(draft, len(draft))
-    history = History(stage.said, line)
-    with panel, _shown_above(stage, panel), Looker(desk, panel.wake) as looker:
+    history = History(console.said, line)
+    with panel, _shown_above(console, panel), PlanPoller(desk, panel.wake) as poller:
         try:
             while not until():
-                panel.draw(_view(stage, looker.plan, line)._replace(off=desk.is_off))
+                panel.draw(_view(console, poller.plan, line)._replace(off=desk.is_off))
                 for key in panel.wait(_LOOK):
                     if key == "enter":
-                        return _said(stage, line.text)
+                        return _said(console, line.text)
                     if key == "ctrl+d" and not line.text:
                         raise EOFError
                     line = history.moved(line, _STEPS[key]) if key in _STEPS else pressed(line, key)
         finally:
             panel.close(keep=False)
-    stage.draft = line.text
+    console.draft = line.text
     return None
 
 
 @contextmanager
-def _shown_above(stage: Stage, panel: Panel) -> Iterator[None]:
+def _shown_above(console: Console, panel: Panel) -> Iterator[None]:
     """Have what is told meanwhile, by sub-agents in the background, scroll by above the panel."""
-    plain, stage.face = stage.face, panel
-    stage.on_change = panel.wake
+    plain, console.face = console.face, panel
+    console.on_change = panel.wake
     try:
         yield
     finally:
-        stage.face, stage.on_change = plain, None
+        console.face, console.on_change = plain, None
 
 
-def _said(stage: Stage, text: str) -> str:
-    if text.strip() and stage.said[-1:] != [text]:
-        stage.said.append(text)
+def _said(console: Console, text: str) -> str:
+    if text.strip() and console.said[-1:] != [text]:
+        console.said.append(text)
     return text
 
 
-def _view(stage: Stage, seen: Plan | None, line: Typed) -> View:
-    plan = stage.plan if seen is None else seen
-    workers = tuple(one for one in stage.shown_workers if one.status == "Running")
+def _view(console: Console, seen: Plan | None, line: Typed) -> View:
+    plan = console.plan if seen is None else seen
+    workers = tuple(one for one in console.shown_workers if one.status == "Running")
     return View(plan, busy=False, workers=workers, typed=line.text, cursor=line.at)

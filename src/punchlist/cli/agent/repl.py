@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...agent.events import Planned, Rested
+from ...agent.events import Planned, TurnEnded
 from ...core.errors import PunchlistError, StoreError
 from ...core.model import MAIN
 from ...core.render import Span
@@ -33,38 +33,38 @@ def talk(session: Session) -> int:
     """Prompt after prompt, until the user leaves."""
     with suppress(ImportError):
         import readline  # noqa: F401  # gives input() its editing and its memory
-    output.say(f"session {session.site.desk.session}. Say what to do; /help has the rest.")
+    output.say(f"session {session.context.desk.session}. Say what to do; /help has the rest.")
     _recall(session)
     try:
         while _turn(session) or _turn(session, warned=True):
             pass
     except (EOFError, KeyboardInterrupt):
         pass
-    output.say(f"to come back: {resume_command(session.site.desk.session)}")
+    output.say(f"to come back: {resume_command(session.context.desk.session)}")
     return 0
 
 
-def work_off(session: Session, prompt: str) -> Rested:
+def work_off(session: Session, prompt: str) -> TurnEnded:
     """One word of the user, then what they typed while the agent worked, until it stops with nothing left to hear."""
-    stage = session.stage
-    rested = _work(session, prompt)
+    console = session.console
+    end = _work(session, prompt)
     with suppress(EOFError):
-        while stage.queued and not session.site.stop.asked:
-            rested = _take(session, _unqueued(session)) or rested
-    if unsaid := [*stage.queued, *filter(None, [stage.draft.strip()])]:
+        while console.queued and not session.context.stop.asked:
+            end = _take(session, _unqueued(session)) or end
+    if unsaid := [*console.queued, *filter(None, [console.draft.strip()])]:
         output.say(f"not said: {' '.join(unsaid)}")
-    return rested
+    return end
 
 
 def _recall(session: Session) -> None:
     """Where a conversation is that is continued with: what was said last, and the plan. A panel shows that live."""
-    glyphs = output.glyphs(session.site.desk.settings)
+    glyphs = output.glyphs(session.context.desk.settings)
     output.show(recalled(session.said.messages, output.width(), glyphs))
-    plan = session.site.desk.plan
+    plan = session.context.desk.plan
     if plan.items:
-        session.stage.know(plan)
+        session.console.know(plan)
         if panel_of(session) is None:
-            output.show(slash.in_style(session.site.desk, plan, output.width(), glyphs))
+            output.show(slash.in_style(session.context.desk, plan, output.width(), glyphs))
 
 
 def _turn(session: Session, *, warned: bool = False) -> bool:
@@ -76,7 +76,7 @@ def _turn(session: Session, *, warned: bool = False) -> bool:
         line = _next(session).strip()
     except (EOFError, KeyboardInterrupt) as end:
         output.show([()])  # whatever comes next begins a line of its own
-        if warned or isinstance(end, EOFError) or session.site.stop.is_recent(_TWICE):
+        if warned or isinstance(end, EOFError) or session.context.stop.is_recent(_TWICE):
             raise
         return False
     if line:
@@ -87,11 +87,11 @@ def _turn(session: Session, *, warned: bool = False) -> bool:
 def _next(session: Session) -> str:
     """What was typed while the agent worked, else what is typed now. Whoever stopped the agent has their words before
     them again, and can change them."""
-    stage = session.stage
-    if stage.queued and not session.site.stop.asked:
+    console = session.console
+    if console.queued and not session.context.stop.asked:
         return _unqueued(session)
-    draft, stage.draft = " ".join(filter(None, [*stage.queued, stage.draft])), ""
-    stage.queued.clear()
+    draft, console.draft = " ".join(filter(None, [*console.queued, console.draft])), ""
+    console.queued.clear()
     is_resumed = _until_resumed(session)
     panel = panel_of(session)
     if panel is not None:
@@ -103,17 +103,17 @@ def _next(session: Session) -> str:
 
 def _asked(session: Session, panel: Panel, draft: str, is_resumed: Callable[[], bool] | None) -> str:
     """A line from the prompt below the panel, or the word to go on as soon as a pause is over."""
-    desk = session.site.desk
+    desk = session.context.desk
     until = is_resumed or (lambda: False)
-    line = prompt.asked(panel, desk.for_session(desk.session), session.stage, draft, until)
+    line = prompt.asked(panel, desk.for_session(desk.session), session.console, draft, until)
     words = _GO_ON if line is None else line
     output.show([(Span(f"> {output.glyphs(desk.settings).said(words)}"),)])
     return words
 
 
 def _unqueued(session: Session) -> str:
-    line = session.stage.queued.pop(0)
-    output.show([(Span(f"> {output.glyphs(session.site.desk.settings).said(line)}"),)])
+    line = session.console.queued.pop(0)
+    output.show([(Span(f"> {output.glyphs(session.context.desk.settings).said(line)}"),)])
     return line
 
 
@@ -124,7 +124,7 @@ def _is_paused(desk: Desk) -> bool:
 
 def _until_resumed(session: Session) -> Callable[[], bool] | None:
     """Whether the pause that the agent waits in has ended, wherever that was said; None if it does not wait in one."""
-    desk = session.site.desk.for_session(session.site.desk.session)
+    desk = session.context.desk.for_session(session.context.desk.session)
     with suppress(StoreError):
         if _is_paused(desk):
             return partial(_is_resumed, desk)
@@ -166,11 +166,11 @@ def _typed(draft: str) -> str:
         readline.set_startup_hook(None)
 
 
-def _take(session: Session, line: str) -> Rested | None:
+def _take(session: Session, line: str) -> TurnEnded | None:
     """One line of the user: a command, or words for the agent."""
     if not slash.is_command(line):
         return _work(session, line)
-    desk = session.site.desk
+    desk = session.context.desk
     was_paused = _is_paused(desk)
     try:
         if line.split()[0] == "/resume":
@@ -183,12 +183,12 @@ def _take(session: Session, line: str) -> Rested | None:
     return None
 
 
-def _work(session: Session, prompt: str) -> Rested:
-    stop = session.site.stop
-    rested = worked(session, prompt, partial(_obeyed, session))
+def _work(session: Session, prompt: str) -> TurnEnded:
+    stop = session.context.stop
+    end = worked(session, prompt, partial(_obeyed, session))
     if stop.asked:  # a command may take a moment to end: the one for a second Ctrl+C begins now
         stop.ask()
-    return rested
+    return end
 
 
 def _obeyed(session: Session, line: str) -> bool:
@@ -196,21 +196,21 @@ def _obeyed(session: Session, line: str) -> bool:
     rest nor the terminal."""
     if not slash.is_command(line) or slash.has_to_wait(line):
         return False
-    desk = session.site.desk
+    desk = session.context.desk
     try:
         _obey(session, desk.for_session(desk.session), line)  # the agent's own desk belongs to its thread
     except PunchlistError as error:
-        session.stage.note(str(error), "bad")
+        session.console.note(str(error), "bad")
     return True
 
 
 def _obey(session: Session, desk: Desk, line: str) -> None:
     before = desk.plan
-    session.stage.interject(slash.obey(desk, line, output.width(), output.glyphs(desk.settings)))
+    session.console.interject(slash.obey(desk, line, output.width(), output.glyphs(desk.settings)))
     plan = desk.plan
     if plan.items != before.items or plan.phases != before.phases:
         session.said.note_edit(plan)
-    if session.stage.on_change is None and panel_of(session) is None:
-        session.site.tell(Planned(MAIN, plan))
+    if session.console.on_change is None and panel_of(session) is None:
+        session.context.tell(Planned(MAIN, plan))
     else:
-        session.stage.know(plan)  # the panel shows it
+        session.console.know(plan)  # the panel shows it

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...agent import sessions
 from ...agent.context import Allowed, Bounds, Context
-from ...agent.events import Event, Interrupt, Planned, Question, Rested
+from ...agent.events import Event, Interrupt, Planned, Question, TurnEnded
 from ...agent.loop import work
 from ...agent.messages import Assistant
 from ...agent.models import Model, open_model
@@ -33,7 +33,7 @@ from .. import output
 from ..desk import named, plan_named
 from ..parser import Args
 from . import slash
-from .output import Plain, Stage, question_lines, understood
+from .output import Console, Plain, question_lines, understood
 
 if TYPE_CHECKING:
     from ...tui.panel import Panel
@@ -54,9 +54,9 @@ _ABOUT_SHELL = {  # said once, when the agent starts for the first time
 class Session(NamedTuple):
     """An agent with its conversation, ready to work."""
 
-    site: Context
+    context: Context
     said: Transcript
-    stage: Stage
+    console: Console
     quiet: bool = False  # whether nothing of what it does is shown
     talks: bool = False  # whether the user is asked for more words when it stops
 
@@ -65,8 +65,8 @@ def run(args: Args) -> int:
     """Let the agent work on a prompt; without one, talk with it."""
     prompt = " ".join(args.prompt) or ("" if sys.stdin.isatty() else sys.stdin.read().strip())
     settings = _settings(args)
-    for fault in settings.faults:
-        output.complain(fault)
+    for problem in settings.faults:
+        output.complain(problem)
     if slash.is_command(prompt):
         return _obey(settings, args, prompt)
     if not prompt and not sys.stdin.isatty():
@@ -78,9 +78,9 @@ def run(args: Args) -> int:
     model = open_model(settings.model, settings.base_url)
     with opened(settings, _transcript(args, settings, folder), model, folder, quiet=args.json) as session:
         if plan := plan_named(args):
-            _bound(session.site.desk, plan)
-        is_prepared = not session.said.messages and adopt(session.site.desk, "", deaf=False)
-        sessions.welcome(session.site, session.said, goes_on=is_prepared)
+            _bound(session.context.desk, plan)
+        is_prepared = not session.said.messages and adopt(session.context.desk, "", deaf=False)
+        sessions.welcome(session.context, session.said, goes_on=is_prepared)
         if prompt:
             return _once(session, prompt, args.json)
         from .repl import talk
@@ -125,28 +125,28 @@ def opened(
     """Everything that a session needs; released at the end, whatever of it fails."""
     bounds = bounds or Bounds(context=settings.context, turns=settings.turns)
     glyphs = output.glyphs(settings)
-    stage = Stage(Plain(output.show, glyphs), output.width, glyphs, load_style(settings.style))
+    console = Console(Plain(output.show, glyphs), output.width, glyphs, load_style(settings.style))
     with ExitStack() as ends:
         ends.callback(model.close)
         ends.callback(said.close)
         desk = ends.enter_context(desk_for(settings, session=str(said.head["id"]), place=place(folder)))
-        stop, crew = Interrupt(), Subagents(bounds.workers)
-        ends.callback(crew.dismiss)
+        stop, subagents = Interrupt(), Subagents(bounds.workers)
+        ends.callback(subagents.dismiss)
         ends.callback(stop.ask)
-        site = Context(
+        context = Context(
             folder=folder,
             state=state_folder(os.environ),
             desk=desk,
             model=model,
-            tell=_silent if quiet else stage.tell,
-            ask=asker(stage.say, stop),
+            tell=_silent if quiet else console.tell,
+            ask=asker(console.say, stop),
             stop=stop,
             allowed=Allowed(),
-            crew=crew,
+            subagents=subagents,
             bounds=bounds,
             confirm_shell=settings.confirm_shell,
         )
-        yield Session(site, said, stage, quiet)
+        yield Session(context, said, console, quiet)
 
 
 def _transcript(args: Args, settings: Settings, folder: str) -> Transcript:
@@ -179,20 +179,20 @@ def _bound(desk: Desk, plan: str) -> None:
 
 
 def _once(session: Session, prompt: str, as_json: bool) -> int:
-    if session.site.desk.plan.items:
-        session.site.tell(Planned(MAIN, session.site.desk.plan))
+    if session.context.desk.plan.items:
+        session.context.tell(Planned(MAIN, session.context.desk.plan))
     from .repl import work_off
 
-    rested = work_off(session, prompt)
-    plan = session.site.desk.plan
-    id = session.site.desk.session
+    end = work_off(session, prompt)
+    plan = session.context.desk.plan
+    id = session.context.desk.session
     if as_json:
         said = (one.text for one in reversed(session.said.messages) if isinstance(one, Assistant))
         text = next(said, "")
-        output.say_json({"session": id, "why": rested.why, "reason": rested.text, "text": text, "plan": to_json(plan)})
-    elif rested.why != "done":
+        output.say_json({"session": id, "why": end.why, "reason": end.text, "text": text, "plan": to_json(plan)})
+    elif end.why != "done":
         output.say(f"to go on: {resume_command(id, 'go on')}")
-    return _CODES[rested.why]
+    return _CODES[end.why]
 
 
 def resume_command(session: str, *prompt: str) -> str:
@@ -200,25 +200,25 @@ def resume_command(session: str, *prompt: str) -> str:
     return shlex.join(["punchlist", "run", "--resume", session, *prompt])
 
 
-def worked(session: Session, prompt: str, obey: Callable[[str], bool] | None = None) -> Rested:
+def worked(session: Session, prompt: str, obey: Callable[[str], bool] | None = None) -> TurnEnded:
     """One word of the user until the agent stops. Ctrl+C stops it; a second one leaves at once. What is typed meanwhile
     is obeyed if it can be, and else kept; if nobody would, it is not listened to."""
-    with _stoppable(session.site.stop):
+    with _stoppable(session.context.stop):
         panel = panel_of(session)
         if panel is None:
-            return work(session.site, session.said, prompt)
-        from .panel import Attendance
+            return work(session.context, session.said, prompt)
+        from .panel import LivePanel
 
-        desk, stop = session.site.desk, session.site.stop
+        desk, stop = session.context.desk, session.context.stop
         own = desk.for_session(desk.session)
-        front = Attendance(panel, session.stage, stop, asker(output.show, stop), obey, own, keep=not session.talks)
-        is_set = session.site.desk.settings.origins.get("interactive", "default") != "default"
-        site = session.site._replace(
+        front = LivePanel(panel, session.console, stop, asker(output.show, stop), obey, own, keep=not session.talks)
+        is_set = session.context.desk.settings.origins.get("interactive", "default") != "default"
+        context = session.context._replace(
             ask=front.ask,
-            is_spoken_to=lambda: bool(session.stage.queued),
+            is_spoken_to=lambda: bool(session.console.queued),
             interactive=None if is_set else True,
         )
-        return front.attend(lambda: work(site, session.said, prompt))
+        return front.attend(lambda: work(context, session.said, prompt))
 
 
 def panel_of(session: Session) -> Panel | None:
@@ -227,8 +227,8 @@ def panel_of(session: Session) -> Panel | None:
         return None
     from .panel import panel_for
 
-    desk = session.site.desk
-    return panel_for(desk.for_session(desk.session), session.stage)
+    desk = session.context.desk
+    return panel_for(desk.for_session(desk.session), session.console)
 
 
 @contextmanager

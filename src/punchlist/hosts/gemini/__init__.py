@@ -83,7 +83,7 @@ def _agent(event: dict[str, Any], name: str) -> str:
             return found.agent
         return MAIN
     if name == "AfterTool":
-        session_links.link(key, session_links.Who(session, MAIN, "gemini"))
+        session_links.link(key, session_links.AgentRef(session, MAIN, "gemini"))
         return MAIN
     from zlib import crc32
 
