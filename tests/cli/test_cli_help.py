@@ -48,7 +48,7 @@ def test_the_first_page_lists_about_ten_commands_in_groups() -> None:
 def test_help_all_lists_every_command_once_in_its_group() -> None:
     shown = page("help", "all")
     assert sorted(listed(shown)) == sorted(COMMANDS)
-    assert [title for title in GROUPS.values() if f"{title}:\n" not in shown] == []
+    assert [title for title in GROUPS if f"{title}:\n" not in shown] == []
 
 
 def test_help_without_a_command_is_the_first_page() -> None:
