@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from punchlist import Desk, MemoryStore, ops
-from punchlist.cli.history import with_departed
+from punchlist.cli.history import with_cleared
 from punchlist.core.sentences import describe
 from tests.commands import do
 from tests.policy.desks import desk, entries
@@ -22,7 +22,7 @@ def texts(items: Any) -> list[str]:
 
 def everything(at: Desk) -> list[tuple[str, str]]:
     """What `show --all` shows."""
-    return [(item.text, item.status) for item in with_departed(at).items]
+    return [(item.text, item.status) for item in with_cleared(at).items]
 
 
 # --- oh-my-pi: after a while -----------------------------------------------------------------------------------------

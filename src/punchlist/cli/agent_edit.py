@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from ..core._typing import Any
 from ..core.conflicts import AGAIN, Asked, spared
 from ..core.errors import Refused
 from ..core.merge import protect
@@ -19,16 +22,26 @@ def guarded(desk: Desk, who: Caller, plan: Plan, after: Plan) -> Plan:
     """Return the plan that an agent's edit leads to. Raise Refused if it removes something, or conflicts with what
     others did; what the agent was not told is told with the refusal, so that it can say it again."""
     _refuse_removal(plan, after)
-    own = desk if desk.session or not who.session else desk.for_session(who.session, who.by)
-    asked = _asked(plan, after)
-    unheard = pending_updates(own, plan, desk.store.peek(plan.id, own.reader_key)[1]) if plan.id else []
-    edits = edits_of_others(own, plan, unheard) if unheard else NOTHING
+    own = desk
+    if who.session and not desk.session:
+        own = desk.for_session(who.session, who.by)
     final = desk.settings.user_closed_is_final
-    said = spared(asked, plan, edits, agent=own.name, final=final, ids=True).said
-    if said:
-        updates = own.take_updates() if any(line.endswith(AGAIN) for line in said) else []
-        raise Refused("\n".join([*updates, *said]))
+    refusals = spared(_asked(plan, after), plan, _unseen_edits(own, plan), agent=own.name, final=final, ids=True).said
+    if any(line.endswith(AGAIN) for line in refusals):
+        refusals = (*own.take_updates(), *refusals)
+    if refusals:
+        raise Refused("\n".join(refusals))
     return protect(plan, after, closed_is_final=final).plan
+
+
+def _unseen_edits(desk: Desk, plan: Plan) -> Any:
+    """Return what others changed that the agent was not told."""
+    if not plan.id:
+        return NOTHING
+    updates = pending_updates(desk, plan, desk.store.peek(plan.id, desk.reader_key)[1])
+    if not updates:
+        return NOTHING
+    return edits_of_others(desk, plan, updates)
 
 
 def _refuse_removal(plan: Plan, after: Plan) -> None:
@@ -40,17 +53,23 @@ def _refuse_removal(plan: Plan, after: Plan) -> None:
 
 
 def _asked(plan: Plan, after: Plan) -> list[Asked]:
-    """What an edit does to items that were there, as things that a call can ask for."""
+    """Return what an edit does to the items that were there, as things that a call can ask for."""
     new = {item.id: item for item in after.items}
-    return [one for item in plan.items for one in _of(item, new[item.id])]
+    asked: list[Asked] = []
+    for item in plan.items:
+        asked += _asked_of(item, new[item.id])
+    return asked
 
 
-def _of(old: Item, new: Item) -> list[Asked]:
-    found = []
+def _asked_of(old: Item, new: Item) -> Iterator[Asked]:
     if new.text != old.text:
-        found.append(Asked("edit", old.id, "rename", new.text))
-    if new.status != old.status:
-        back = ("unblock", "unblock") if old.status == BLOCKED else ("", "")
-        verb, word = _VERBS.get(new.status, back)
-        found.append(Asked(verb, old.id, word))
-    return found
+        yield Asked("edit", old.id, "rename", new.text)
+    if new.status == old.status:
+        return
+    if new.status in _VERBS:
+        verb, word = _VERBS[new.status]
+        yield Asked(verb, old.id, word)
+    elif old.status == BLOCKED:
+        yield Asked("unblock", old.id, "unblock")
+    else:
+        yield Asked("", old.id, "")

@@ -31,7 +31,7 @@ def doctor(args: Args) -> int:
     else:
         output.show(_lines(checks))
         output.say(f"\n{counted(problems, 'problem')}." if problems else "\nno problems found.")
-    return 1 if problems else 0
+    return int(problems > 0)
 
 
 def _lines(checks: Iterable[Check]) -> Iterator[Line]:

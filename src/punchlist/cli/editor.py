@@ -38,8 +38,10 @@ def edited(desk: Desk, kept: str | None, apply: Callable[[Callable[[Plan], Plan]
     except (Refused, StoreError) as error:
         if not os.path.exists(path):
             raise
-        kind = StoreError if isinstance(error, StoreError) else Refused
-        raise kind(f"{error}\nyour text is kept; fix it and run: punchlist edit --file {shlex.quote(path)}") from None
+        kept_as = f"{error}\nyour text is kept; fix it and run: punchlist edit --file {shlex.quote(path)}"
+        if isinstance(error, StoreError):
+            raise StoreError(kept_as) from None
+        raise Refused(kept_as) from None
     os.unlink(path)
     return code
 
@@ -55,14 +57,18 @@ def _written(path: str) -> str:
 def _edit(text: str, base: Plan) -> Callable[[Plan], Plan]:
     def edit(now: Plan) -> Plan:
         mine = read_document(text, base._replace(last_id=now.last_id))
-        return merge(base, mine, now, mine_wins=True).plan if base.revision != now.revision else mine
+        if base.revision == now.revision:
+            return mine
+        return merge(base, mine, now, mine_wins=True).plan
 
     return edit
 
 
 def _revision(text: str, now: Plan) -> int:
     found = revision_of(text)
-    return now.revision if found is None else min(found, now.revision)
+    if found is None:
+        return now.revision
+    return min(found, now.revision)
 
 
 def _draft(text: str) -> str:

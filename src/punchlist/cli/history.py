@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from ..core.diff import CALLS, QUIET, Change, Record, diff
 from ..core.errors import Refused
@@ -56,7 +56,7 @@ def log(args: Args) -> int:
     if args.most:
         records = records[: args.most]
     if args.json:
-        output.say_json([_logged(record, plan) for record in records])
+        output.say_json([record_to_json(record, _sentences(record, plan), "reader") for record in records])
         return 0
     output.show(output.table([row for record in records for row in _rows(record, plan)]))
     if not records and plan.revision:
@@ -67,49 +67,51 @@ def log(args: Args) -> int:
 def _rows(record: Record, plan: Plan) -> Iterator[Line]:
     """Yield a row for each sentence about a change; the columns beside it are filled once."""
     head = [f"{record.revision:>4}", relative(record.at), author(record)]
-    for line in _told(record, plan) or ["changed nothing that shows."]:
+    for line in _sentences(record, plan) or ["changed nothing that shows."]:
         yield Span(head[0], "dim"), Span(head[1], "dim"), Span(head[2], "dim"), Span(line)
         head = ["", "", ""]
 
 
 def changes_of(record: Record, id: str) -> list[Change]:
     """Return the changes of one item."""
-    return [change for change in record.changes if change.id == id and change.kind != "plan"]
+    of_items = [change for change in record.changes if change.kind != "plan"]
+    return [change for change in of_items if change.id == id]
 
 
 def worth_reading(desk: Desk, plan: Plan) -> list[Record]:
-    """History without the tool calls that were noted on an item."""
-    return [record for record in desk.history() if record.kind not in (CALLS, QUIET)] if plan.id else []
+    """Return the history without the tool calls that were noted on an item."""
+    if not plan.id:
+        return []
+    return [record for record in desk.history() if record.kind not in (CALLS, QUIET)]
 
 
-def with_departed(desk: Desk) -> Plan:
-    """The plan with what has left it other than by the user's hand: cleared when it was done, or left out."""
+def with_cleared(desk: Desk) -> Plan:
+    """Return the plan with the items that others than the user took off it: cleared when it was done, or left out."""
     plan = desk.plan
-    here = {item.id for item in plan.items}
-    gone: dict[str, Item] = {}
-    for record in desk.history() if plan.id else []:
+    if not plan.id:
+        return plan
+    removed: dict[str, Item] = {}
+    for record in desk.history():
         for change in record.changes:
-            if change.kind == "removed" and record.by != USER:
-                gone[change.id] = change.after or change.before
-            elif change.kind == "removed":
-                gone.pop(change.id, None)
-    left = [_departed(item) for id, item in gone.items() if id not in here]
-    phases = dict.fromkeys((*plan.phases, *(item.phase for item in left if item.phase)))
-    return grouped(plan._replace(items=tuple(_among(plan.items, left)), phases=tuple(phases)))
+            if change.kind == "removed":
+                removed.pop(change.id, None)
+                if record.by != USER:
+                    removed[change.id] = change.after or change.before
+    here = {item.id for item in plan.items}
+    items = list(plan.items)
+    for id, item in removed.items():
+        if id not in here:
+            _insert(items, item._replace(parent="", needs=()))
+    phases = dict.fromkeys([*plan.phases, *[item.phase for item in items if item.phase]])
+    return grouped(plan._replace(items=tuple(items), phases=tuple(phases)))
 
 
-def _among(items: Sequence[Item], left: Sequence[Item]) -> list[Item]:
-    """What has left the list before the first item that came later."""
-    found = list(items)
-    for item in left:
-        later = (index for index, other in enumerate(found) if int(other.id) > int(item.id))
-        found.insert(next(later, len(found)), item)
-    return found
-
-
-def _departed(item: Item) -> Item:
-    item = item._replace(parent="", needs=())
-    return item if item.is_closed else item._replace(status=DROPPED, reason=item.reason or "left out by the agent")
+def _insert(items: list[Item], item: Item) -> None:
+    """Put a removed item before the first one that was added later."""
+    if not item.is_closed:
+        item = item._replace(status=DROPPED, reason=item.reason or "left out by the agent")
+    later = [index for index, other in enumerate(items) if int(other.id) > int(item.id)]
+    items.insert(min(later, default=len(items)), item)
 
 
 def _events(desk: Desk, args: Args) -> int:
@@ -117,7 +119,8 @@ def _events(desk: Desk, args: Args) -> int:
     plan = desk.plan
     found = [*desk.events(), *[_happened(record, plan) for record in worth_reading(desk, plan)]]
     found.sort(key=lambda event: str(event.get("at", "")), reverse=True)
-    found = found[: args.most] if args.most else found
+    if args.most:
+        found = found[: args.most]
     if args.json:
         output.say_json(found)
         return 0
@@ -132,82 +135,98 @@ def _event_row(event: Mapping[str, object]) -> Line:
 
 
 def _happened(record: Record, plan: Plan) -> dict[str, object]:
-    """A line of history as an event: a call of a model, a pause, an edit."""
-    paused = next((change for change in record.changes if change.kind == "plan" and change.id == "paused"), None)
-    kind = record.kind if record.kind != "edit" else "call" if record.dialect else "edit"
-    if paused is not None:
-        kind = "pause" if paused.after else "resume"
-    said = {"kind": kind, "at": record.at, "by": record.by, "revision": record.revision, "plan": plan.id}
+    """Return a line of history as an event: a call of a model, a pause, an edit."""
+    kind = record.kind
+    if kind == "edit" and record.dialect:
+        kind = "call"
+    for change in record.changes:
+        if (change.kind, change.id) == ("plan", "paused"):
+            kind = "pause" if change.after else "resume"
+    event = {"kind": kind, "at": record.at, "by": record.by, "revision": record.revision, "plan": plan.id}
     if record.dialect:
-        said["dialect"] = record.dialect
-    return {**said, "changes": _told(record, plan)}
+        event["dialect"] = record.dialect
+    return {**event, "changes": _sentences(record, plan)}
 
 
 def _word(name: str, value: object) -> str:
-    """What is said of an event: sentences speak for themselves, numbers need their name."""
-    words = " ".join(map(str, value)) if isinstance(value, list) else inline(str(value))
-    return words if name in _SENTENCES else f"{name} {words}"
+    """Return a field of an event in words: a sentence as it is, a number with its name."""
+    words = inline(str(value))
+    if isinstance(value, list):
+        words = " ".join(map(str, value))
+    if name in _SENTENCES:
+        return words
+    return f"{name} {words}"
 
 
 def compare(args: Args) -> int:
     """Show what changed between two revisions, or between one and now."""
     with open_desk(args) as desk:
-        old = desk.at(args.revision)
-        new = desk.plan if args.other is None else desk.at(args.other)
-    told = describe(diff(old, new), new)
-    data = {"from": old.revision, "to": new.revision, "changes": told}
-    return output.answer(args, data, *(told or ["nothing differs."]))
+        old, new = desk.at(args.revision), desk.plan
+        if args.other is not None:
+            new = desk.at(args.other)
+    changes = describe(diff(old, new), new)
+    data = {"from": old.revision, "to": new.revision, "changes": changes}
+    return output.answer(args, data, *(changes or ["nothing differs."]))
 
 
 def trim(args: Args) -> int:
     """Delete old history: of the plan that is named, by itself or by its session; of all plans if none is."""
-    with open_desk(args) as desk:
-        return _trim(desk, args)
-
-
-def _trim(desk: Desk, args: Args) -> int:
     before = ago(args.older_than)
-    is_named = bool(plan_named(args) or named(args, "session") or named(args, "agent"))
-    plan = desk.plan if is_named else Plan()
-    if is_named and not plan.id:
-        raise Refused("there is no plan to trim.")
-    whose = f"plan {_called(plan.id, plan.title)}" if is_named else "every plan in the store"
-    if not args.yes and not output.agrees(f"Delete the history of {whose} from before {inline(before)}?"):
-        return output.answer(args, {"trimmed": 0, "plans": {}}, "nothing was deleted.")
-    gone = delete_history(desk, before, plan=plan.id)
-    stays = _untold(desk, before, [plan.id] if plan.id else [one.id for one in desk.store.plans(_NAMED)])
-    return output.answer(args, {"trimmed": sum(gone.values()), "plans": gone}, *_trimmed(desk, gone), *stays)
+    with open_desk(args) as desk:
+        plan, whose = "", "every plan in the store"
+        if plan_named(args) or named(args, "session") or named(args, "agent"):
+            plan = desk.plan.id
+            whose = f"plan {_called(plan, desk.plan.title)}"
+            if not plan:
+                raise Refused("there is no plan to trim.")
+        if not args.yes and not output.agrees(f"Delete the history of {whose} from before {inline(before)}?"):
+            return output.answer(args, {"trimmed": 0, "plans": {}}, "nothing was deleted.")
+        deleted = delete_history(desk, before, plan=plan)
+        titles = {one.id: one.title for one in desk.store.plans(_NAMED)}
+        lines = [*_about_deleted(deleted, titles), *_about_kept(desk, before, [plan] if plan else list(titles))]
+    return output.answer(args, {"trimmed": sum(deleted.values()), "plans": deleted}, *lines)
 
 
-def _untold(desk: Desk, before: str, plans: list[str]) -> list[str]:
-    """Return what was kept though it is old enough."""
-    left = sum(record.at < before for plan in plans for record in desk.store.history(plan))
-    return [f"kept {counted(left, 'change')} that a running agent has not seen yet."] if left else []
+def _about_deleted(deleted: dict[str, int], titles: Mapping[str, str]) -> Iterator[str]:
+    yield f"deleted {counted(sum(deleted.values()), 'change')}; no plan was changed."
+    for id, count in list(deleted.items())[:_NAMED]:
+        yield f"{_called(id, titles.get(id, ''))}: {counted(count, 'change')}"
+    if len(deleted) > _NAMED:
+        yield f"and {counted(len(deleted) - _NAMED, 'more plan')}."
 
 
-def _trimmed(desk: Desk, gone: dict[str, int]) -> list[str]:
-    """Return what was deleted, and of which plans."""
-    said = f"deleted {counted(sum(gone.values()), 'change')}; no plan was changed."
-    titles = {listing.id: listing.title for listing in desk.store.plans(_NAMED)} if gone else {}
-    lines = [f"{_called(id, titles.get(id, ''))}: {counted(count, 'change')}" for id, count in gone.items()]
-    more = [f"and {counted(len(lines) - _NAMED, 'more plan')}."] if len(lines) > _NAMED else []
-    return [said, *lines[:_NAMED], *more]
+def _about_kept(desk: Desk, before: str, plans: list[str]) -> Iterator[str]:
+    """Yield what was kept though it is old enough."""
+    records = [record for plan in plans for record in desk.store.history(plan)]
+    kept = sum(record.at < before for record in records)
+    if kept:
+        yield f"kept {counted(kept, 'change')} that a running agent has not seen yet."
 
 
 def _called(id: str, title: str) -> str:
-    return f"{inline(id)} {quoted(title)}" if title else inline(id)
+    if not title:
+        return inline(id)
+    return f"{inline(id)} {quoted(title)}"
 
 
-def _told(record: Record, plan: Plan) -> list[str]:
-    said = describe(record.changes, plan, by=record.by)
-    return [f"{record.kind}: {line}" for line in said] if record.kind != "edit" else said
+def _sentences(record: Record, plan: Plan) -> list[str]:
+    lines = describe(record.changes, plan, by=record.by)
+    if record.kind == "edit":
+        return lines
+    return [f"{record.kind}: {line}" for line in lines]
 
 
 def author(record: Record) -> str:
-    name = "you" if record.by == USER else cut(inline(record.by), 12)
-    return f"{name} ({inline(record.dialect)})" if record.dialect else name
+    """Return who made a change: `you`, or an agent, and the dialect it used."""
+    name = "you"
+    if record.by != USER:
+        name = cut(inline(record.by), 12)
+    if record.dialect:
+        name += f" ({inline(record.dialect)})"
+    return name
 
 
-def _logged(record: Record, plan: Plan) -> dict[str, object]:
-    said = {name: getattr(record, name) for name in ("revision", "at", "by", "reader", "dialect", "kind")}
-    return {**said, "changes": _told(record, plan)}
+def record_to_json(record: Record, changes: list[str], *fields: str) -> dict[str, object]:
+    """Return a line of history as JSON, with its changes as sentences."""
+    names = ("revision", "at", "by", *fields, "dialect", "kind")
+    return {**{name: getattr(record, name) for name in names}, "changes": changes}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..core import ops
 from ..core._typing import Any
@@ -14,7 +14,7 @@ from ..core.sentences import describe
 from ..core.text import inline
 from ..desk import Desk
 from . import output
-from .history import author, changes_of, worth_reading
+from .history import author, changes_of, record_to_json, worth_reading
 from .parser import Args
 from .times import relative
 
@@ -27,7 +27,7 @@ def show_item(desk: Desk, plan: Plan, args: Args) -> int:
     item = ops.find(plan, ops.resolve(plan, args.item))
     records = [record for record in worth_reading(desk, plan) if changes_of(record, item.id)]
     if args.json:
-        history = [_record_to_json(record, item, plan) for record in reversed(records)]
+        history = [record_to_json(record, _sentences(record, item, plan)) for record in reversed(records)]
         output.say_json({**item_to_json(item), "history": history})
         return 0
     glyphs = output.glyphs(desk.settings)
@@ -39,7 +39,7 @@ def show_item(desk: Desk, plan: Plan, args: Args) -> int:
     return 0
 
 
-def _rows(item: Item, plan: Plan, records: Iterable[Record]) -> Iterator[tuple[str, list[str]]]:
+def _rows(item: Item, plan: Plan, records: Sequence[Record]) -> Iterator[tuple[str, list[str]]]:
     """Yield what there is to say about an item: a label, and one or more texts."""
     yield "status", [item.status.replace("_", " ")]
     yield "reason", [item.reason]
@@ -55,7 +55,7 @@ def _rows(item: Item, plan: Plan, records: Iterable[Record]) -> Iterator[tuple[s
     yield "evidence", [_pairs(one) for one in item.evidence]
     yield "notes", [line for note in item.notes for line in note.splitlines()]
     yield "calls", [_call(call) for call in item.calls]
-    yield "history", [line for record in reversed(list(records)) for line in _told(record, item, plan)]
+    yield "history", list(_history(reversed(records), item, plan))
 
 
 def _row(label: str, values: list[str]) -> Iterator[Line]:
@@ -77,9 +77,13 @@ def _named(plan: Plan, id: str) -> str:
 def _call(call: Mapping[str, Any]) -> str:
     """Return one tool call in words: when, which tool, how it went, and what with."""
     when = relative(str(call.get("at", "")))
-    outcome = f"exit code {call['exit']}" if "exit" in call else str(call.get("outcome", ""))
+    outcome = str(call.get("outcome", ""))
+    if "exit" in call:
+        outcome = f"exit code {call['exit']}"
     given = call.get("parameters", {})
-    words = _pairs(given) if isinstance(given, Mapping) else str(given)
+    words = str(given)
+    if isinstance(given, Mapping):
+        words = _pairs(given)
     return inline(f"{when} {call.get('name', '')} {outcome}: {words}".strip())
 
 
@@ -87,11 +91,11 @@ def _pairs(data: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in data.items())
 
 
-def _told(record: Record, item: Item, plan: Plan) -> list[str]:
-    lines = describe(changes_of(record, item.id), plan, by=record.by)
-    return [f"{relative(record.at)}, {author(record)}: {inline(line)}" for line in lines]
+def _sentences(record: Record, item: Item, plan: Plan) -> list[str]:
+    return describe(changes_of(record, item.id), plan, by=record.by)
 
 
-def _record_to_json(record: Record, item: Item, plan: Plan) -> dict[str, object]:
-    said = {name: getattr(record, name) for name in ("revision", "at", "by", "dialect", "kind")}
-    return {**said, "changes": describe(changes_of(record, item.id), plan, by=record.by)}
+def _history(records: Iterable[Record], item: Item, plan: Plan) -> Iterator[str]:
+    for record in records:
+        for line in _sentences(record, item, plan):
+            yield f"{relative(record.at)}, {author(record)}: {inline(line)}"

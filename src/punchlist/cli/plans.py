@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..core._typing import Any
 from ..core.errors import Refused
+from ..core.model import MAIN
 from ..core.render import Line, Span
 from ..core.text import cut, inline
 from ..desk import Desk
@@ -48,15 +49,16 @@ def _use(desk: Desk, args: Args) -> int:
     lives = terminal_plan.live(desk)
     known = terminal_plan.recall(desk)
     ids = [one.id for one in lives]
-    current = known.plan if known.plan in ids or known.chosen else next(iter(ids), "")
-    if current not in ids:
-        lives = [*desk.store.plans(1, plan=current), *lives] if current else lives
+    current = next(iter(ids), "")
+    if known.plan in ids or known.chosen:
+        current = known.plan
+    if current and current not in ids:
+        lives = [*desk.store.plans(1, plan=current), *lives]
     if not caller().is_agent:
         terminal_plan.remember(desk, known.plan, listed=[one.id for one in lives])
     data = [{**data_of(one), "chosen": one.id == current} for one in lives]
-    return output.answer(
-        args, data, *(terminal_plan.rows(lives, current) or ["no plan here yet; all plans: punchlist plans"])
-    )
+    rows = terminal_plan.rows(lives, current)
+    return output.answer(args, data, *(rows or ["no plan here yet; all plans: punchlist plans"]))
 
 
 def bind(args: Args) -> int:
@@ -110,15 +112,18 @@ def _lineage(plan: str, parents: Mapping[str, str]) -> list[str]:
 
 def _row(listing: PlanSummary, lineage: Sequence[str]) -> Line:
     title = cut(inline(listing.title or listing.active), 40) or "-"
-    program = f"{cut(inline(listing.host), 20)} " if listing.host else ""
-    chain = " → ".join(cut(inline(session), 20) for session in listing.sessions) or "no session"
-    agent = "" if listing.agent == "main" else f" @{cut(inline(listing.agent), 20)}"
-    parent = f" (copied from {' ← '.join(map(inline, lineage))})" if lineage else ""
+    worker = " → ".join(cut(inline(session), 20) for session in listing.sessions) or "no session"
+    if listing.host:
+        worker = f"{cut(inline(listing.host), 20)} {worker}"
+    if listing.agent != MAIN:
+        worker += f" @{cut(inline(listing.agent), 20)}"
+    if lineage:
+        worker += f" (copied from {' ← '.join(map(inline, lineage))})"
     return (
         Span(inline(listing.id)),
         Span(inline(relative(listing.touched)), "dim"),
         Span(f"{listing.completed}/{listing.total}"),
         Span(title, "bold"),
         Span(inline(listing.place), "dim"),
-        Span(f"{program}{chain}{agent}{parent}", "dim"),
+        Span(worker, "dim"),
     )

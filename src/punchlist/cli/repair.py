@@ -35,8 +35,12 @@ def _lines(done: Repair) -> Iterator[str]:
         yield f"{done.path} is sound: {counted(len(found.saved), 'plan')}. Nothing was changed."
         return
     yield f"{done.path} is damaged: {inline(done.fault)}."
-    yield f"It is kept as {done.aside}." if done.aside else "Nothing was changed."
-    yield f"{'Saved' if done.aside else 'Could be saved'}: {counted(len(found.saved), 'plan')}."
+    if done.aside:
+        yield f"It is kept as {done.aside}."
+        yield f"Saved: {counted(len(found.saved), 'plan')}."
+    else:
+        yield "Nothing was changed."
+        yield f"Could be saved: {counted(len(found.saved), 'plan')}."
     yield from _named("Rebuilt from their history", found.remade)
     yield from _named("Without their older history", found.cut)
     yield from _named("Came back empty, and nothing tells what they held", found.emptied)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..local.settings import ABOUT, DIALECTS
+from ..local.settings import ABOUT, DIALECTS, Settings
 from ..stores import masked
 from . import output
 from .desk import load_settings
@@ -17,11 +17,16 @@ def settings(args: Args) -> int:
     if args.json:
         origins = found.origins
         output.say_json({n: {"value": v, "origin": origins[n], "about": ABOUT[n].text} for n, v in values.items()})
-        return 1 if found.faults else 0
+        return int(bool(found.faults))
     wide = max(map(len, values))
     for name, value in values.items():
-        shown = str(value).lower() if isinstance(value, bool) else value
-        if value == DIALECTS and found.origins[name] == "default":
-            shown = "as the dialect has it"
-        output.say(output.harmless(f"{name.ljust(wide)}  {shown}  ({found.origins[name]})"))
-    return 1 if found.faults else 0
+        output.say(output.harmless(f"{name.ljust(wide)}  {_shown(found, name, value)}  ({found.origins[name]})"))
+    return int(bool(found.faults))
+
+
+def _shown(found: Settings, name: str, value: object) -> object:
+    if value == DIALECTS and found.origins[name] == "default":
+        return "as the dialect has it"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value

@@ -17,7 +17,11 @@ from .parser import Args
 def show(args: Args) -> int:
     """Show the plan as it is now, or one item of it."""
     with open_desk(args) as desk:
-        plan = _everything(desk) if args.all else desk.visible()
+        plan = desk.visible()
+        if args.all:
+            from .history import with_cleared
+
+            plan = with_cleared(desk)
         if plan.id and (args.json or args.markdown or args.item is not None):
             plan = desk.with_calls(plan)
         if args.item is not None:
@@ -69,12 +73,6 @@ def _lines(desk: Desk, plan: Plan, whose: str, said: Mapping[str, Any]) -> list[
     style = load_style(desk.settings.style)
     lines = render_view(view, style, output.width(), unicode=output.has_unicode(desk.settings))
     return [(render.Span(titled.title, "dim"),), *lines] if whose else list(lines)
-
-
-def _everything(desk: Desk) -> Plan:
-    from .history import with_departed
-
-    return with_departed(desk)
 
 
 def _spent(desk: Desk) -> dict[str, int]:

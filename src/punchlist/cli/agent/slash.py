@@ -20,7 +20,7 @@ from ...core.text import counted, nearest
 from ...desk import Desk, plan_mode
 from ...dialects.formats import load
 from ..editor import edited
-from ..history import with_departed
+from ..history import with_cleared
 from ..input import read
 
 HELP = """\
@@ -104,7 +104,7 @@ def _todos(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
 def _todo(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
     verb, _, words = rest.partition(" ")
     if not verb:
-        return in_style(desk, with_departed(desk), width, glyphs)
+        return in_style(desk, with_cleared(desk), width, glyphs)
     if verb not in _VERBS:
         meant = nearest(verb, _VERBS)
         hint = f"did you mean {meant!r}?" if meant else f"it has {', '.join(_VERBS)}."
@@ -192,7 +192,7 @@ def _export(desk: Desk, words: str) -> list[Line]:
 
 def _markdown(desk: Desk) -> str:
     """What /todo shows, as Markdown: what was cleared is there, too."""
-    return str(load("markdown", to_write=True).write(with_departed(desk)))
+    return str(load("markdown", to_write=True).write(with_cleared(desk)))
 
 
 def _import(desk: Desk, words: str) -> list[Line]:
