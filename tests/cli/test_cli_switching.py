@@ -27,7 +27,7 @@ def events(*words: str, cwd: str = ".") -> list[dict[str, Any]]:
 def test_a_plan_that_is_shown_while_it_is_off_says_so() -> None:
     do("add", "Read")
     do("off")
-    assert do().splitlines()[-1] == "off here: no agent is told of this plan (punchlist on)"
+    assert do().splitlines()[1] == "off here: no agent is told of this plan (punchlist on)"
     do("on")
     assert "off here" not in do()
 
