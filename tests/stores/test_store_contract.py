@@ -629,6 +629,40 @@ def test_a_plan_of_any_name_can_be_asked_for(store: Store) -> None:
         assert store.history(name) == []
 
 
+@pytest.mark.parametrize("id", ["\x00", "two\nlines", "\ud800", "\u2028", '"quoted"', "x" * 301])
+def test_a_plan_s_id_that_not_every_store_can_keep_is_refused(store: Store, id: str) -> None:
+    with pytest.raises(StoreError, match="cannot be the id of a plan"):
+        saved(store, None, plan_of("a")._replace(id=id), home=PlanKey("/here", "s", "main"))
+    with pytest.raises(StoreError, match="cannot be the id of a plan"):
+        store.bind(PlanKey("/here", "s", "main"), id)
+    assert store.load(id) is None
+    assert store.find(PlanKey(session="s", agent="main")) == ""
+    assert store.plans(9) == []
+    store.remember(id, "r", Reader(3))
+    store.keep_lists(id, "r", {"tool": "data"})
+    assert store.lists(id, "r") == {"tool": "data"}
+
+
+@pytest.mark.parametrize("id", ["x" * 300, " ", "é", "a/b", "../x", "it's", "100%"])
+def test_a_plan_with_any_other_id_is_found_again(store: Store, id: str) -> None:
+    home = PlanKey("/here", "s", "main")
+    plan = saved(store, None, plan_of("a")._replace(id=id), home=home)
+    plan = saved(store, plan, ops.add(plan, "b"))
+    assert store.load(store.find(home)) == plan
+    assert [summary.id for summary in store.plans(9, plan=id)] == [id]
+    assert len(store.history(id)) == 2
+
+
+def test_the_sessions_of_a_plan_are_told_by_names_that_find_it(store: Store) -> None:
+    plan = saved(store, None, plan_of("a"))
+    for name in NAMES:
+        store.bind(PlanKey("", name, name), plan.id)
+    bound = store.sessions(plan.id)
+    assert len(bound) == len(NAMES)
+    assert {(name, name) for name in NAMES if len(name) <= 300} <= set(bound)
+    assert {store.find(PlanKey("", *each)) for each in bound} == {plan.id}
+
+
 def test_readers_whose_session_and_agent_join_alike_are_kept_apart(store: Store) -> None:
     plan = Desk(store, session="s", settings=SETTINGS).change(lambda plan: ops.add(plan, "a")).plan
     one = Desk(store, session="a/b", agent="c", plan=plan.id, settings=SETTINGS)

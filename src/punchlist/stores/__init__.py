@@ -19,6 +19,7 @@ PATHS = {
     "postgres": "punchlist.stores.postgres",
 }
 MOST_CALLS = 200  # tool calls kept with an item
+LONGEST_NAME = 300  # characters of a name that is kept as it is
 
 
 class PlanKey(NamedTuple):
@@ -140,6 +141,13 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Release files and connections, and have those who wait asked once more."""
+
+
+def check_id(plan: str) -> None:
+    """Refuse an id for a plan that not every store can keep. Ids are made by the desk; sessions may have any name."""
+    if len(plan) > LONGEST_NAME or not plan.isprintable() or plan.startswith('"'):
+        shown = cut(ascii(plan), 60)
+        raise StoreError(f"{shown} cannot be the id of a plan: use printable characters, at most {LONGEST_NAME}.")
 
 
 def is_wanted(listing: PlanSummary, session: str, agent: str, plan: str, place: str) -> bool:

@@ -13,7 +13,7 @@ from ..core.diff import Record
 from ..core.errors import StaleRevision
 from ..core.model import MAIN, NOTHING, Plan, Reader, SessionState
 from ..local.files import utc_text
-from . import MOST_CALLS, Commit, PlanKey, PlanSummary, current, is_wanted, oldest, timed
+from . import MOST_CALLS, Commit, PlanKey, PlanSummary, check_id, current, is_wanted, oldest, timed
 
 _NEW = Reader()
 _FRESH = SessionState()
@@ -55,6 +55,8 @@ class MemoryStore:
 
     def save(self, commit: Commit) -> None:
         before, after, record, reader, home, lists = commit
+        if before is None:
+            check_id(after.id)
         with self._changed:
             stored = self._plans.get(after.id)
             if (stored.revision if stored else 0) != (before.revision if before else 0):
@@ -122,6 +124,7 @@ class MemoryStore:
             return ""
 
     def bind(self, home: PlanKey, plan: str, *, alone: bool = False) -> None:
+        check_id(plan)
         with self._changed:
             if alone and self.sessions(plan):
                 raise StaleRevision(f"somebody works from plan {plan} already")

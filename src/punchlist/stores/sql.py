@@ -21,9 +21,8 @@ from ..core.diff import CALLS, Change, Record
 from ..core.errors import StaleRevision
 from ..core.json_text import dumps, loads, quoted
 from ..core.model import DONE, DROPPED, MAIN, Item, Plan, Reader, SessionState
-from . import MOST_CALLS, Commit, PlanKey, PlanSummary, current, oldest, timed
+from . import LONGEST_NAME, MOST_CALLS, Commit, PlanKey, PlanSummary, check_id, current, oldest, timed
 
-_LONG = 300  # characters of a name that is kept as it is
 _LAST = 2_147_483_647  # a revision behind all others
 _REMEMBERED = 5_000  # items kept as text
 _head = attrgetter("title", "mode", "paused", "phases", "last_id", "removed")  # what a plan is beside its items
@@ -222,7 +221,7 @@ class Rows:
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None, at: str) -> None:
         if before is not None and self.peek(plan, key)[1] != before:
             raise StaleRevision("the reader was told about it")
-        self._execute(_READER, (plan, text(key), reader.seen, at))
+        self._execute(_READER, (text(plan), text(key), reader.seen, at))
 
     def lists(self, plan: str, reader: str) -> dict[str, str]:
         asked = "SELECT tool, data FROM lists WHERE plan = ? AND key = ?"
@@ -230,7 +229,7 @@ class Rows:
 
     def keep_lists(self, plan: str, reader: str, lists: Mapping[str, str], at: str) -> None:
         for tool, data in lists.items():
-            self._execute(_LIST, (plan, text(reader), tool, data, at))
+            self._execute(_LIST, (text(plan), text(reader), tool, data, at))
 
     def observe(self, plan: str, item: str, calls: Sequence[Mapping[str, Any]], at: str) -> None:
         where = (text(plan), text(item))
@@ -251,6 +250,7 @@ class Rows:
             raise StaleRevision("the pace has changed")
 
     def bind(self, home: PlanKey, plan: str, at: str, *, alone: bool = False) -> None:
+        check_id(plan)
         if alone and self.sessions(plan):
             raise StaleRevision(f"somebody works from plan {plan} already")
         self._execute(_BIND, (text(home.session), text(home.agent), plan, text(home.host), at, at, plan))
@@ -308,6 +308,7 @@ class Rows:
         return (*head, items, MAIN, *self._line(record))
 
     def _create(self, plan: str, home: PlanKey, at: str) -> None:
+        check_id(plan)
         values = (plan, text(home.place), text(home.agent), at, home.parent)
         made = self._execute("INSERT INTO plans VALUES (?, 0, '', ?, ?, ?, '', ?) ON CONFLICT DO NOTHING", values)
         if made.rowcount != 1:
@@ -403,7 +404,7 @@ class Rows:
 
 def text(name: str) -> str:
     """A name as it is looked up by: what is very long does not fit into an index, and is there by its digest."""
-    if len(name) > _LONG:
+    if len(name) > LONGEST_NAME:
         from hashlib import sha256
 
         name = f"{name[:80]}~{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()}"

@@ -131,8 +131,8 @@ class JsonStore:
 
         def work(rows: Rows, execute: _Execute) -> None:
             known = self._check(execute, commit.before, commit.after, commit.key or PlanKey())
-            drafts.append(self._write(execute, commit.after, known, known.digest, known.stamp))
             rows.save(commit)
+            drafts.append(self._write(execute, commit.after, known, known.digest, known.stamp))
 
         try:
             self._sqlite.transact(work)
