@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import punchlist
-from punchlist import Desk, ops
+from punchlist import Desk, StoreError, ops
 from punchlist.core.codec import to_json
 from punchlist.core.redact import bounded_call, recorded
 from punchlist.core.rules import faults
@@ -372,11 +372,55 @@ open_store(url)
 )
 def test_a_process_that_is_killed_while_it_migrates_leaves_a_good_file(tmp_path: Path, at: str) -> None:
     path = tmp_path / "plan.db"
-    old_file(path)
+    before = old_file(path)
     done = subprocess.run([sys.executable, "-c", DYING, at, f"sqlite:{path}"], check=False)
     assert done.returncode == -signal.SIGKILL
     store = open_store(f"sqlite:{path}")
     check_moved(store)
     store.close()
+    assert path.stat().st_size * 4 < before
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_file_that_could_not_shrink_shrinks_when_a_command_opens_it_not_a_hook(tmp_path: Path) -> None:
+    path = tmp_path / "plan.db"
+    before = old_file(path)
+    subprocess.run([sys.executable, "-c", DYING, "VACUUM", f"sqlite:{path}"], check=False)
+    open_store(f"sqlite:{path}", patience="0.3").close()
+    assert path.stat().st_size >= before
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        open_store(f"sqlite:{path}").close()  # somebody writes, and is not waited for
+        other.execute("ROLLBACK")
+    assert path.stat().st_size >= before
+    open_store(f"sqlite:{path}").close()
+    assert path.stat().st_size * 4 < before
+
+
+@pytest.mark.parametrize("size", [1500, 3000, 4000])
+def test_a_disk_that_is_full_while_an_older_file_is_brought_up_to_date_costs_nothing(
+    small_disk: Path, size: int
+) -> None:
+    """Sizes in kB, for a file of 1,340: no room for the copy of it, or for the migration."""
+
+    def resize(kilobytes: int) -> None:
+        subprocess.run(["mount", "-o", f"remount,size={kilobytes}k", small_disk], check=True)
+
+    resize(8000)
+    path = small_disk / "plan.db"
+    before = old_file(path)
+    resize(size)
+    with pytest.raises(StoreError, match=f"^{path} cannot grow: the disk is full; make room and try again.$") as told:
+        open_store(f"sqlite:{path}")
+    assert told.value.kind == "full"
+    assert [name.name for name in small_disk.iterdir() if "version" in name.name] == []
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (4,)
+        assert db.execute("SELECT count(*) FROM history").fetchone() == (104,)
+    resize(8000)
+    store = open_store(f"sqlite:{path}")
+    check_moved(store)
+    store.close()
+    assert path.stat().st_size * 4 < before
+    assert (small_disk / "plan.db.version-4").stat().st_size == before

@@ -19,7 +19,8 @@ from .sql import Rows
 _PATIENCE = "10"  # seconds to wait for another process
 _AT_ONCE = 50  # tries without a rest: longer than a write takes, as a rule
 _REST = 0.01  # seconds between tries, at most
-_SHRINK_PATIENCE = 1.0  # seconds to wait for others before a file that was migrated keeps its size
+_SHRINK_PATIENCE = 1.0  # seconds to wait for others before a file that was migrated keeps its size for now
+_MANY_FREE = 256  # pages without content from which on a file is worth shrinking
 _GLANCES = 0.05  # seconds between looks, while waiting for a change
 
 # What leads from each version of the file to the next. The first was without lineage and times of readers,
@@ -308,8 +309,10 @@ class SqliteStore:
         check_ours(self.path, version, tables)
         if version < VERSION:
             self._patient(self._db.execute, "PRAGMA journal_mode=WAL")
-            if self._transacted("BEGIN IMMEDIATE", self._migrate):
-                self._shrink()
+            if self._bring_up_to_date():
+                self._shrink(min(self._patience, _SHRINK_PATIENCE))
+        elif self._patience >= float(_PATIENCE) and self._is_mostly_free():  # never in a hook, which has no time
+            self._shrink(0)
 
     def _identity(self) -> tuple[int, set[str]]:
         """The version of the file, and unless that is ours, its tables."""
@@ -318,29 +321,42 @@ class SqliteStore:
             return version, set()
         return version, {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
-    def _shrink(self) -> None:
-        """Give back the room of what was dropped. Where that cannot be done now, later rows use it."""
+    def _is_mostly_free(self) -> bool:
+        (free,) = self._patient(self._db.execute, "PRAGMA freelist_count").fetchone()
+        if free < _MANY_FREE:
+            return False
+        (pages,) = self._patient(self._db.execute, "PRAGMA page_count").fetchone()
+        return bool(free * 2 > pages)
+
+    def _shrink(self, patience: float) -> None:
+        """Give back the room of what was dropped. Where that cannot be done now, a later open tries again."""
         try:
-            _patiently(min(self._patience, _SHRINK_PATIENCE), self._db.execute, "VACUUM")
+            _patiently(patience, self._db.execute, "VACUUM")
         except sqlite3.Error:
             return
         self._put_down_log()
 
-    def _migrate(self) -> bool:
-        """Bring the file up to date; whether much of it was dropped."""
-        (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        copy = self._back_up(version) if 0 < version < VERSION else ""
+    def _bring_up_to_date(self) -> bool:
+        """Migrate the file, after a copy of it was made; return whether much of it was dropped."""
+        copies: list[str] = []
         try:
-            earliest = version == 1 and not self._db.execute("PRAGMA table_info(places)").fetchone()
-            for statement in _EARLIEST.split(";") * earliest + statements(version, VERSION):
-                self._db.execute(statement)
-            return 0 < version < _OBSERVATIONS and self._move_calls()
-        except (sqlite3.Error, OSError):  # the file stays as it was, and needs no copy
-            if copy:
+            return self._transacted("BEGIN IMMEDIATE", lambda: self._migrate(copies))
+        except StoreError:  # the file is as it was, and needs no copy
+            for copy in copies:
                 os.unlink(copy)
             raise
 
-    def _move_calls(self) -> bool:
+    def _migrate(self, copies: list[str]) -> bool:
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        if 0 < version < VERSION:
+            copies.append(self._back_up(version))
+        if version == 1 and not self._db.execute("PRAGMA table_info(places)").fetchone():
+            for statement in _EARLIEST.split(";"):
+                self._db.execute(statement)
+        for statement in statements(version, VERSION):
+            self._db.execute(statement)
+        if not 0 < version < _OBSERVATIONS:
+            return False
         from .upgrade import move_calls
 
         return move_calls(self._db.execute)
