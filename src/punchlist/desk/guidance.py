@@ -22,6 +22,7 @@ from ..policy.guide import LOST, OURS, Audience, Guide, Listed
 from ..policy.limits import Limits, tokens
 from ..prompts import say
 from .holding import held_back, release
+from .observations import observe
 from .updates import forget_lists, take_updates
 from .visible import visible
 
@@ -439,6 +440,8 @@ def _updates(event: _Event, shown: Sequence[str] = ()) -> Guidance | None:
     """What others did, once: a list alone tells neither of notes nor of what must not come back. `shown`: items on a
     list that was told just now."""
     desk = event.desk
+    if event.reader.seen >= event.plan.revision:
+        return None
     told = take_updates(desk, ids=event.to.knows_ids, shown=shown)
     if not told or (shown and not event.reader.seen):  # who is new to the plan has all of it in the list
         return None
@@ -630,7 +633,7 @@ def _after_use(state: SessionState, use: ToolUse) -> SessionState:
 def _keep_calls(desk: Desk, plan: Plan, calls: tuple[Mapping[str, Any], ...]) -> None:
     active = _own_item(desk, plan)
     if calls and active is not None and not plan.paused:
-        desk.observe(active.id, calls)
+        observe(desk.store, plan.id, active.id, calls)
 
 
 def _own_item(desk: Desk, plan: Plan) -> Item | None:

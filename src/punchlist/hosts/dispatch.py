@@ -233,7 +233,7 @@ def _again(desk: Desk, event: HookEvent, host: Host) -> list[str]:
 
 
 def _has_forgotten(desk: Desk, event: HookEvent, host: Host) -> bool:
-    if host.lost is None or not event.log or event.agent != MAIN or not desk.plan.id:
+    if host.lost is None or not event.log or event.agent != MAIN or not desk.seat.plan_id():
         return False
     before = desk.state.log
     forgotten, seen = host.lost(event, before)

@@ -35,6 +35,11 @@ _GLANCE_FROM = """
 SELECT bindings.plan, revision, author, seen FROM bindings LEFT JOIN plans ON id = bindings.plan
 LEFT JOIN readers ON readers.plan = bindings.plan AND key = ? WHERE bindings.session = ? AND bindings.agent = ?
 """
+# One statement sees one moment: the plan in the first row, its items behind it.
+_LOAD = """
+SELECT revision, head, -1 AS rank FROM plans WHERE id = ? UNION ALL
+SELECT 0, data, rank FROM items WHERE plan = ? ORDER BY rank
+"""
 _UPDATE = "UPDATE plans SET revision = ?, touched = ?, author = ? WHERE id = ? AND revision = ?"
 _UPDATE_ALL = "UPDATE plans SET head = ?, revision = ?, touched = ?, author = ? WHERE id = ? AND revision = ?"
 _SEATED = " AND id = (SELECT plan FROM bindings WHERE session = ? AND agent = ?)"
@@ -98,6 +103,7 @@ class Rows:
         self._execute = execute
         self._executemany = executemany
         self._glanced = ("", 0, "")  # plan, revision, author
+        self._state: tuple[str, SessionState, str | None] = ("", SessionState(), None)  # last seen: key, value, text
         self._written: dict[int, tuple[Item, str]] = {}  # items as text, as they were last written
 
     # --- reading ---------------------------------------------------------------------------------------------------
@@ -118,13 +124,15 @@ class Rows:
         return revision, Reader(revision if author == text(reader) else seen or 0)
 
     def load(self, plan: str) -> Plan | None:
-        row = self._execute("SELECT revision, head FROM plans WHERE id = ?", (text(plan),)).fetchone()
-        if row is None:
+        rows = self._execute(_LOAD, (text(plan), text(plan))).fetchall()
+        if not rows or not rows[0][0]:
             return None
-        rows = self._execute("SELECT data FROM items WHERE plan = ? ORDER BY rank", (text(plan),)).fetchall()
-        title, mode, paused, phases, last_id, removed = loads(row[1])
-        items = tuple([item_from_json(loads(data)) for (data,) in rows])
-        return Plan(plan, title, row[0], mode, paused_from_json(paused), tuple(phases), items, last_id, tuple(removed))
+        revision, head, _ = rows[0]
+        title, mode, paused, phases, last_id, removed = loads(head)
+        items = tuple([item_from_json(loads(data)) for _, data, _ in rows[1:]])
+        return Plan(
+            plan, title, revision, mode, paused_from_json(paused), tuple(phases), items, last_id, tuple(removed)
+        )
 
     def history(self, plan: str, after: int, by: str) -> list[Record]:
         asked = "SELECT revision, at, by, reader, dialect, kind, changes FROM history WHERE plan = ? AND revision > ?"
@@ -147,7 +155,7 @@ class Rows:
         found: dict[str, list[dict[str, Any]]] = {}
         for id, at, data in self._execute(f"{asked} ORDER BY item, number", values).fetchall():
             found.setdefault(untext(id), []).append(timed(at, loads(data)))
-        return found
+        return {id: calls[-MOST_CALLS:] for id, calls in found.items()}
 
     def find(self, home: PlanKey) -> str:
         if home.session:
@@ -162,11 +170,11 @@ class Rows:
         return [(untext(session), untext(agent)) for session, agent in self._execute(asked, (text(plan),)).fetchall()]
 
     def load_state(self, key: str) -> SessionState:
-        return _pace(self._kept(key))
-
-    def _kept(self, key: str) -> str | None:
         row = self._execute("SELECT data FROM paces WHERE key = ?", (text(key),)).fetchone()
-        return row[0] if row else None
+        data = row[0] if row else None
+        state = _pace(data)
+        self._state = (key, state, data)
+        return state
 
     def plans(self, most: int, session: str, agent: str, plan: str, place: str) -> list[PlanSummary]:
         wanted = [("id = ?", plan), ("agent = ?", agent), (_OF_SESSION, session), ("place = ?", place)]
@@ -231,15 +239,18 @@ class Rows:
         for tool, data in lists.items():
             self._execute(_LIST, (text(plan), text(reader), tool, data, at))
 
-    def observe(self, plan: str, item: str, calls: Sequence[Mapping[str, Any]], at: str) -> None:
+    def observe(self, plan: str, item: str, calls: Sequence[Mapping[str, Any]], at: str, *, trims: bool = True) -> None:
+        """Keep tool calls. `trims`: and drop those that are too many; until then nobody is shown them."""
         where = (text(plan), text(item))
         self._executemany(_OBSERVE, [(*where, *_call_row(call, at)) for call in calls])
-        self._execute(_FORGET_OLDEST, (*where, *where))
+        if trims:
+            self._execute(_FORGET_OLDEST, (*where, *where))
 
     def save_state(self, key: str, before: SessionState, after: SessionState, at: str) -> None:
-        old, new = self._kept(key), dumps(pace_to_json(after))
-        if _pace(old) != before:
+        if self._state[:2] != (key, before) and self.load_state(key) != before:
             raise StaleRevision("the pace has changed")
+        old, new = self._state[2], dumps(pace_to_json(after))
+        self._state = ("", before, None)
         if old is not None:
             update = "UPDATE paces SET data = ?, at = ? WHERE key = ? AND data = ?"
             changed = self._execute(update, (new, at, text(key), old))
@@ -248,6 +259,7 @@ class Rows:
             changed = self._execute(insert, (text(key), new, at))
         if changed.rowcount != 1:
             raise StaleRevision("the pace has changed")
+        self._state = (key, after, new)
 
     def bind(self, home: PlanKey, plan: str, at: str, *, alone: bool = False) -> None:
         check_id(plan)

@@ -21,6 +21,7 @@ _AT_ONCE = 50  # tries without a rest: longer than a write takes, as a rule
 _REST = 0.01  # seconds between tries, at most
 _SHRINK_PATIENCE = 1.0  # seconds to wait for others before a file that was migrated keeps its size for now
 _MANY_FREE = 256  # pages without content from which on a file is worth shrinking
+_SELDOM = 16  # one of so many observed calls has those dropped that are too many
 _GLANCES = 0.05  # seconds between looks, while waiting for a change
 
 # What leads from each version of the file to the next. The first was without lineage and times of readers,
@@ -171,7 +172,7 @@ class SqliteStore:
         return self._read(lambda: self._rows.peek_session(home, reader))
 
     def load(self, plan: str) -> Plan | None:
-        return self._at_once("BEGIN", lambda: self._rows.load(plan))
+        return self._read(lambda: self._rows.load(plan))
 
     def save(self, commit: Commit) -> None:
         self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save(commit))
@@ -186,7 +187,10 @@ class SqliteStore:
         self._at_once("BEGIN IMMEDIATE", lambda: self._rows.keep_lists(plan, reader, lists, utc_text()))
 
     def observe(self, plan: str, item: str, calls: Sequence[Mapping[str, Any]]) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.observe(plan, item, calls, utc_text()))
+        if len(calls) == 1 and os.urandom(1)[0] % _SELDOM:
+            self._write(lambda: self._rows.observe(plan, item, calls, utc_text(), trims=False))
+        else:
+            self._at_once("BEGIN IMMEDIATE", lambda: self._rows.observe(plan, item, calls, utc_text()))
 
     def load_calls(self, plan: str, item: str = "") -> dict[str, list[dict[str, Any]]]:
         return self._read(lambda: self._rows.load_calls(plan, item))
@@ -207,7 +211,7 @@ class SqliteStore:
         return self._read(lambda: self._rows.load_state(key))
 
     def save_state(self, key: str, before: SessionState, after: SessionState) -> None:
-        self._at_once("BEGIN IMMEDIATE", lambda: self._rows.save_state(key, before, after, utc_text()))
+        self._write(lambda: self._rows.save_state(key, before, after, utc_text()))
 
     def plans(
         self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = ""
@@ -244,6 +248,14 @@ class SqliteStore:
         with self._lock:
             self._stay()
             return self._patient(look)
+
+    def _write(self, work: Callable[[], _T]) -> _T:
+        """One statement that writes: it is all or nothing by itself."""
+        with self._lock:
+            self._stay()
+            if self._full:
+                raise self._full
+            return self._patient(work)
 
     def _at_once(self, begin: str, work: Callable[[], _T]) -> _T:
         """Several statements that belong together: all of them or none."""

@@ -144,7 +144,7 @@ class PostgresStore:
         return self._at_once(lambda: self._rows.peek_session(home, reader))
 
     def load(self, plan: str) -> Plan | None:
-        return self._at_once(lambda: self._rows.load(plan), _ONE_MOMENT)
+        return self._at_once(lambda: self._rows.load(plan))
 
     def save(self, commit: Commit) -> None:
         mark = os.urandom(12).hex()
