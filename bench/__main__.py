@@ -12,7 +12,20 @@ from pathlib import Path
 
 from .frame import Row, table
 
-NAMES = ("tokens", "policy", "calls", "startup", "durable", "crowd", "growth", "mcp", "panel", "watch", "session")
+NAMES = (
+    "tokens",
+    "policy",
+    "calls",
+    "startup",
+    "durable",
+    "crowd",
+    "growth",
+    "lists",
+    "mcp",
+    "panel",
+    "watch",
+    "session",
+)
 
 
 def main() -> int:

@@ -83,10 +83,10 @@ def _store(folder: Path, items: int) -> Path:
 def _hook(folder: Path, store: Path, event: str, **fields: object) -> Run:
     common = {"session_id": "s", "transcript_path": "", "cwd": str(folder), "permission_mode": "default"}
     payload = json.dumps({**common, "hook_event_name": event, **fields})
-    return _process(folder, store, [_launcher(folder), "hook", "claude-code"], payload)
+    return _process(folder, store, [write_launcher(folder), "hook", "claude-code"], payload)
 
 
-def _launcher(folder: Path) -> str:
+def write_launcher(folder: Path) -> str:
     """The file that `install` writes for hooks."""
     path = folder / "bin" / "punchlist"
     path.parent.mkdir(exist_ok=True)

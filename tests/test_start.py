@@ -116,8 +116,12 @@ def test_a_hook_loads_nothing_that_only_installing_needs() -> None:
     assert {name for name in found if name.startswith(("punchlist.install", "punchlist.doctor"))} == set()
 
 
+@pytest.mark.parametrize("store", ["sqlite:plan.db", "json:plans"])
 @pytest.mark.parametrize("name", ["Stop", "UserPromptSubmit", "PostToolUse"])
-def test_a_hook_loads_neither_json_nor_regular_expressions(name: str) -> None:
+def test_a_hook_loads_neither_json_nor_regular_expressions(
+    name: str, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PUNCHLIST_STORE", store)
     given_a_plan_with_news()
     found = hook(name, prompt="go on", tool_name="Bash", tool_input={"command": "make"}, tool_response={"a": "é"})
     assert found & {"json", "re", "enum"} == set()

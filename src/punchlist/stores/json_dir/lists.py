@@ -2,11 +2,10 @@
 a file.
 
 A list is what Claude Code could read: an array of `{content, status, activeForm}`, with what is ours under a fourth
-key, `punchlist`."""
+key, `punchlist`. `json` is imported where a list is read or written: a hook rarely does either."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from ...core._typing import Any
@@ -69,6 +68,8 @@ def digest(data: bytes) -> str:
 
 def digest_of(*words: str) -> str:
     """Return a name for what may be called anything."""
+    import json
+
     return digest(json.dumps(words).encode())
 
 
@@ -95,12 +96,16 @@ class Writer:
         try:
             return text.encode()
         except UnicodeEncodeError:  # a lone surrogate: then all of it is escaped
+            import json
+
             return (json.dumps(json.loads(text), indent=2) + "\n").encode()
 
     def _entry(self, item: Item) -> str:
         known = self._written.get(id(item))
         if known is not None and known[0] is item:
             return known[1]
+        import json
+
         own = {"content": item.text, "status": _SHOWN[item.status], "activeForm": item.label}
         others = item.extra.get(_OTHERS)
         entry = {**own, **others, **own} if isinstance(others, dict) else own
@@ -115,6 +120,8 @@ class Writer:
 
 def entries_of(listed: bytes) -> list[dict[str, Any]] | None:
     """A list that somebody has written, if it can be read."""
+    import json
+
     try:
         found = json.loads(listed)
     except (ValueError, RecursionError):
