@@ -162,7 +162,7 @@ def test_an_mcp_server_that_is_at_work_loads_little() -> None:
 
 
 def test_session_links_are_light_enough_for_a_hook() -> None:
-    leaving = "assert at.link(at.of_agent(), at.AgentRef('s')); at.look_up(at.of_agent())"
+    leaving = "assert at.link(at.agent_key(), at.AgentRef('s')); at.look_up(at.agent_key())"
     found = loaded("from punchlist.local import session_links as at; " + leaving)
     assert found & (HEAVY | {"hashlib", "signal"}) == set()
     assert found & {"json", "re", "enum", "functools"} == set()

@@ -15,7 +15,7 @@ import punchlist as package
 from punchlist.cli.agent import slash
 from punchlist.desk import plan_mode
 from punchlist.desk.activity import last_heard
-from punchlist.local.event_log import latest
+from punchlist.local.event_log import read_latest
 from punchlist.tui.follow import Follower, Seen
 from punchlist.tui.watch import shown
 from tests.agent.commands import entries, script, transcripts, until
@@ -292,10 +292,10 @@ def test_an_agent_that_was_stopped_or_failed_is_not_shown_at_work(talk: Any) -> 
     terminal.interrupt(until="stopped. Say how to go on.")
     with package.open() as desk:
         follower = Follower(lambda: desk, lambda: None)
-        assert latest(desk.plan.id, ("stop",))["reason"] == "the user stopped it"
+        assert read_latest(desk.plan.id, ("stop",))["reason"] == "the user stopped it"
         terminal.enter("again")
         terminal.wait_for("another was asked for")
-        assert "another was asked for" in latest(desk.plan.id, ("stop",))["reason"]
+        assert "another was asked for" in read_latest(desk.plan.id, ("stop",))["reason"]
         assert not shown(follower._around(Seen(desk.plan, changed=last_heard(desk, desk.plan)))).busy
 
 

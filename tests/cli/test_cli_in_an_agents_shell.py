@@ -223,7 +223,7 @@ def test_the_agents_process_tells_where_the_environment_says_nothing(monkeypatch
     hook("UserPromptSubmit", prompt="Go on.")
     run("show")
     assert run("done", "1") == 'completed 1 "s2 first".\n', "a program that is no agent has run a hook"
-    session_links.link(session_links.of_process(os.getpid()), session_links.AgentRef("s1", "main", "punchlist"))
+    session_links.link(session_links.process_key(os.getpid()), session_links.AgentRef("s1", "main", "punchlist"))
     assert "is for the user" in run("mode", "plan", code=1)
     assert run("done", "1") == 'completed 1 "s1 first".\n'
 

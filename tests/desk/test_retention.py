@@ -52,7 +52,7 @@ def test_nobody_s_setting_trims_the_plans_of_another_place() -> None:
 def test_an_age_that_makes_no_sense_is_a_fault_of_the_settings() -> None:
     settings = load(environ={"PUNCHLIST_KEEP_HISTORY": "soon"})
     assert settings.keep_history == ""
-    assert settings.faults[0].startswith("PUNCHLIST_KEEP_HISTORY: 'keep_history': 'soon' is not an age")
+    assert settings.problems[0].startswith("PUNCHLIST_KEEP_HISTORY: 'keep_history': 'soon' is not an age")
 
 
 def test_a_very_long_age_trims_nothing() -> None:

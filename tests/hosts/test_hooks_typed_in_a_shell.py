@@ -246,7 +246,7 @@ class TestCommandThatWasSeen:
 
 def is_looked_for() -> bool:
     """Whether a command was seen that may make an event up."""
-    return session_links.look_up(f"typed:{session_links.of_process(os.getpid())}") is not None
+    return session_links.look_up(f"typed:{session_links.process_key(os.getpid())}") is not None
 
 
 @pytest.mark.parametrize(

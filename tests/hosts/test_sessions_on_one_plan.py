@@ -464,7 +464,7 @@ def test_the_state_of_a_session_is_that_of_its_program(agents: list[Agent]) -> N
     assert session_links.state_of("a") == session_links.IDLE
     first.end()
     assert session_links.state_of("a") == session_links.GONE
-    assert session_links.state_of(session_links.of_process(os.getpid())) == session_links.BUSY
+    assert session_links.state_of(session_links.process_key(os.getpid())) == session_links.BUSY
 
 
 def test_a_store_of_nobody_else_needs_no_names() -> None:

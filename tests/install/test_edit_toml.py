@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from punchlist.core.errors import Refused
 from punchlist.install import installer_for
-from punchlist.install.apply import added, stripped
+from punchlist.install.apply import add_parts, strip_parts
 from punchlist.install.edit_toml import put, remove
 from punchlist.install.parts import Part, Where
 from tests.core.plans import often
@@ -61,13 +61,13 @@ def value(text: str) -> Any:
 @given(files())
 def test_a_table_is_added_to_what_was_there_and_goes_without_a_trace(text: str) -> None:
     part = next(one for one in installer_for("codex").parts(Where("user", "/h", "/p", "/bin/punchlist", {})))
-    new = added(text, [part], "codex", "")
+    new = add_parts(text, [part], "codex", "")
     before, after = value(text), value(new)
     assert after["mcp_servers"].pop("punchlist") == part.value
     assert str(after) in (str(before), str({**before, "mcp_servers": {}}))
     assert new.startswith(text)
-    assert added(new, [part], "codex", "") == new
-    assert stripped(new, [part], "codex", text) == text
+    assert add_parts(new, [part], "codex", "") == new
+    assert strip_parts(new, [part], "codex", text) == text
 
 
 @often(100)
@@ -146,5 +146,5 @@ def test_a_table_that_is_not_ours_is_refused() -> None:
     part = Part("server", "entry", ("config.toml",), PATH, TABLE)
     text = '[mcp_servers.punchlist]\nurl = "https://elsewhere"\n'
     with pytest.raises(Refused, match="is there already and is not ours"):
-        added(text, [part], "codex", "")
-    assert stripped(text, [part], "codex", None) == text
+        add_parts(text, [part], "codex", "")
+    assert strip_parts(text, [part], "codex", None) == text

@@ -8,7 +8,7 @@ import pytest
 
 from punchlist.core.errors import Refused
 from punchlist.install import installer_for
-from punchlist.install.apply import added, is_nothing, stripped
+from punchlist.install.apply import add_parts, is_nothing, strip_parts
 from punchlist.install.edit_yaml import put, read, remove
 from punchlist.install.parts import Where
 
@@ -38,10 +38,10 @@ FILES = [
 def test_an_entry_is_added_and_goes_without_a_trace(text: str, line: str) -> None:
     text = text.replace("\n", line)
     part = next(one for one in installer_for("goose").parts(Where("user", "/h", "/p", "/bin/punchlist", {})))
-    new = added(text, [part], "goose", "")
+    new = add_parts(text, [part], "goose", "")
     assert read(new, PATH) == part.value
-    assert added(new, [part], "goose", "") == new
-    gone = stripped(new, [part], "goose", text)
+    assert add_parts(new, [part], "goose", "") == new
+    gone = strip_parts(new, [part], "goose", text)
     assert gone == text or (is_nothing(text) and is_nothing(gone))
 
 
@@ -114,8 +114,8 @@ def test_an_entry_of_somebody_else_with_our_name_is_refused() -> None:
     part = next(one for one in installer_for("goose").parts(Where("user", "/h", "/p", "/bin/punchlist", {})))
     text = "extensions:\n  punchlist:\n    cmd: npx\n    args: [other]\n"
     with pytest.raises(Refused, match="is there already and is not ours"):
-        added(text, [part], "goose", "")
-    assert stripped(text, [part], "goose", None) == text
+        add_parts(text, [part], "goose", "")
+    assert strip_parts(text, [part], "goose", None) == text
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from punchlist.install import installer_for, receipts
-from punchlist.install.apply import added, look, stripped
+from punchlist.install.apply import add_parts, strip_parts, value_at
 from tests.commands import SCRIPT
 from tests.install.test_install import everything, run, settings, work, write
 from tests.install.test_install_parts import add, claude, line, strip, where
@@ -141,9 +141,9 @@ def test_a_file_that_we_wrote_for_another_script_is_known_again(host: str, scrip
     for part in installer_for(host).parts(where()):
         if part.kind == "file":
             text = part.value(script)
-            assert added(text, [part], host, SCRIPT, text) == part.value(SCRIPT)
-            assert stripped(text, [part], host, None) == ""
-            assert stripped(text + "//", [part], host, None) == text + "//"
+            assert add_parts(text, [part], host, SCRIPT, text) == part.value(SCRIPT)
+            assert strip_parts(text, [part], host, None) == ""
+            assert strip_parts(text + "//", [part], host, None) == text + "//"
 
 
 def test_a_file_that_an_older_version_wrote_is_replaced_and_goes(own_home: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_file_that_an_older_version_wrote_is_replaced_and_goes(own_home: Path)
     path.write_text(old)
     receipt = receipts.receipt(str(path))
     assert receipt
-    receipts.keep(receipt._replace(after=receipts.digest(old.encode())))
+    receipts.save(receipt._replace(after=receipts.digest(old.encode())))
     assert "stays" not in run("install", "goose")
     assert path.read_bytes() == new
     run("uninstall", "goose")
@@ -206,6 +206,6 @@ def test_what_is_no_hook_beside_one_of_ours_is_kept() -> None:
     now = json.loads(text)
     now["hooks"]["Stop"][0]["hooks"].insert(0, "x")
     new = add(json.dumps(now))
-    assert look(new, claude()[0])["Stop"][0] == {"hooks": ["x"]}
+    assert value_at(new, claude()[0])["Stop"][0] == {"hooks": ["x"]}
     assert json.loads(strip(new, "{}")) == {"hooks": {"Stop": [{"hooks": ["x"]}]}}
     assert line(new) is not None

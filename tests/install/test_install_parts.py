@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from punchlist.core.errors import Refused
 from punchlist.hosts import HOSTS
 from punchlist.install import SCOPES, Part, Where, edit_json, installer_for
-from punchlist.install.apply import added, groups_of, holds, is_nothing, look, stripped
-from punchlist.install.parts import hook_command, joined_line, line_command, script_of
+from punchlist.install.apply import add_parts, groups_of, holds, is_nothing, strip_parts, value_at
+from punchlist.install.parts import hook_command, line_command, script_of, their_line
 from tests.core.plans import often
 from tests.install.documents import settings_files
 
@@ -44,11 +44,11 @@ def claude(script: str = SCRIPT) -> list[Part]:
 
 
 def add(text: str, parts: list[Part] | None = None, script: str = SCRIPT) -> str:
-    return added(text, parts or claude(script), "claude-code", script)
+    return add_parts(text, parts or claude(script), "claude-code", script)
 
 
 def strip(text: str, before: str | None) -> str:
-    return stripped(text, claude(), "claude-code", before)
+    return strip_parts(text, claude(), "claude-code", before)
 
 
 def expected(value: Any, parts: list[Part], host: str) -> Any:
@@ -89,10 +89,10 @@ def test_what_is_added_is_what_was_declared_and_goes_without_a_trace(file: tuple
     @example("{ }")
     @example('{"hooks":{},"mcpServers":{ }}')
     def law(text: str) -> None:
-        new = added(text, parts, host, SCRIPT)
+        new = add_parts(text, parts, host, SCRIPT)
         assert edit_json.read(new) == expected(edit_json.read(text), parts, host)
-        assert added(new, parts, host, SCRIPT) == new
-        gone = stripped(new, parts, host, text)
+        assert add_parts(new, parts, host, SCRIPT) == new
+        gone = strip_parts(new, parts, host, text)
         assert gone == text or (edit_json.is_blank(text) and is_nothing(gone))
 
     law()
@@ -174,9 +174,9 @@ def server(host: str = "claude-code", script: str = SCRIPT) -> Part:
 
 
 def test_what_the_user_added_to_our_server_survives_an_upgrade() -> None:
-    text = added("{}", [server(script="/old/bin/punchlist")], "claude-code", "")
+    text = add_parts("{}", [server(script="/old/bin/punchlist")], "claude-code", "")
     mine = edit_json.put(text, ("mcpServers", "punchlist", "env"), {"PUNCHLIST_STORE": "json:plans"})
-    new = look(added(mine, [server()], "claude-code", ""), server())
+    new = value_at(add_parts(mine, [server()], "claude-code", ""), server())
     assert (new["command"], new["env"]) == (SCRIPT, {"PUNCHLIST_STORE": "json:plans"})
 
 
@@ -184,8 +184,8 @@ def test_what_the_user_added_to_our_server_survives_an_upgrade() -> None:
 def test_a_server_of_somebody_else_with_our_name_is_refused_and_stays(entry: Any) -> None:
     text = json.dumps({"mcpServers": {"punchlist": entry}})
     with pytest.raises(Refused, match=r"'mcpServers\.punchlist' is there already and is not ours"):
-        added(text, [server()], "claude-code", "")
-    assert stripped(text, [server()], "claude-code", None) == text
+        add_parts(text, [server()], "claude-code", "")
+    assert strip_parts(text, [server()], "claude-code", None) == text
 
 
 # --- a status line ---------------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def test_a_status_line_that_was_there_is_kept_joined_and_put_back(theirs: str) -
     text = json.dumps({"statusLine": {"type": "command", "command": theirs, "padding": 2}}, indent=4)
     new = add(text)
     assert line(new)["padding"] == 2
-    assert joined_line(line(new)["command"]) == theirs
+    assert their_line(line(new)["command"]) == theirs
     assert add(add(new, script="/new/bin/punchlist"), script=SCRIPT) == new
     assert strip(new, text) == text
     assert line(strip(new, None)) == line(text)

@@ -15,7 +15,7 @@ import punchlist
 from punchlist.hosts import HOSTS
 from punchlist.install import here
 from punchlist.install.parts import commit_command, hook_command, line_command
-from punchlist.install.script import is_ours, is_passing
+from punchlist.install.script import is_ours, is_temporary
 
 SCRIPT = Path(sys.executable).parent / "punchlist"
 
@@ -97,7 +97,7 @@ def test_only_a_script_of_ours_is_ours(tmp_path: Path) -> None:
     ],
 )
 def test_a_script_in_a_cache_is_known_as_one(path: str, passing: bool) -> None:
-    assert is_passing(path) is passing
+    assert is_temporary(path) is passing
 
 
 # --- the file that starts hooks --------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ MAKERS: dict[str, Callable[[Path], object]] = {
     "json": lambda state: punchlist.open(f"json:{state}/a/plans").close(),
     "events": lambda state: event_log.write("nudge"),
     "errors": lambda state: event_log.write_error("here", ValueError("x")),
-    "switch": lambda state: on_off.turn(True),
+    "switch": lambda state: on_off.set_off(True),
     "ties": lambda state: session_links.link("tool:1", session_links.AgentRef("s1")),
     "memory": lambda state: remember(True),
     "planning": lambda state: planned(),
@@ -97,7 +97,7 @@ def test_a_file_of_ours_that_has_become_a_pipe_keeps_nobody_waiting(state: Path)
         os.mkfifo(path)
     assert len(files) == 2
     assert session_links.look_up("process:1:2") is None
-    assert on_off.held_back("key") == "it is held back"
+    assert on_off.hold_reason("key") == "it is held back"
     assert hook_secret.stored() == ""
 
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from punchlist.local import session_links
-from punchlist.local.session_links import AgentRef, Process, link, look_up, of_process, of_tool_use
+from punchlist.local.session_links import AgentRef, Process, link, look_up, process_key, tool_use_key
 from tests.core.plans import often
 
 WHO = AgentRef("s1", "helper", "claude-code")
@@ -30,14 +30,14 @@ def files() -> list[str]:
 
 
 def test_what_a_hook_leaves_is_found_under_its_key_and_no_other() -> None:
-    assert link(of_tool_use("toolu_1"), WHO)
-    assert look_up(of_tool_use("toolu_1")) == WHO
-    assert look_up(of_tool_use("toolu_2")) is None
-    assert look_up(of_tool_use("TOOLU_1")) is None
+    assert link(tool_use_key("toolu_1"), WHO)
+    assert look_up(tool_use_key("toolu_1")) == WHO
+    assert look_up(tool_use_key("toolu_2")) is None
+    assert look_up(tool_use_key("TOOLU_1")) is None
 
 
 def test_the_latest_word_counts() -> None:
-    key = of_process(os.getpid())
+    key = process_key(os.getpid())
     assert link(key, AgentRef("old"))
     assert link(key, AgentRef("new"))
     assert look_up(key) == AgentRef("new")
@@ -45,7 +45,7 @@ def test_the_latest_word_counts() -> None:
 
 
 def test_a_tie_is_for_this_user_only(own_home: Path) -> None:
-    link(of_tool_use("toolu_1"), WHO)
+    link(tool_use_key("toolu_1"), WHO)
     (name,) = files()
     assert stat.S_IMODE(os.stat(os.path.join(session_links.home(), name)).st_mode) == 0o600
     assert stat.S_IMODE(os.stat(session_links.home()).st_mode) == 0o700
@@ -56,25 +56,25 @@ def test_a_tie_is_for_this_user_only(own_home: Path) -> None:
 @given(st.text(max_size=300), st.text(min_size=1, max_size=100), st.text(max_size=50))
 def test_any_id_is_only_data(id: str, session: str, agent: str) -> None:
     who = AgentRef(session, agent, "host")
-    assert link(of_tool_use(id), who) is bool(id)
-    assert look_up(of_tool_use(id)) == (who if id else None)
+    assert link(tool_use_key(id), who) is bool(id)
+    assert look_up(tool_use_key(id)) == (who if id else None)
     assert all(name.isalnum() for name in files())
 
 
 @pytest.mark.parametrize("id", ["../../escape", "/etc/passwd", "a\0b", "..", ".", "x" * 10_000, "\ud800", "con", "a/b"])
 def test_a_hostile_id_stays_in_its_folder(id: str, own_home: Path) -> None:
     before = {path for path in own_home.rglob("*") if "ties" not in path.parts}
-    assert link(of_tool_use(id), WHO)
-    assert look_up(of_tool_use(id)) == WHO
+    assert link(tool_use_key(id), WHO)
+    assert look_up(tool_use_key(id)) == WHO
     after = {path for path in own_home.rglob("*") if "ties" not in path.parts}
     assert {path.name for path in after - before} <= {"punchlist"}
 
 
 def test_nobody_and_nothing_cannot_be_tied() -> None:
     assert link("", WHO) is False
-    assert link(of_tool_use(""), WHO) is False
-    assert link(of_tool_use("toolu_1"), AgentRef("")) is False
-    assert link(of_tool_use("toolu_1"), AgentRef("s" * 20_000)) is False
+    assert link(tool_use_key(""), WHO) is False
+    assert link(tool_use_key("toolu_1"), AgentRef("")) is False
+    assert link(tool_use_key("toolu_1"), AgentRef("s" * 20_000)) is False
     assert look_up("") is None
     assert files() == []
 
@@ -94,33 +94,33 @@ def test_nobody_and_nothing_cannot_be_tied() -> None:
     ],
 )
 def test_a_file_that_is_no_tie_is_none(content: bytes) -> None:
-    link(of_tool_use("toolu_1"), WHO)
+    link(tool_use_key("toolu_1"), WHO)
     (name,) = files()
     Path(session_links.home(), name).write_bytes(content)
-    assert look_up(of_tool_use("toolu_1")) is None
-    assert link(of_tool_use("toolu_1"), WHO)
-    assert look_up(of_tool_use("toolu_1")) == WHO
+    assert look_up(tool_use_key("toolu_1")) is None
+    assert link(tool_use_key("toolu_1"), WHO)
+    assert look_up(tool_use_key("toolu_1")) == WHO
 
 
 def test_where_nothing_can_be_written_there_is_no_tie_and_no_failure(own_home: Path) -> None:
     (own_home / "punchlist").mkdir()
     (own_home / "punchlist" / "ties").write_text("in the way")
-    assert link(of_tool_use("toolu_1"), WHO) is False
-    assert look_up(of_tool_use("toolu_1")) is None
+    assert link(tool_use_key("toolu_1"), WHO) is False
+    assert look_up(tool_use_key("toolu_1")) is None
 
 
 def test_a_folder_in_the_place_of_a_tie_is_no_tie() -> None:
-    link(of_tool_use("toolu_1"), WHO)
+    link(tool_use_key("toolu_1"), WHO)
     (name,) = files()
     path = Path(session_links.home(), name)
     path.unlink()
     path.mkdir()
-    assert look_up(of_tool_use("toolu_1")) is None
-    assert link(of_tool_use("toolu_1"), WHO) is False
+    assert look_up(tool_use_key("toolu_1")) is None
+    assert link(tool_use_key("toolu_1"), WHO) is False
 
 
 def test_many_who_tie_at_once_leave_one_whole_word() -> None:
-    key = of_process(os.getpid())
+    key = process_key(os.getpid())
     people = [AgentRef(f"session {number}" * 50) for number in range(40)]
     with ThreadPool(8) as pool:
         assert all(pool.map(lambda who: link(key, who), people))
@@ -130,15 +130,15 @@ def test_many_who_tie_at_once_leave_one_whole_word() -> None:
 
 def test_old_ties_are_collected_now_and_then() -> None:
     for id in ("old", "new"):
-        link(of_tool_use(id), WHO)
+        link(tool_use_key(id), WHO)
     old = os.path.join(session_links.home(), next(name for name in files() if bytes.fromhex(name) == b"tool:old"))
     now = 64.0 * int(os.stat(old).st_mtime // 64 + 1)
     os.utime(old, (now - DAY - 1, now - DAY - 1))
-    link(of_tool_use("third"), WHO, at=now + 1)
-    assert look_up(of_tool_use("old")) == WHO
-    link(of_tool_use("fourth"), WHO, at=now)
-    assert look_up(of_tool_use("old")) is None
-    assert all(look_up(of_tool_use(id)) == WHO for id in ("new", "third", "fourth"))
+    link(tool_use_key("third"), WHO, at=now + 1)
+    assert look_up(tool_use_key("old")) == WHO
+    link(tool_use_key("fourth"), WHO, at=now)
+    assert look_up(tool_use_key("old")) is None
+    assert all(look_up(tool_use_key(id)) == WHO for id in ("new", "third", "fourth"))
 
 
 # --- processes -------------------------------------------------------------------------------------------------------
@@ -182,9 +182,9 @@ def test_a_name_may_hold_anything(tmp_path: Path) -> None:
 def test_a_process_that_is_gone_has_no_key() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as child:
         child.wait()
-    assert of_process(child.pid) == ""
-    assert of_process(0) == ""
-    assert of_process(-1) == ""
+    assert process_key(child.pid) == ""
+    assert process_key(0) == ""
+    assert process_key(-1) == ""
 
 
 def test_the_line_of_ancestors_is_that_of_the_parents() -> None:
@@ -195,7 +195,7 @@ def test_the_line_of_ancestors_is_that_of_the_parents() -> None:
     assert list(session_links.ancestors(2**22 + 1)) == []
 
 
-ABOVE = "from punchlist.local import session_links as at; print(at.of_agent(), *at.of_ancestors())"
+ABOVE = "from punchlist.local import session_links as at; print(at.agent_key(), *at.ancestor_keys())"
 
 
 def printed(*command: str) -> list[str]:
@@ -204,7 +204,7 @@ def printed(*command: str) -> list[str]:
 
 
 def test_an_agent_is_found_past_the_shells_between() -> None:
-    here = of_process(os.getpid())
+    here = process_key(os.getpid())
     direct = printed(sys.executable, "-c", ABOVE)
     assert (direct[0], direct[1]) == (here, here)
     one = '"$0" -c "$1"; true'
@@ -218,8 +218,8 @@ def test_a_shell_above_the_agent_is_where_the_search_ends() -> None:
     """Whoever typed the command there, or made a shell type it, is not this agent."""
     agent = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]], check=True)"
     direct = printed(sys.executable, "-c", agent, ABOVE)
-    assert of_process(os.getpid()) in direct
+    assert process_key(os.getpid()) in direct
     within = printed("sh", "-c", '"$0" -c "$1" "$2"; true', sys.executable, agent, ABOVE)
     assert len(within) == 2
     assert within[0] == within[1]
-    assert of_process(os.getpid()) not in within
+    assert process_key(os.getpid()) not in within

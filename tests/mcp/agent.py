@@ -17,7 +17,7 @@ HOOK = """
 import sys
 from punchlist.local import session_links as ties
 kind, id, session, agent, host = sys.argv[1:]
-key = ties.of_tool_use(id) if kind == "tool" else ties.of_agent()
+key = ties.tool_use_key(id) if kind == "tool" else ties.agent_key()
 assert ties.link(key, ties.AgentRef(session, agent, host))
 """
 SERVERS: dict[str, subprocess.Popen[str]] = {}

@@ -10,7 +10,7 @@ import pytest
 
 import punchlist
 from punchlist import ops
-from punchlist.local.on_off import turn
+from punchlist.local.on_off import set_off
 from tests.mcp.raw import ENVELOPE, Raw
 
 MOODY = [sys.executable, str(Path(__file__).parent / "moody.py")]
@@ -103,7 +103,7 @@ def test_a_subscription_tells_of_a_change_that_others_make(moody: Raw) -> None:
 
 
 def test_nothing_is_offered_to_a_session_that_is_off(own_home: Path) -> None:
-    turn(True, session="s")
+    set_off(True, session="s")
     for session, offered in (("s", []), ("other", ["plan"])):
         with Raw("--session", session) as client:
             client.greet()

@@ -15,7 +15,7 @@ from punchlist import Desk, PauseRecorder, Plan, ops
 from punchlist.desk.guidance import ToolUse, turn_ended
 from punchlist.desk.plan_mode import approved, plan_file, read_plan_file, write_plan_file
 from punchlist.dialects import PATHS, load
-from punchlist.local.on_off import turn
+from punchlist.local.on_off import set_off
 from punchlist.policy.continuation import TurnEnd
 from tests.commands import run
 from tests.policy.desks import desk, planned
@@ -493,7 +493,7 @@ def test_it_is_off_even_where_the_store_cannot_be_read(own_home: Path) -> None:
 
 
 def test_a_desk_of_a_session_that_is_off_takes_no_call() -> None:
-    turn(True, session="s1")
+    set_off(True, session="s1")
     with punchlist.open(session="s1") as at:
         assert at.is_off
         assert at.call("plan", {"add": ["Read"]}).is_error

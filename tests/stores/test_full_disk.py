@@ -110,9 +110,9 @@ def test_a_store_that_was_opened_on_a_full_disk_is_written_once_there_is_room(sm
 
 def test_it_can_be_turned_off_and_on_without_a_byte_free(small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(small_disk))
-    on_off.turn(True, session="other")
+    on_off.set_off(True, session="other")
     filled(small_disk)
-    assert on_off.turn(True, session="s")
+    assert on_off.set_off(True, session="s")
     assert on_off.is_off("", "s")
-    assert on_off.turn(False, session="s")
+    assert on_off.set_off(False, session="s")
     assert not on_off.is_off("", "s")

@@ -72,7 +72,7 @@ def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
     by = environ.get("PUNCHLIST_BY", "").strip()
     if by not in ("", USER) and not _is_in_another_agent(processes):  # nobody becomes the user by saying so
         return Caller(by, environ.get("PUNCHLIST_SESSION", ""), OURS)
-    marks = {who for process in processes for who in session_links.seen_in_shell(process)}
+    marks = {who for process in processes for who in session_links.find_in_shell(process)}
     signs = list(_signs(environ))
     above = next(_agents(processes), None)
     if marks:

@@ -107,9 +107,9 @@ def turn(args: Args) -> int:
     if not args.everywhere and not session:
         here = place()
         where = inline(here)
-    changed = on_off.turn(off, place=here, session=session)
+    changed = on_off.set_off(off, place=here, session=session)
     if changed:
-        event_log.switched(args.command, at=Desk.now(), session=session, place=here, before="on" if off else "off")
+        event_log.write_toggle(args.command, session=session, place=here, before="on" if off else "off")
     data: dict[str, object] = {"off": off, "where": where, "changed": changed}
     words = [f"punchlist is {args.command}{'' if changed else ' already'} for {where}."]
     still = [] if off else _still_off(session)
@@ -127,7 +127,7 @@ def _still_off(session: str) -> list[str]:
         "session": "it is off in this session: `punchlist on --session`",
     }
     settings = load()
-    found = [words[kind] for kind in on_off.held(place(), session)]
+    found = [words[kind] for kind in on_off.off_scopes(place(), session)]
     if settings.off:
         found.append(f"the setting 'off' is true: {inline(settings.origins['off'])}")
     return found

@@ -35,7 +35,7 @@ def load_settings(args: Args) -> Settings:
     """Load the settings, with what was typed on top; complain about those that cannot be read."""
     flags = {name: getattr(args, name, None) for name in ("store", "dialect", "style")}
     settings = load({**flags, "plain": getattr(args, "plain", None) or None})
-    for problem in settings.faults:
+    for problem in settings.problems:
         output.complain(problem)
     return settings
 

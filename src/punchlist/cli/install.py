@@ -11,7 +11,7 @@ from ..core.text import inline
 from ..dialects import load as load_dialect
 from ..install import PROJECT, SCOPES, USER, Edit, attach, detach, here, installer_for
 from ..install import receipts as files
-from ..install.script import is_passing, script
+from ..install.script import is_temporary, script
 from ..local.settings import DEFAULT_DIALECT, attached_dialects, keep_dialect
 from . import output
 from .parser import Args
@@ -96,7 +96,7 @@ def short(path: str) -> str:
 
 
 def _warnings(path: str) -> Iterator[str]:
-    if is_passing(path):
+    if is_temporary(path):
         from ..local.origin import tool_command
 
         yield f"{short(path)} is in a cache; once that is emptied, hooks do nothing. Better: {tool_command()}"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from ..core._typing import TYPE_CHECKING, Any
 from ..core.render import ASCII, UNICODE, Glyphs, Line, Span, columns, hanging, painted, plain
 from ..core.text import visible
-from ..local.settings import Settings, has_colour, is_unicode
+from ..local.settings import Settings, is_unicode, wants_color
 
 if TYPE_CHECKING:
     from .parser import Args
@@ -22,7 +22,7 @@ _UNCUT = 100_000  # the width of a file or a pipe: nothing is cut there
 def show(lines: Iterable[Line]) -> None:
     """Print styled lines. NO_COLOR takes only the colors away; a dumb terminal, a file and a pipe get no styles."""
     is_terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-    has_color = has_colour(os.environ, is_terminal)
+    has_color = wants_color(os.environ, is_terminal)
     if has_color or is_terminal:
         sys.stdout.write("".join(painted(line, has_color=has_color) + "\n" for line in lines))
     else:

@@ -17,11 +17,11 @@ def settings(args: Args) -> int:
     if args.json:
         origins = found.origins
         output.say_json({n: {"value": v, "origin": origins[n], "about": ABOUT[n].text} for n, v in values.items()})
-        return int(bool(found.faults))
+        return int(bool(found.problems))
     wide = max(map(len, values))
     for name, value in values.items():
         output.say(output.harmless(f"{name.ljust(wide)}  {_shown(found, name, value)}  ({found.origins[name]})"))
-    return int(bool(found.faults))
+    return int(bool(found.problems))
 
 
 def _shown(found: Settings, name: str, value: object) -> object:

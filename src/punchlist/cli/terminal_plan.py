@@ -165,7 +165,7 @@ def _terminal() -> str:
         name = os.ttyname(0)
     except OSError:
         name = ""
-    return f"{name} {leader} {session_links.of_process(leader)}"
+    return f"{name} {leader} {session_links.process_key(leader)}"
 
 
 def _question(lives: Sequence[PlanSummary]) -> str:

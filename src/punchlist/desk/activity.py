@@ -52,9 +52,9 @@ def heard_in_sessions(desk: Desk, plan: str) -> str:
 
 def stopped_at(plan: str, heard: str) -> str:
     """Return when the agent stopped, in ISO 8601; "" if it was nudged or heard from since."""
-    from ..local.event_log import latest
+    from ..local.event_log import read_latest
 
-    last = latest(plan, ("stop", "nudge"))
+    last = read_latest(plan, ("stop", "nudge"))
     at = str(last.get("at", ""))
     return at if last.get("kind") == "stop" and at >= heard else ""
 

@@ -30,7 +30,7 @@ def hold_back_session(session: str, agent: str, reason: str) -> None:
 
 def held_back(desk: Desk) -> str:
     """Return why the agent is not to be nudged although nothing is paused; empty if nothing holds it back."""
-    return desk._held or (on_off.held_back(_key(desk)) if desk.store.durable else "")
+    return desk._held or (on_off.hold_reason(_key(desk)) if desk.store.durable else "")
 
 
 def release(desk: Desk) -> bool:

@@ -20,12 +20,12 @@ from ..install import (
     here,
     installer_for,
     is_own,
-    located,
-    outlook,
+    locate,
     parts_of,
-    seen,
+    preview,
+    read_part,
 )
-from ..install.apply import groups_of, is_answered, look
+from ..install.apply import groups_of, is_answered, value_at
 from ..install.parts import command_of, handlers, script_of, within
 from ..install.script import is_ours, script_behind
 from ..local.settings import attached_dialects
@@ -38,7 +38,7 @@ def checks(script: str) -> Iterator[Check]:
     absent = []
     for name in HOSTS:
         host = installer_for(name)
-        found = [*_attached(name, host, script)]
+        found = [*_check_scopes(name, host, script)]
         if found:
             yield from found
         elif shutil.which(host.PROGRAM) or os.path.isdir(host.home(here(USER, script))):
@@ -51,22 +51,22 @@ def checks(script: str) -> Iterator[Check]:
         yield Check("others", NOTE, f"not found on this machine: {', '.join(absent)}")
 
 
-def _attached(name: str, host: Installer, script: str) -> Iterator[Check]:
+def _check_scopes(name: str, host: Installer, script: str) -> Iterator[Check]:
     for scope in SCOPES:
         where = here(scope, script)
         if is_own(name, where):
             continue
         again = f"punchlist install {name}" + (" --scope project" if scope == PROJECT else "")
         try:
-            yield from _scope(name, host, where, again)
+            yield from _check_scope(name, host, where, again)
         except Refused as error:
             yield Check(name, PROBLEM, str(error), "fix the file: until then the agent cannot read it, either")
         except OSError as error:
             yield Check(name, PROBLEM, f"{error.filename}: {error.strerror}")
 
 
-def _scope(name: str, host: Installer, where: Where, again: str) -> Iterator[Check]:
-    found = [(part, *seen(part, located(part, name), name)) for part in parts_of(name, where)]
+def _check_scope(name: str, host: Installer, where: Where, again: str) -> Iterator[Check]:
+    found = [(part, *read_part(part, locate(part, name), name)) for part in parts_of(name, where)]
     there = [(part, text) for part, text, is_there in found if is_there]
     if not there:
         return
@@ -79,26 +79,26 @@ def _scope(name: str, host: Installer, where: Where, again: str) -> Iterator[Che
     left = _names([(part, text) for part, text, is_there in found if not is_there])
     if left:
         yield Check(name, NOTE, f"left out {_ABOUT[where.scope]}: {left}", again)
-    edits = outlook(name, where, left.split(", ") if left else [])
+    edits = preview(name, where, left.split(", ") if left else [])
     for place in (place for edit in edits for place in edit.kept):
         yield Check(name, NOTE, f"{place} {_ABOUT[where.scope]} is your own; install and uninstall leave it as it is")
     scripts = {script_behind(path, where.script) for part, text in there for path in _scripts(text, part, name)}
     fix = again if any(edit.is_change for edit in edits) else "name another where it is set: it is your own"
-    yield from _leading(name, scripts, where.script, fix)
-    gone = [event for part, text in there if part.kind == "hooks" for event in _gone(text, part, name)]
+    yield from _check_scripts(name, scripts, where.script, fix)
+    gone = [event for part, text in there if part.kind == "hooks" for event in _missing_events(text, part, name)]
     if gone:
         yield Check(name, PROBLEM, f"hooks are missing {_ABOUT[where.scope]}: {', '.join(gone)}", again)
     elif scripts <= {where.script} and any(edit.is_change for edit in edits):
         yield Check(name, NOTE, f"it is not as this version installs it {_ABOUT[where.scope]}", again)
-    values = {part.name: look(text, part) for part, text in there if part.kind != "file"}
-    yield from (Check(name, PROBLEM, words, fix) for words, fix in host.worries(where, values))
+    values = {part.name: value_at(text, part) for part, text in there if part.kind != "file"}
+    yield from (Check(name, PROBLEM, words, fix) for words, fix in host.problems(where, values))
 
 
 def _names(parts: list[tuple[Part, str]]) -> str:
     return ", ".join(dict.fromkeys(part.name for part, _ in parts))
 
 
-def _leading(name: str, scripts: set[str], script: str, again: str) -> Iterator[Check]:
+def _check_scripts(name: str, scripts: set[str], script: str, again: str) -> Iterator[Check]:
     """Whether what is installed leads to a script that is there, and to this one."""
     for path in sorted(scripts - {script}):
         shown = inline(path)
@@ -112,9 +112,9 @@ def _leading(name: str, scripts: set[str], script: str, again: str) -> Iterator[
             )
 
 
-def _gone(text: str, part: Part, name: str) -> list[str]:
+def _missing_events(text: str, part: Part, name: str) -> list[str]:
     """The events that a hook of ours should answer, and none does."""
-    there = look(text, part)
+    there = value_at(text, part)
     ours = [event for event, _, _ in handlers(there, name)]
     gone = []
     for event, wanted in part.value.items():
@@ -127,7 +127,7 @@ def _scripts(text: str, part: Part, name: str) -> Iterator[str]:
     """The paths of punchlist that a part names."""
     if part.kind == "file":
         return
-    value: Any = look(text, part)
+    value: Any = value_at(text, part)
     if part.kind == "entry":
         yield from (word for word in command_of(value)[:1] if os.path.isabs(word))
     elif part.kind == "hooks":

@@ -31,12 +31,12 @@ def checks(settings: Settings, script: str) -> Iterator[Check]:
         yield _hook(script, settings.store)
         yield _server(script)
     yield from _bytecode()
-    yield from (Check(OWN, PROBLEM, problem, "fix it there, or remove it") for problem in settings.faults)
+    yield from (Check(OWN, PROBLEM, problem, "fix it there, or remove it") for problem in settings.problems)
     yield from _off(settings)
     yield from _log()
 
 
-def hindrance(path: str, elsewhere: str = ELSEWHERE) -> tuple[str, str]:
+def why_not_writable(path: str, elsewhere: str = ELSEWHERE) -> tuple[str, str]:
     """What keeps a file from being written or made, and how to fix that; nothing if it can be."""
     folder = nearest(os.path.dirname(path))
     if not os.path.isdir(folder):
@@ -98,7 +98,7 @@ def _bytecode() -> Iterator[Check]:
 def _log() -> Iterator[Check]:
     """Whether errors can be logged, and the last ones that were."""
     path = event_log.path()
-    why, fix = hindrance(path)
+    why, fix = why_not_writable(path)
     if why:
         yield Check(OWN, PROBLEM, f"errors cannot be logged in {path}: {why}", fix)
     since = ago(_RECENT)

@@ -34,7 +34,7 @@ _QUESTIONS = (
 )
 
 
-class Answer(NamedTuple):
+class ServerReply(NamedTuple):
     """What the server said when it was asked for its tools."""
 
     tools: tuple[str, ...] = ()
@@ -72,27 +72,27 @@ def _best(script: str, url: str, state: str, event: bytes) -> tuple[float, str]:
     return min(times), ""
 
 
-def server(script: str) -> Answer:
+def server(script: str) -> ServerReply:
     """Start the server and ask it for its tools."""
     start = time.perf_counter()
     pipe = subprocess.PIPE
     try:
         process = subprocess.Popen([script, "mcp"], stdin=pipe, stdout=pipe, stderr=pipe)
     except OSError as error:
-        return Answer(problem=inline(str(error)))
+        return ServerReply(problem=inline(str(error)))
     clock = threading.Timer(_PATIENCE, process.kill)
     clock.start()
     try:
         with process:
-            answer = _asked(process.stdin, process.stdout, start)
+            answer = _ask(process.stdin, process.stdout, start)
             _close(process.stdin)
             words = _last(process.stderr.read()) if process.stderr else ""
     finally:
         clock.cancel()
-    return answer or Answer(problem=words or f"it ended with exit code {process.returncode}")
+    return answer or ServerReply(problem=words or f"it ended with exit code {process.returncode}")
 
 
-def _asked(given: IO[bytes] | None, told: IO[bytes] | None, start: float) -> Answer | None:
+def _ask(given: IO[bytes] | None, told: IO[bytes] | None, start: float) -> ServerReply | None:
     """Its answer, if it gives one."""
     if given is None or told is None:
         return None
@@ -104,7 +104,7 @@ def _asked(given: IO[bytes] | None, told: IO[bytes] | None, start: float) -> Ans
     for line in told:
         message = _message(line)
         if message.get("id") == _ASKED:
-            return _answer(message, (time.perf_counter() - start) * 1000)
+            return _read_reply(message, (time.perf_counter() - start) * 1000)
     return None
 
 
@@ -116,12 +116,12 @@ def _message(line: bytes) -> dict[str, Any]:
     return said if isinstance(said, dict) else {}
 
 
-def _answer(message: dict[str, Any], took: float) -> Answer:
+def _read_reply(message: dict[str, Any], took: float) -> ServerReply:
     result = message.get("result")
     tools = result.get("tools") if isinstance(result, dict) else None
     if not isinstance(tools, list):
-        return Answer(problem=cut(inline(json.dumps(message.get("error"))), 200))
-    return Answer(tuple(inline(str(tool.get("name"))) for tool in tools if isinstance(tool, dict)), took)
+        return ServerReply(problem=cut(inline(json.dumps(message.get("error"))), 200))
+    return ServerReply(tuple(inline(str(tool.get("name"))) for tool in tools if isinstance(tool, dict)), took)
 
 
 def _close(given: IO[bytes] | None) -> None:

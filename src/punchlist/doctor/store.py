@@ -12,7 +12,7 @@ from ..core.text import inline
 from ..local.origin import upgrade_command
 from ..stores import masked, open_store
 from . import NOTE, OK, PROBLEM, STORE, Check
-from .installation import ELSEWHERE, hindrance
+from .installation import ELSEWHERE, why_not_writable
 
 _LARGE = 200 * 1024 * 1024
 _SERVER = "see that the server runs, and takes this user at this address; or name another store: PUNCHLIST_STORE=..."
@@ -49,7 +49,7 @@ def _opened(url: str) -> Iterator[Check]:
 
 
 def _file(path: str) -> Iterator[Check]:
-    why, fix = hindrance(path, f"{ELSEWHERE}, or a file: PUNCHLIST_STORE=sqlite:PATH")
+    why, fix = why_not_writable(path, f"{ELSEWHERE}, or a file: PUNCHLIST_STORE=sqlite:PATH")
     if not os.path.exists(path):
         found = Check(STORE, OK, f"{path} will be created with the first plan")
         yield Check(STORE, PROBLEM, f"{path} cannot be created: {why}", fix) if why else found

@@ -91,8 +91,8 @@ def _link(event: HookEvent, host: Host) -> str:
 
     who = session_links.AgentRef(event.session, event.agent, host.name)
     if event.moment == BEFORE and event.use:
-        session_links.link(session_links.of_tool_use(event.use), who)
-    key = session_links.of_agent() if told_apart else ""
+        session_links.link(session_links.tool_use_key(event.use), who)
+    key = session_links.agent_key() if told_apart else ""
     before = session_links.look_up(key) if key and event.moment == START else None
     if key:
         session_links.link(key, who)

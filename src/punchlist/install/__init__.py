@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from .. import hosts
 from ..core.errors import Refused
 from . import receipts
-from .apply import added, holds, is_nothing, is_sure, kept, missed, stripped
+from .apply import add_parts, find_blocked_lines, find_theirs, holds, is_nothing, is_sure, strip_parts
 from .parts import PROJECT, SCOPES, USER, Part, Where
 from .script import launcher, launchers
 
@@ -36,7 +36,7 @@ class Installer(Protocol):
     def home(self, where: Where) -> str:
         """The folder with the user's settings of this host."""
 
-    def worries(self, where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def problems(self, where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
         """What keeps an attached host from working, and how to fix it. `there` is what is in its files now."""
 
 
@@ -91,45 +91,45 @@ def attach(name: str, where: Where, without: Sequence[str] = (), *, dry: bool = 
     if not dry and (prepare := getattr(installer_for(name), "prepare", None)):
         prepare(where)
         parts = parts_of(name, where)
-    edits = _done([located(part, name) for part in parts], _work(name, where, without), name, where.scope, dry=dry)
+    edits = _do_all([locate(part, name) for part in parts], _work(name, where, without), name, where.scope, dry=dry)
     return _worth_telling(edits, name, where)
 
 
-def outlook(name: str, where: Where, without: Sequence[str]) -> list[Edit]:
+def preview(name: str, where: Where, without: Sequence[str]) -> list[Edit]:
     """What attaching would come to, whether or not it can be done."""
     work = _work(name, where, without)
-    return [work(file) for file in dict.fromkeys(located(part, name) for part in parts_of(name, where))]
+    return [work(file) for file in dict.fromkeys(locate(part, name) for part in parts_of(name, where))]
 
 
 def is_own(name: str, where: Where) -> bool:
     """Whether the settings of this directory are the user's own, as in their home, and not those of a project."""
     at_home = os.path.realpath(where.project) == os.path.realpath(where.home)
-    return where.scope == PROJECT and (at_home or bool(_shared(name, where)))
+    return where.scope == PROJECT and (at_home or bool(_shared_files(name, where)))
 
 
 def detach(name: str, where: Where, *, dry: bool = False) -> list[Edit]:
     """Take all parts out again."""
-    shared = _shared(name, where)
+    shared = _shared_files(name, where)
     parts = [part for part in parts_of(name, where) if not shared.intersection(part.files)]
     sure = _are_sure(parts, name)
 
     def work(file: str) -> Edit:
-        return _detached(file, [part for part in parts if file in part.files], name, sure=sure)
+        return _detach(file, [part for part in parts if file in part.files], name, sure=sure)
 
-    edits = _done([file for part in parts for file in part.files], work, name, where.scope, dry=dry)
+    edits = _do_all([file for part in parts for file in part.files], work, name, where.scope, dry=dry)
     if not dry and (clean_up := getattr(installer_for(name), "clean_up", None)):
         clean_up(where)
     return [edit for edit in _worth_telling(edits, name, where) if edit.is_change or edit.kept]
 
 
-def located(part: Part, name: str) -> str:
+def locate(part: Part, name: str) -> str:
     """The file a part is in, or will be."""
     there = [file for file in part.files if os.path.exists(file)] if len(part.files) > 1 else []
-    mine = [file for file in there if seen(part, file, name)[1]]
+    mine = [file for file in there if read_part(part, file, name)[1]]
     return next(iter([*mine, *there, part.files[-1]]))
 
 
-def seen(part: Part, file: str, name: str) -> tuple[str, bool]:
+def read_part(part: Part, file: str, name: str) -> tuple[str, bool]:
     """The text of a file, and whether it holds a part."""
     with about(file):
         text = content(file)
@@ -163,16 +163,16 @@ def _work(name: str, where: Where, without: Sequence[str]) -> Callable[[str], Ed
     sure = _are_sure(parts, name)
 
     def work(file: str) -> Edit:
-        mine = [part for part in parts if located(part, name) == file]
+        mine = [part for part in parts if locate(part, name) == file]
         unwanted = [part for part in mine if part.name in without]
         is_all_ours = all(part.kind == "file" for part in mine)
         script = where.starter(name) if is_all_ours else where.script
-        return _attached(_detached(file, mine, name, sure=sure), mine, unwanted, name, script)
+        return _attach(_detach(file, mine, name, sure=sure), mine, unwanted, name, script)
 
     return work
 
 
-def _shared(name: str, where: Where) -> set[str]:
+def _shared_files(name: str, where: Where) -> set[str]:
     """The files of a project that are the user's own as well, as in their home."""
     if where.scope != PROJECT:
         return set()
@@ -194,20 +194,20 @@ def _is_sure(part: Part, file: str, name: str) -> bool:
         return is_sure(content(file), part, name)
 
 
-def _attached(bare: Edit, parts: list[Part], unwanted: list[Part], name: str, script: str) -> Edit:
+def _attach(bare: Edit, parts: list[Part], unwanted: list[Part], name: str, script: str) -> Edit:
     """What becomes of a file, of which it is known what it would be without us."""
     file, old, before = bare.file, bare.old, receipts.text(bare.new)
     wanted = [part for part in parts if part not in unwanted]
     receipt = receipts.receipt_of(file)
     edited = receipt is not None and old == bare.new
-    text = stripped(receipts.text(old), unwanted, name, receipts.text(receipt.before) if receipt else before)
-    new = added(text, [part for part in wanted if part.kind != "file" or not edited], name, script, before)
+    text = strip_parts(receipts.text(old), unwanted, name, receipts.text(receipt.before) if receipt else before)
+    new = add_parts(text, [part for part in wanted if part.kind != "file" or not edited], name, script, before)
     gone = not wanted and bare.new is None and is_nothing(new)
-    places = dict.fromkeys([*kept(new, parts, name, before), *missed(new, wanted, name)])
+    places = dict.fromkeys([*find_theirs(new, parts, name, before), *find_blocked_lines(new, wanted, name)])
     return Edit(file, _names(wanted), old, None if gone else new.encode(), bare.new, bool(wanted), tuple(places))
 
 
-def _detached(file: str, parts: list[Part], name: str, *, sure: bool) -> Edit:
+def _detach(file: str, parts: list[Part], name: str, *, sure: bool) -> Edit:
     """The file as it was, if nobody else wrote it; else without what is ours."""
     old = receipts.load(receipts.target(file))
     receipt = receipts.receipt_of(file)
@@ -215,40 +215,40 @@ def _detached(file: str, parts: list[Part], name: str, *, sure: bool) -> Edit:
         return Edit(file, _names(parts), None, None)
     if receipt and receipts.digest(old) == receipt.after:
         then = receipts.text(receipt.before)
-        taken, places = _taken(receipts.text(old), parts, name, then), kept(then, parts, name, then)
+        taken, places = _names_in(receipts.text(old), parts, name, then), find_theirs(then, parts, name, then)
         return Edit(file, taken, old, receipt.before, kept=tuple(places))
     before = receipts.text(receipt.before) if receipt else None if sure else receipts.text(old)
-    text = stripped(receipts.text(old), parts, name, before)
+    text = strip_parts(receipts.text(old), parts, name, before)
     ours = receipt.before is None if receipt else all(part.kind == "file" for part in parts)
     new = None if ours and is_nothing(text) and text.encode() != old else text.encode()
-    taken = _taken(receipts.text(old), parts, name, before)
-    return Edit(file, taken, old, new, kept=tuple(kept(text, parts, name, before)))
+    taken = _names_in(receipts.text(old), parts, name, before)
+    return Edit(file, taken, old, new, kept=tuple(find_theirs(text, parts, name, before)))
 
 
-def _taken(text: str, parts: Sequence[Part], name: str, before: str | None) -> tuple[str, ...]:
+def _names_in(text: str, parts: Sequence[Part], name: str, before: str | None) -> tuple[str, ...]:
     """The names of the parts that are taken out of a text."""
-    return _names(part for part in parts if stripped(text, [part], name, before) != text)
+    return _names(part for part in parts if strip_parts(text, [part], name, before) != text)
 
 
 def _names(parts: Iterable[Part]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.name for part in parts))
 
 
-def _done(names: list[str], work: Callable[[str], Edit], host: str, scope: str, *, dry: bool) -> list[Edit]:
+def _do_all(names: list[str], work: Callable[[str], Edit], host: str, scope: str, *, dry: bool) -> list[Edit]:
     """Work out what is to be done to every file, and only then do it."""
     each = list(dict.fromkeys(names))
-    edits = [_planned(file, work) for file in each]
+    edits = [_plan(file, work) for file in each]
     if dry or not any(edit.is_change or _is_torn(edit) for edit in edits):
         return edits
     with about(receipts.folder()):
         receipts.require_writable(os.path.join(receipts.folder(), "lock"))
-    with receipts.alone():
-        done = [_written(file, work, host, scope) for file in each]
+    with receipts.lock():
+        done = [_write_or_retry(file, work, host, scope) for file in each]
     receipts.drop_folders(folder for _, folders in done for folder in folders)
     return [edit for edit, _ in done]
 
 
-def _planned(file: str, work: Callable[[str], Edit]) -> Edit:
+def _plan(file: str, work: Callable[[str], Edit]) -> Edit:
     with about(file):
         edit = work(file)
         if edit.is_change:
@@ -256,7 +256,7 @@ def _planned(file: str, work: Callable[[str], Edit]) -> Edit:
         return edit
 
 
-def _written(file: str, work: Callable[[str], Edit], host: str, scope: str) -> tuple[Edit, tuple[str, ...]]:
+def _write_or_retry(file: str, work: Callable[[str], Edit], host: str, scope: str) -> tuple[Edit, tuple[str, ...]]:
     """Do what is to be done to a file, and the folders it leaves behind. Whoever else writes it meanwhile is not
     overwritten."""
     with about(file):
@@ -288,7 +288,7 @@ def _write(edit: Edit, host: str, scope: str) -> tuple[str, ...]:
         missing = receipts.missing_folders(path)
         folders += missing
         if edit.stays:
-            receipts.keep(
+            receipts.save(
                 receipts.Receipt(path, host, scope, edit.before, receipts.digest(edit.new), folders, edit.file)
             )
         receipts.make_folders(missing, 0o700 if scope == USER else 0o755)

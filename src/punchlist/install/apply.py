@@ -16,11 +16,11 @@ from .parts import (
     is_line,
     is_server,
     is_written,
-    joined_line,
     line_command,
     runs_hook,
     runs_line,
     serves,
+    their_line,
     within,
 )
 from .script import is_launcher, launcher
@@ -28,45 +28,45 @@ from .script import is_launcher, launcher
 _ANY = f"/@/{NAME}"  # a script that stands for all
 
 
-def added(text: str, parts: Sequence[Part], host: str, script: str, before: str | None = None) -> str:
+def add_parts(text: str, parts: Sequence[Part], host: str, script: str, before: str | None = None) -> str:
     """The text with all parts in it; the same text if they were in it. `before` is the text without what is ours, if
     that is known: what is in it is not ours, and is left alone."""
     for part in parts:
-        text = _ADDED[part.kind](text, part, host, script, before)
+        text = _ADD[part.kind](text, part, host, script, before)
     return text
 
 
-def stripped(text: str, parts: Sequence[Part], host: str, before: str | None) -> str:
+def strip_parts(text: str, parts: Sequence[Part], host: str, before: str | None) -> str:
     """The text without what is ours. `before` is how it was when we came, if that is known: objects and lists that are
     empty again are written as they were then, and go if they were not there; and what is in it is not ours."""
     for part in parts:
-        text = _STRIPPED[part.kind](text, part, host, before)
+        text = _STRIP[part.kind](text, part, host, before)
     return text
 
 
 def holds(text: str, part: Part, host: str) -> bool:
     """Whether a file has this part in some form, be it a server, hooks or a file that somebody else wrote."""
     if part.kind == "entry":
-        return serves(look(text, part))
+        return serves(value_at(text, part))
     if part.kind == "file":
         return NAME in text
-    theirs = part.kind == "hooks" and bool(kept(text, [part], host, text))
-    return theirs or stripped(text, [part], host, None) != text
+    theirs = part.kind == "hooks" and bool(find_theirs(text, [part], host, text))
+    return theirs or strip_parts(text, [part], host, None) != text
 
 
 def is_sure(text: str, part: Part, host: str) -> bool:
     """Whether a file has this part in a form that nobody writes but we."""
-    return part.kind in ("hooks", "line", "file") and stripped(text, [part], host, None) != text
+    return part.kind in ("hooks", "line", "file") and strip_parts(text, [part], host, None) != text
 
 
-def kept(text: str, parts: Sequence[Part], host: str, before: str | None) -> list[str]:
+def find_theirs(text: str, parts: Sequence[Part], host: str, before: str | None) -> list[str]:
     """The places where somebody else's words run ours, or are where ours would be."""
-    return [place for part in parts for place in _KEPT[part.kind](text, part, host, before)]
+    return [place for part in parts for place in _THEIRS[part.kind](text, part, host, before)]
 
 
-def missed(text: str, parts: Sequence[Part], host: str) -> list[str]:
+def find_blocked_lines(text: str, parts: Sequence[Part], host: str) -> list[str]:
     """The places where there is somebody else's status line that ours cannot be put behind."""
-    lines = [(part, look(text, part)) for part in parts if part.kind == "line"]
+    lines = [(part, value_at(text, part)) for part in parts if part.kind == "line"]
     return [_place(part) for part, there in lines if there is not None and not is_line(there, host)]
 
 
@@ -75,7 +75,7 @@ def is_nothing(text: str) -> bool:
     return text.strip() in ("", "{}")
 
 
-def look(text: str, part: Part) -> Any:
+def value_at(text: str, part: Part) -> Any:
     """What is at a part's place in a file; none if nothing does."""
     form = _form(part)
     if form == "yaml":
@@ -101,7 +101,7 @@ def _pair(part: Part) -> tuple[str, str]:
 
 
 def _add_entry(text: str, part: Part, host: str, script: str, before: str | None) -> str:
-    there = look(text, part)
+    there = value_at(text, part)
     if there is not None and not serves(there):
         raise Refused(f"{'.'.join(part.path)!r} is there already and is not ours; give it another name first.")
     if there is not None and (not is_server(there) or _was_there(part, before)):
@@ -120,29 +120,29 @@ def _strip_entry(text: str, part: Part, host: str, before: str | None) -> str:
     form = _form(part)
     if form == "yaml":
         mine = before is None or not edit_yaml.has(before, part.path[0])
-        return _ended_like(edit_yaml.remove(text, _pair(part), and_block=mine), before)
+        return _end_like(edit_yaml.remove(text, _pair(part), and_block=mine), before)
     if form == "toml":
-        return _ended_like(edit_toml.remove(text, part.path), before)
+        return _end_like(edit_toml.remove(text, part.path), before)
     while _is_entry(text, part, before):  # a key may be there twice
         text = edit_json.remove(text, part.path)
-    return _pruned(text, part.path[:-1], before)
+    return _prune(text, part.path[:-1], before)
 
 
 def _is_entry(text: str, part: Part, before: str | None) -> bool:
     """Whether the entry is ours: one that we put there, or just what we would put there if nothing is known."""
-    there = look(text, part)
+    there = value_at(text, part)
     return is_written(there, part.value) if before is None else is_server(there) and not _was_there(part, before)
 
 
 def _was_there(part: Part, before: str | None) -> bool:
-    return before is not None and look(before, part) is not None
+    return before is not None and value_at(before, part) is not None
 
 
-def _kept_entry(text: str, part: Part, host: str, before: str | None) -> list[str]:
-    return [_place(part)] if serves(look(text, part)) and not _is_entry(text, part, before) else []
+def _their_entry(text: str, part: Part, host: str, before: str | None) -> list[str]:
+    return [_place(part)] if serves(value_at(text, part)) and not _is_entry(text, part, before) else []
 
 
-def _ended_like(text: str, before: str | None) -> str:
+def _end_like(text: str, before: str | None) -> str:
     """With the line ends at its end that it had: ours begins on a line of its own."""
     return before if before is not None and text.rstrip("\r\n") == before.rstrip("\r\n") else text
 
@@ -184,7 +184,7 @@ def _groups(groups: Any) -> list[dict[str, Any]]:
     return [entry for entry in found if isinstance(entry, dict) and isinstance(entry.get("hooks"), list)]
 
 
-def _kept_hooks(text: str, part: Part, host: str, before: str | None) -> list[str]:
+def _their_hooks(text: str, part: Part, host: str, before: str | None) -> list[str]:
     found = {
         event: [handler for entry in _groups(groups) for handler in entry["hooks"]]
         for event, groups in _hooks(text, part).items()
@@ -195,7 +195,7 @@ def _kept_hooks(text: str, part: Part, host: str, before: str | None) -> list[st
 
 def _strip_hooks(text: str, part: Part, host: str, before: str | None) -> str:
     for event in _ours(_hooks(text, part), host):
-        text = _pruned(_without_event(text, part, host, event), (*part.path, event), before)
+        text = _prune(_without_event(text, part, host, event), (*part.path, event), before)
     return text
 
 
@@ -208,16 +208,16 @@ def _ours(hooks: dict[str, Any], host: str) -> dict[str, dict[int, list[int]]]:
 
 
 def _hooks(text: str, part: Part) -> dict[str, Any]:
-    found = look(text, part)
+    found = value_at(text, part)
     return found if isinstance(found, dict) else {}
 
 
 def _is_same(there: dict[str, Any], wanted: dict[str, Any]) -> bool:
     """Whether a group does what it should; how long it may take is the user's to choose."""
-    return _deeds(there) == _deeds(wanted) and there.get("matcher") == wanted.get("matcher")
+    return _actions(there) == _actions(wanted) and there.get("matcher") == wanted.get("matcher")
 
 
-def _deeds(group: dict[str, Any]) -> list[Any]:
+def _actions(group: dict[str, Any]) -> list[Any]:
     """What the hooks of a group do, and when."""
     keys = ("command", "input", "if")
     return [[one.get(key) for key in keys] if isinstance(one, dict) else one for one in group["hooks"]]
@@ -237,18 +237,18 @@ def _without_event(text: str, part: Part, host: str, event: str) -> str:
 
 
 def _add_element(text: str, part: Part, host: str, script: str, before: str | None) -> str:
-    there = look(text, part)
+    there = value_at(text, part)
     return text if isinstance(there, list) and part.value in there else edit_json.append(text, part.path, part.value)
 
 
 def _strip_element(text: str, part: Part, host: str, before: str | None) -> str:
-    there = look(text, part)
-    was = look(before, part) if before is not None else None
+    there = value_at(text, part)
+    was = value_at(before, part) if before is not None else None
     if not isinstance(there, list) or part.value not in there or (isinstance(was, list) and part.value in was):
         return text
     for number in reversed([number for number, entry in enumerate(there) if entry == part.value]):
         text = edit_json.remove(text, (*part.path, number))
-    return _pruned(text, part.path, before)
+    return _prune(text, part.path, before)
 
 
 # --- a status line ---------------------------------------------------------------------------------------------------
@@ -256,12 +256,12 @@ def _strip_element(text: str, part: Part, host: str, before: str | None) -> str:
 
 def _add_line(text: str, part: Part, host: str, script: str, before: str | None) -> str:
     """Ours alone, or behind the one that is there. One of a kind that we do not know is left alone."""
-    there = look(text, part)
+    there = value_at(text, part)
     if there is None:
         return edit_json.put(text, part.path, {"type": "command", "command": line_command(script, host), **part.value})
     if not isinstance(there, dict) or there.get("type") != "command" or not isinstance(there.get("command"), str):
         return text
-    theirs = joined_line(there["command"]) if is_line(there, host) else there["command"]
+    theirs = their_line(there["command"]) if is_line(there, host) else there["command"]
     if runs_line(there, host) or not _is_text(theirs):
         return text
     wanted = line_command(script, host, theirs)
@@ -274,13 +274,13 @@ def _add_line(text: str, part: Part, host: str, script: str, before: str | None)
 
 
 def _strip_line(text: str, part: Part, host: str, before: str | None) -> str:
-    there = look(text, part)
+    there = value_at(text, part)
     if not is_line(there, host):
         return text
-    theirs = joined_line(there["command"])
+    theirs = their_line(there["command"])
     if not theirs:
-        return _pruned(edit_json.remove(text, part.path), part.path[:-1], before)
-    old = look(before, part) if before and not edit_json.is_blank(before) else None
+        return _prune(edit_json.remove(text, part.path), part.path[:-1], before)
+    old = value_at(before, part) if before and not edit_json.is_blank(before) else None
     for key, value in part.value.items():
         if there.get(key) == value and key not in (old or ()):
             text = edit_json.remove(text, (*part.path, key))
@@ -296,8 +296,8 @@ def _is_text(words: str) -> bool:
     return not any("\ud800" <= char <= "\udfff" for char in words)
 
 
-def _kept_line(text: str, part: Part, host: str, before: str | None) -> list[str]:
-    return [_place(part)] if runs_line(look(text, part), host) else []
+def _their_line(text: str, part: Part, host: str, before: str | None) -> list[str]:
+    return [_place(part)] if runs_line(value_at(text, part), host) else []
 
 
 # --- a whole file ----------------------------------------------------------------------------------------------------
@@ -326,11 +326,11 @@ def _is_file(text: str, part: Part) -> bool:
     return re.fullmatch(first + path + "(?P=path)".join(rest), text) is not None
 
 
-def _kept_file(text: str, part: Part, host: str, before: str | None) -> list[str]:
+def _their_file(text: str, part: Part, host: str, before: str | None) -> list[str]:
     return ["it"] if text.strip() and not _is_file(text, part) else []
 
 
-def _pruned(text: str, path: tuple[str, ...], before: str | None) -> str:
+def _prune(text: str, path: tuple[str, ...], before: str | None) -> str:
     """Without the objects and lists along a path that are empty and were not there before."""
     root = edit_json.parse(before) if before is not None and not edit_json.is_blank(before) else None
     for depth in range(len(path), -1, -1):
@@ -345,24 +345,24 @@ def _pruned(text: str, path: tuple[str, ...], before: str | None) -> str:
     return text
 
 
-_ADDED = {
+_ADD = {
     "entry": _add_entry,
     "hooks": _add_hooks,
     "element": _add_element,
     "line": _add_line,
     "file": _add_file,
 }
-_STRIPPED = {
+_STRIP = {
     "entry": _strip_entry,
     "hooks": _strip_hooks,
     "element": _strip_element,
     "line": _strip_line,
     "file": _strip_file,
 }
-_KEPT = {
-    "entry": _kept_entry,
-    "hooks": _kept_hooks,
+_THEIRS = {
+    "entry": _their_entry,
+    "hooks": _their_hooks,
     "element": lambda text, part, host, before: [],
-    "line": _kept_line,
-    "file": _kept_file,
+    "line": _their_line,
+    "file": _their_file,
 }

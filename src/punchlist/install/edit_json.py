@@ -155,16 +155,16 @@ def _wrong(text: str, at: int, wanted: str) -> Refused:
 def put(text: str, path: tuple[str, ...], new: Any) -> str:
     """The text with a value at a path of keys; what is missing on the way is made."""
     if is_blank(text):
-        return (_BOM if text.startswith(_BOM) else "") + _written(_nested(path, new), "  ", "\n", "") + "\n"
+        return (_BOM if text.startswith(_BOM) else "") + _format(_nest(path, new), "  ", "\n", "") + "\n"
     root = node = parse(text)
     for depth, step in enumerate(path):
         child = _child(node, step)
         if child is None:
             _require(text, node, path[:depth], "object")
-            return _insert(text, root, node, step, _nested(path[depth + 1 :], new))
+            return _insert(text, root, node, step, _nest(path[depth + 1 :], new))
         node = child.node
     flat = json.dumps(new, ensure_ascii=False)
-    many = _written(new, _unit(text), _line_of(text), _indent(text, node.start))
+    many = _format(new, _unit(text), _line_of(text), _indent(text, node.start))
     return text[: node.start] + (many if _may_be_many(text, root, node) else flat) + text[node.end :]
 
 
@@ -220,7 +220,7 @@ def _require(text: str, node: Node, path: Path, kind: str) -> None:
         raise Refused(f"line {line}: {name!r} must be an {kind}, not {text[node.start : node.end][:40]}.")
 
 
-def _nested(path: tuple[str, ...], new: Any) -> Any:
+def _nest(path: tuple[str, ...], new: Any) -> Any:
     for step in reversed(path):
         new = {step: new}
     return new
@@ -262,7 +262,7 @@ def _insert(text: str, root: Node, box: Node, key: str | None, new: Any) -> str:
     tight = bool(last) and not many and _is_tight(text, box)
     name = "" if key is None else json.dumps(key, ensure_ascii=False) + (":" if tight else ": ")
     flat = json.dumps(new, ensure_ascii=False, separators=(",", ":") if tight else None)
-    piece = name + (_written(new, unit, line, indent) if many else flat)
+    piece = name + (_format(new, unit, line, indent) if many else flat)
     if many or text[at : at + 1] in ("\r", "\n"):  # behind a comment that ends its line, too
         piece = line + indent + piece
     elif last and not tight:
@@ -305,7 +305,7 @@ def _is_tight(text: str, box: Node) -> bool:
     return len(box.children) > 1 and text[last.start - 1] == ","
 
 
-def _written(new: Any, unit: str, line: str, indent: str) -> str:
+def _format(new: Any, unit: str, line: str, indent: str) -> str:
     return json.dumps(new, ensure_ascii=False, indent=unit).replace("\n", line + indent)
 
 

@@ -42,10 +42,10 @@ def put(text: str, path: tuple[str, ...], table: dict[str, Any]) -> str:
     before = read(text)
     there = _look(before, path)
     if there is None:
-        new = _appended(text, path, table)
+        new = _append(text, path, table)
     else:
-        new = _changed(text, path, {key: value for key, value in table.items() if there.get(key) != value})
-    _require(new, _with(before, path, {**(there or {}), **table}), pasted(path, table))
+        new = _change(text, path, {key: value for key, value in table.items() if there.get(key) != value})
+    _require(new, _with(before, path, {**(there or {}), **table}), snippet(path, table))
     return new
 
 
@@ -61,9 +61,9 @@ def remove(text: str, path: tuple[str, ...]) -> str:
     return new
 
 
-def pasted(path: tuple[str, ...], table: dict[str, Any]) -> str:
+def snippet(path: tuple[str, ...], table: dict[str, Any]) -> str:
     """The table as it stands in a file."""
-    lines = [f"[{'.'.join(map(_name, path))}]", *(f"{_name(key)} = {_shown(value)}" for key, value in table.items())]
+    lines = [f"[{'.'.join(map(_name, path))}]", *(f"{_name(key)} = {_show(value)}" for key, value in table.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -103,24 +103,24 @@ def _bare(value: Any) -> Any:
     return repr(value) if isinstance(value, float) else value
 
 
-def _appended(text: str, path: tuple[str, ...], table: dict[str, Any]) -> str:
+def _append(text: str, path: tuple[str, ...], table: dict[str, Any]) -> str:
     line = "\r\n" if "\r\n" in text else "\n"
     blank = not text.removeprefix(_BOM).strip()
     ended = text if blank or text.endswith("\n") else text + line
-    return ended + ("" if blank else line) + pasted(path, table).replace("\n", line)
+    return ended + ("" if blank else line) + snippet(path, table).replace("\n", line)
 
 
-def _changed(text: str, path: tuple[str, ...], values: dict[str, Any]) -> str:
+def _change(text: str, path: tuple[str, ...], values: dict[str, Any]) -> str:
     """Some keys of a table that has a heading of its own with other values."""
     for key, value in values.items():
         statements = _statements(text)
         old = next((one for one in statements if one.value and one.path == (*path, key)), None)
         heading = next((one for one in statements if not one.value and one.path == path), None)
         if old:
-            text = text[: old.value] + _shown(value) + text[old.end :]
+            text = text[: old.value] + _show(value) + text[old.end :]
         elif heading:
             line = "\r\n" if "\r\n" in text else "\n"
-            text = f"{text[: heading.end]}{line}{_name(key)} = {_shown(value)}{text[heading.end :]}"
+            text = f"{text[: heading.end]}{line}{_name(key)} = {_show(value)}{text[heading.end :]}"
     return text
 
 
@@ -203,10 +203,10 @@ def _path(key: str) -> tuple[str, ...]:
 
 
 def _name(key: str) -> str:
-    return key if _BARE.fullmatch(key) else _shown(key)
+    return key if _BARE.fullmatch(key) else _show(key)
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     if isinstance(value, list):
-        return f"[{', '.join(map(_shown, value))}]"
+        return f"[{', '.join(map(_show, value))}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

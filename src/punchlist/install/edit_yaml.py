@@ -48,27 +48,27 @@ def has(text: str, key: str) -> bool:
     if _is_json(text):
         return key in edit_json.read(text)
     lines = _lines(text)
-    return _named(lines, 0, len(lines), key) is not None
+    return _find_block(lines, 0, len(lines), key) is not None
 
 
 def put(text: str, path: tuple[str, str], entry: dict[str, Any]) -> str:
     """The text with this entry; what else an entry of that name held is kept."""
     if _is_json(text):
         return edit_json.put_all(text, path, entry)
-    lines = _checked(text, path, entry)
+    lines = _check(text, path, entry)
     line = "\r\n" if "\r\n" in text else "\n"
     old = _find(lines, path)
     if old:
-        return "".join(_changed(lines, old, entry, line))
-    top = _named(lines, 0, len(lines), path[0])
+        return "".join(_change(lines, old, entry, line))
+    top = _find_block(lines, 0, len(lines), path[0])
     if lines and not lines[-1].endswith("\n") and (top is None or top.end == len(lines)):
         if _ends_in_text(lines):  # one more line end would be a part of that text
             raise _unsafe(f"line {len(lines)}: it does not end", path, entry)
         lines[-1] += line
     if top is None:
-        return "".join([*lines, f"{path[0]}:{line}", *_written(path[1], entry, 2, line)])
+        return "".join([*lines, f"{path[0]}:{line}", *_format(path[1], entry, 2, line)])
     lines[top.start] = lines[top.start].replace("{}", "", 1).rstrip() + line if top.given else lines[top.start]
-    return "".join([*lines[: top.end], *_written(path[1], entry, _inner(lines, top) or 2, line), *lines[top.end :]])
+    return "".join([*lines[: top.end], *_format(path[1], entry, _inner(lines, top) or 2, line), *lines[top.end :]])
 
 
 def remove(text: str, path: tuple[str, str], *, and_block: bool) -> str:
@@ -80,9 +80,9 @@ def remove(text: str, path: tuple[str, str], *, and_block: bool) -> str:
     found = _find(lines, path)
     if not found:
         return text
-    _checked(text, path, {})
+    _check(text, path, {})
     lines[found.start : found.end] = []
-    top = _named(lines, 0, len(lines), path[0])
+    top = _find_block(lines, 0, len(lines), path[0])
     if top and top.end == top.start + 1:
         name = lines[top.start]
         empty = name if "#" in name else name.rstrip() + " {}" + name[len(name.rstrip()) :]
@@ -90,9 +90,9 @@ def remove(text: str, path: tuple[str, str], *, and_block: bool) -> str:
     return "".join(lines)
 
 
-def pasted(path: tuple[str, str], entry: dict[str, Any]) -> str:
+def snippet(path: tuple[str, str], entry: dict[str, Any]) -> str:
     """The entry as it stands in a file."""
-    return "".join([f"{path[0]}:\n", *_written(path[1], entry, 2, "\n")])
+    return "".join([f"{path[0]}:\n", *_format(path[1], entry, 2, "\n")])
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
@@ -106,19 +106,19 @@ def _lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def _checked(text: str, path: tuple[str, str], entry: dict[str, Any]) -> list[str]:
+def _check(text: str, path: tuple[str, str], entry: dict[str, Any]) -> list[str]:
     """The lines of a text that is plain enough."""
     lines = _lines(text)
     for number, line in enumerate(lines, 1):
-        if fault := _fault(line.removeprefix("\ufeff").rstrip("\r\n"), number):
+        if fault := _problem(line.removeprefix("\ufeff").rstrip("\r\n"), number):
             raise _unsafe(f"line {number}: {fault}", path, entry)
-    top = _named(lines, 0, len(lines), path[0])
+    top = _find_block(lines, 0, len(lines), path[0])
     if top and (top.given not in ("", "{}") or _inner(lines, top) == 0 < top.end - top.start - 1):
         raise _unsafe(f"line {top.start + 1}: {path[0]!r} is not a block of keys", path, entry)
     return lines
 
 
-def _fault(line: str, number: int) -> str:
+def _problem(line: str, number: int) -> str:
     """What makes a line more than plain."""
     if line.lstrip(" ").startswith("\t"):
         return "a tab"
@@ -135,16 +135,16 @@ def _ends_in_text(lines: list[str]) -> bool:
 
 
 def _unsafe(where: str, path: tuple[str, str], entry: dict[str, Any]) -> Refused:
-    todo = pasted(path, entry) if entry else f"take {'.'.join(path)} out of it by hand."
+    todo = snippet(path, entry) if entry else f"take {'.'.join(path)} out of it by hand."
     return Refused(f"{where}; it cannot be edited safely. Edit it by hand:\n{todo}")
 
 
 def _find(lines: list[str], path: tuple[str, str]) -> _Block | None:
-    top = _named(lines, 0, len(lines), path[0])
-    return _named(lines, top.start + 1, top.end, path[1], _inner(lines, top)) if top else None
+    top = _find_block(lines, 0, len(lines), path[0])
+    return _find_block(lines, top.start + 1, top.end, path[1], _inner(lines, top)) if top else None
 
 
-def _named(lines: list[str], start: int, end: int, key: str, indent: int = 0) -> _Block | None:
+def _find_block(lines: list[str], start: int, end: int, key: str, indent: int = 0) -> _Block | None:
     for number in range(start, end):
         found = _KEY.match(lines[number].removeprefix("\ufeff").rstrip("\r\n"))
         if found and len(found[1]) == indent and (found[2] or found[3] or found[4]) == key:
@@ -184,20 +184,20 @@ def _value(lines: list[str], block: _Block) -> Any:
     depth = _inner(lines, block)
     keys = [_KEY.match(line.rstrip("\r\n")) for line in lines[block.start + 1 : block.end]]
     names = [found[2] or found[3] or found[4] for found in keys if found and len(found[1]) == depth]
-    inner = {name: _named(lines, block.start + 1, block.end, name, depth) for name in names}
+    inner = {name: _find_block(lines, block.start + 1, block.end, name, depth) for name in names}
     return {name: _value(lines, found) for name, found in inner.items() if found} if names else None
 
 
-def _changed(lines: list[str], block: _Block, entry: dict[str, Any], line: str) -> list[str]:
+def _change(lines: list[str], block: _Block, entry: dict[str, Any], line: str) -> list[str]:
     """The lines with those keys of a block changed that differ."""
     depth = _inner(lines, block) or block.indent + 2
     for name, value in entry.items():
         end = _block_end(lines, block.start, len(lines), block.indent)
-        old = _named(lines, block.start + 1, end, name, depth)
+        old = _find_block(lines, block.start + 1, end, name, depth)
         if old and _value(lines, old) == value:
             continue
         start, stop = (old.start, old.end) if old else (end, end)
-        lines = [*lines[:start], f"{' ' * depth}{name}: {_shown(value)}{line}", *lines[stop:]]
+        lines = [*lines[:start], f"{' ' * depth}{name}: {_show(value)}{line}", *lines[stop:]]
     return lines
 
 
@@ -214,12 +214,12 @@ def _scalar(words: str) -> Any:
         return words
 
 
-def _written(key: str, entry: dict[str, Any], indent: int, line: str) -> list[str]:
+def _format(key: str, entry: dict[str, Any], indent: int, line: str) -> list[str]:
     inner = " " * (indent * 2 if indent else 2)
-    return [f"{' ' * indent}{key}:{line}", *(f"{inner}{name}: {_shown(value)}{line}" for name, value in entry.items())]
+    return [f"{' ' * indent}{key}:{line}", *(f"{inner}{name}: {_show(value)}{line}" for name, value in entry.items())]
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.casefold() not in _MEANING:
         return value
     return json.dumps(value, ensure_ascii=False)

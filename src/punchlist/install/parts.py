@@ -63,7 +63,7 @@ _RUN = "env"  # it complains where `_SILENT` sends it; fish itself would complai
 
 def hook_command(script: str, host: str, silent: str = _SILENT) -> str:
     """Return a hook as a shell command that does nothing and says nothing once its environment is gone."""
-    return _guarded(script, f"hook {host}", silent)
+    return _guard(script, f"hook {host}", silent)
 
 
 def commit_command(script: str, host: str) -> str:
@@ -77,18 +77,18 @@ def commit_command(script: str, host: str) -> str:
 def line_command(script: str, host: str, theirs: str = "", silent: str = _SILENT) -> str:
     """Return a status line: ours behind the one that was there, which is alone once our environment is gone."""
     if not theirs:
-        return _guarded(script, f"line --host {host}", silent)
+        return _guard(script, f"line --host {host}", silent)
     other, ours = shlex.quote(theirs), shlex.quote(script)
     return f"[ -x {ours} ] && {_RUN} {ours} line --host {host} --after {other}{silent} || sh -c {other}"
 
 
-def joined_line(command: str) -> str:
+def their_line(command: str) -> str:
     """The status line that ours was put behind; nothing if there was none."""
     words = _words(command)
     return words[words.index("--after") + 1] if "--after" in words[:-1] else ""
 
 
-def _guarded(script: str, words: str, silent: str) -> str:
+def _guard(script: str, words: str, silent: str) -> str:
     if os.name == "nt":
         return f'"{script}" {words}'
     return f"[ -x {shlex.quote(script)} ] && {_RUN} {shlex.quote(script)} {words}{silent} || :"
@@ -152,7 +152,7 @@ def is_line(entry: Any, host: str) -> bool:
     """Whether a status line is ours, alone or behind another."""
     command = _command(entry)
     script = script_of(command)
-    theirs = joined_line(command)
+    theirs = their_line(command)
     return is_script(script) and command in (line_command(script, host, theirs), line_command(script, host, theirs, ""))
 
 

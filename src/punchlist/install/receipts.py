@@ -161,7 +161,7 @@ def _require_same(path: str, old: bytes | None) -> None:
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def lock() -> Iterator[None]:
     """One of us at a time."""
     handle = lock_file(os.path.join(folder(), "lock"))
     try:
@@ -200,7 +200,7 @@ def receipts() -> list[Receipt]:
     return [one for one in found if one]
 
 
-def keep(one: Receipt) -> None:
+def save(one: Receipt) -> None:
     """Write a receipt down, and the file as it was."""
     name = _name(one.file)
     _put(name + ".before", one.before)

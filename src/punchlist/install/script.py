@@ -92,7 +92,7 @@ def script_behind(path: str, script: str) -> str:
     return script if text == launcher() else os.path.join(os.path.dirname(text[2:].split(" ")[0]), NAME)
 
 
-def is_passing(path: str) -> bool:
+def is_temporary(path: str) -> bool:
     """Whether it lies in a cache that is emptied without asking, as after `uvx` and `pipx run`."""
     parts = path.split(os.sep)
     return "archive-v0" in parts or "builds-v0" in parts or ("pipx" in parts and ".cache" in parts)

@@ -42,7 +42,7 @@ def write_error(where: str, error: Exception) -> None:
     _append({"kind": ERROR, "at": utc_text(), "place": _short(here), "where": where, "message": message})
 
 
-def switched(to: str, *, place: str, **values: Any) -> None:
+def write_toggle(to: str, *, place: str, **values: Any) -> None:
     """Add that it was turned off or on: for a session, for a project, or everywhere, where neither is named."""
     write("toggle", to=to, **({} if values.get("session") else {"place": place or _EVERYWHERE}), **values)
 
@@ -60,14 +60,14 @@ def read() -> Iterator[dict[str, Any]]:
         try:
             with open(log, encoding="utf-8", errors="replace") as file:
                 for line in file:
-                    found = _parsed(line)
+                    found = _parse(line)
                     if found is not None:
                         yield found
         except OSError:
             continue
 
 
-def latest(plan: str, kinds: tuple[str, ...]) -> dict[str, Any]:
+def read_latest(plan: str, kinds: tuple[str, ...]) -> dict[str, Any]:
     """The newest event of one of these kinds about a plan, as far as the end of the log tells; nothing if there is
     none. Cheap enough to be asked every second."""
     try:
@@ -77,7 +77,7 @@ def latest(plan: str, kinds: tuple[str, ...]) -> dict[str, Any]:
     except OSError:
         return {}
     for line in reversed(lines):
-        found = _parsed(line) if plan in line else None
+        found = _parse(line) if plan in line else None
         if found and found["kind"] in kinds and found.get("plan") == plan:
             return found
     return {}
@@ -95,7 +95,7 @@ def path() -> str:
     return os.path.join(state_folder(os.environ), NAME)
 
 
-def _parsed(line: str) -> dict[str, Any] | None:
+def _parse(line: str) -> dict[str, Any] | None:
     try:
         found = loads(line)
     except (ValueError, RecursionError):

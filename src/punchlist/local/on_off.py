@@ -16,10 +16,10 @@ _LARGEST = 10_000  # bytes of a reason
 
 def is_off(place: str, session: str = "") -> bool:
     """Whether agents are left alone here."""
-    return bool(held(place, session))
+    return bool(off_scopes(place, session))
 
 
-def held(place: str, session: str = "") -> list[str]:
+def off_scopes(place: str, session: str = "") -> list[str]:
     """What is turned off of all that would silence this project and session: everywhere, place, session."""
     folder = os.path.join(state_folder(os.environ), "off")
     if not os.path.isdir(folder):
@@ -27,7 +27,7 @@ def held(place: str, session: str = "") -> list[str]:
     return [kind for kind, name in _names(place, session) if os.path.exists(os.path.join(folder, name))]
 
 
-def turn(off: bool, *, place: str = "", session: str = "") -> bool:
+def set_off(off: bool, *, place: str = "", session: str = "") -> bool:
     """Turn it off or on for a project or a session; for everything, if neither is named. Whether that changed
     anything."""
     folder = os.path.join(state_folder(os.environ), "off")
@@ -57,7 +57,7 @@ def hold(key: str, reason: str) -> bool:
     return True
 
 
-def held_back(key: str) -> str:
+def hold_reason(key: str) -> str:
     """Why an agent is not to be nudged; empty if it may be."""
     if not _holds_any():
         return ""

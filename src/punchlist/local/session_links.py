@@ -65,7 +65,7 @@ def link(key: str, who: AgentRef, *, at: float | None = None) -> bool:
     try:
         write_file(os.path.join(folder, _name(key)), text.encode())
         if int(now) % _SELDOM == 0:
-            _collect(folder, now - _KEPT)
+            _remove_old(folder, now - _KEPT)
     except OSError:
         return False
     return True
@@ -88,28 +88,28 @@ def look_up(key: str, folder: str = "") -> AgentRef | None:
     return AgentRef(*found[1:])
 
 
-def of_tool_use(id: str) -> str:
+def tool_use_key(id: str) -> str:
     """The key of one tool use."""
     return f"tool:{id}" if id else ""
 
 
 def mark_shell(use: str, who: AgentRef) -> None:
     """Note that an agent is about to type a command of ours in its shell."""
-    agent = of_agent()
+    agent = agent_key()
     if agent:
-        link(_of_shell(agent, use or who.agent), who)
+        link(_shell_key(agent, use or who.agent), who)
 
 
 def unmark_shell(use: str, who: AgentRef) -> None:
     """Note that the command is over."""
-    agent = of_agent()
+    agent = agent_key()
     if agent:
-        drop(_of_shell(agent, use or who.agent))
+        drop(_shell_key(agent, use or who.agent))
 
 
-def seen_in_shell(process: Process) -> Iterator[AgentRef]:
+def find_in_shell(process: Process) -> Iterator[AgentRef]:
     """Yield who types a command of ours in a shell below a process, as its hooks have seen."""
-    prefix, folder = _of_shell(key_of(process)).encode().hex(), home()
+    prefix, folder = _shell_key(key_of(process)).encode().hex(), home()
     before = time.time() - _TYPED
     with os.scandir(folder) as entries:
         names = [entry.name for entry in entries if entry.name.startswith(prefix) and entry.stat().st_mtime > before]
@@ -120,8 +120,8 @@ def seen_in_shell(process: Process) -> Iterator[AgentRef]:
 
 def mark_typed(use: str, who: AgentRef, command: str) -> None:
     """Note that an agent is about to type a hook of ours in its shell, with this command."""
-    agent = of_agent()
-    if agent and link(_of_typed(agent), AgentRef(who.session, use or who.agent, _essence(command)[:_COMPARED])):
+    agent = agent_key()
+    if agent and link(_typed_key(agent), AgentRef(who.session, use or who.agent, _essence(command)[:_COMPARED])):
         write_file(os.path.join(home(), _TYPED_FLAG), b"")
 
 
@@ -129,7 +129,7 @@ def unmark_typed(use: str = "") -> None:
     """Note that the command of this tool use is over; without one, whatever command the agent typed."""
     if not _is_fresh(_TYPED_FLAG):
         return
-    key = _of_typed(of_agent())
+    key = _typed_key(agent_key())
     found = look_up(key)
     if found and use in ("", found.agent):
         drop(key)
@@ -143,7 +143,7 @@ def is_typed() -> bool:
     between: list[Process] = []
     for process in ancestors():
         if process.name not in _LAUNCHERS:
-            key = _of_typed(key_of(process))
+            key = _typed_key(key_of(process))
             break
         between.append(process)
     else:
@@ -169,29 +169,29 @@ def is_inherited(variable: str, session: str) -> bool:
 
 def mark_idle(who: AgentRef) -> None:
     """Note that an agent's turn is over: what is typed in its program now, the user types."""
-    agent = of_agent()
+    agent = agent_key()
     if agent:
-        link(_of_idle(agent), who)
+        link(_idle_key(agent), who)
 
 
 def unmark_idle() -> None:
     """Note that an agent is at work."""
-    agent = of_agent()
+    agent = agent_key()
     if agent:
-        drop(_of_idle(agent))
+        drop(_idle_key(agent))
 
 
 def is_idle(agent: str) -> bool:
     """Return whether the turn of an agent is over, by the key of its process."""
-    return look_up(_of_idle(agent)) is not None
+    return look_up(_idle_key(agent)) is not None
 
 
 def state_of(session: str) -> str:
     """Return what is known of a session on this machine: its program is gone, idle or busy; empty if nothing is."""
     found = GONE if session.startswith(_PROCESS) else ""
-    for key in _tied_to(session):
+    for key in _keys_of(session):
         pid = key.removeprefix(_PROCESS).partition(":")[0]
-        if not pid.isdigit() or of_process(int(pid)) != key:
+        if not pid.isdigit() or process_key(int(pid)) != key:
             found = found or GONE
         elif not is_idle(key):
             return BUSY
@@ -200,7 +200,7 @@ def state_of(session: str) -> str:
     return found
 
 
-def _tied_to(session: str) -> Iterator[str]:
+def _keys_of(session: str) -> Iterator[str]:
     """Yield the keys of the processes that a session runs in. An agent that names no session is its process."""
     if session.startswith(_PROCESS):
         yield session
@@ -224,28 +224,28 @@ def drop(key: str) -> None:
         pass
 
 
-def _of_shell(agent: str, use: str = "") -> str:
+def _shell_key(agent: str, use: str = "") -> str:
     """The key of a command in a shell of an agent: a short one, which is used as it is in the name of the file."""
     from zlib import crc32
 
     return f"shell:{agent}:" + (f"{crc32(use.encode('utf-8', 'replace')):08x}" if use else "")
 
 
-def _of_typed(agent: str) -> str:
+def _typed_key(agent: str) -> str:
     return f"typed:{agent}"
 
 
-def _of_idle(agent: str) -> str:
+def _idle_key(agent: str) -> str:
     return f"idle:{agent}"
 
 
-def of_process(pid: int) -> str:
+def process_key(pid: int) -> str:
     """The key of a process that runs; empty if none does."""
     found = _reader()(pid)
     return key_of(found) if found else ""
 
 
-def of_agent() -> str:
+def agent_key() -> str:
     """The key of the agent that started this process: the nearest parent that is not a shell. Empty if unknown."""
     for process in ancestors():
         if process.name in INITS:
@@ -255,7 +255,7 @@ def of_agent() -> str:
     return ""
 
 
-def of_ancestors() -> tuple[str, ...]:
+def ancestor_keys() -> tuple[str, ...]:
     """The keys of the processes above this one that may be its agent, nearest first. A shell above them is where
     somebody typed the command: what is higher up is another agent, or none."""
     keys: list[str] = []
@@ -299,7 +299,7 @@ def _name(key: str) -> str:
     return f"h{sha256(data).hexdigest()}"
 
 
-def _collect(folder: str, before: float) -> None:
+def _remove_old(folder: str, before: float) -> None:
     with os.scandir(folder) as entries:
         for entry in entries:
             try:

@@ -62,7 +62,7 @@ class Settings(NamedTuple):
     unicode: bool = True
     status_lines: int = 1
     origins: Mapping[str, str] = NOTHING
-    faults: tuple[str, ...] = ()  # each names file and key; the value before it is used
+    problems: tuple[str, ...] = ()  # each names file and key; the value before it is used
 
 
 class About(NamedTuple):
@@ -140,31 +140,31 @@ ABOUT = {
 def load(flags: Mapping[str, Any] = NOTHING, *, environ: Mapping[str, str] | None = None, cwd: str = "") -> Settings:
     """All settings, and where each came from."""
     environ = os.environ if environ is None else environ
-    values, origins, faults = _from_files(environ, cwd)
-    expanded = toggled(environ)
+    values, origins, problems = _from_files(environ, cwd)
+    expanded = read_toggle(environ)
     if expanded and expanded[1] == values.get("expanded", False):
         values["expanded"], origins["expanded"] = expanded[0], TOGGLE
     for name in (*_RENAMED, *ABOUT):
         key = f"PUNCHLIST_{name.upper()}"
         if environ.get(key):
-            _take(values, origins, faults, name, _read(_RENAMED.get(name, name), environ[key]), key, False)
+            _take(values, origins, problems, name, _read(_RENAMED.get(name, name), environ[key]), key, False)
     for name, value in flags.items():
         if value is not None:
             values[name], origins[name] = value, f"--{name.replace('_', '-')}"
-    return Settings(**values, origins=origins, faults=tuple(faults))
+    return Settings(**values, origins=origins, problems=tuple(problems))
 
 
 def _from_files(environ: Mapping[str, str], cwd: str) -> tuple[dict[str, Any], dict[str, str], list[str]]:
     values: dict[str, Any] = {"store": "sqlite:" + os.path.join(state_folder(environ), "punchlist.db")}
     origins = dict.fromkeys(ABOUT, "default")
-    faults: list[str] = []
+    problems: list[str] = []
     for path, is_project in ((os.path.join(config_folder(environ), FILE), False), (project_file(cwd), True)):
-        for name, value in _file(path, faults).items() if path else ():
-            _take(values, origins, faults, name, value, path, is_project)
-    return values, origins, faults
+        for name, value in _file(path, problems).items() if path else ():
+            _take(values, origins, problems, name, value, path, is_project)
+    return values, origins, problems
 
 
-def toggled(environ: Mapping[str, str]) -> tuple[bool, bool] | None:
+def read_toggle(environ: Mapping[str, str]) -> tuple[bool, bool] | None:
     """What Ctrl+T made of `expanded`, and what the files said then: once they say something else, they count again."""
     path = toggle_file(environ)
     if not os.path.exists(path):
@@ -246,7 +246,7 @@ def config_folder(environ: Mapping[str, str]) -> str:
     return _folder(environ, "XDG_CONFIG_HOME", "~/.config")
 
 
-def has_colour(environ: Mapping[str, str], is_terminal: bool) -> bool:
+def wants_color(environ: Mapping[str, str], is_terminal: bool) -> bool:
     """Whether to use colors: on a terminal, unless the user wants none; elsewhere only if asked to."""
     if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
         return False
@@ -325,7 +325,7 @@ def _folder(environ: Mapping[str, str], variable: str, home: str) -> str:
     return os.path.join(os.path.expanduser(home), "punchlist")
 
 
-def _file(path: str, faults: list[str]) -> dict[str, Any]:
+def _file(path: str, problems: list[str]) -> dict[str, Any]:
     if not os.path.isfile(path):
         return {}
     import tomllib
@@ -334,18 +334,18 @@ def _file(path: str, faults: list[str]) -> dict[str, Any]:
         with open(path, "rb") as file:
             text = file.read(_LONGEST + 1)
         if len(text) > _LONGEST:
-            faults.append(f"{path}: it is longer than {_LONGEST} bytes; its settings are not used.")
+            problems.append(f"{path}: it is longer than {_LONGEST} bytes; its settings are not used.")
             return {}
         return tomllib.loads(text.decode())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        faults.append(f"{path}: {error}; its settings are not used.")
+        problems.append(f"{path}: {error}; its settings are not used.")
         return {}
 
 
 def _take(
     values: dict[str, Any],
     origins: dict[str, str],
-    faults: list[str],
+    problems: list[str],
     name: str,
     value: Any,
     origin: str,
@@ -353,17 +353,17 @@ def _take(
 ) -> None:
     old, name = name, _RENAMED.get(name, name)
     if old != name:
-        faults.append(f"{origin}: {old!r} is now called {name!r}; the old name works in this version only.")
+        problems.append(f"{origin}: {old!r} is now called {name!r}; the old name works in this version only.")
     try:
-        value = _checked(name, value, origin, is_project)
+        value = _check(name, value, origin, is_project)
         if is_project:
-            _may_set(name, value, values.get(name, _default(name)), origin)
+            _require_may_set(name, value, values.get(name, _default(name)), origin)
         values[name], origins[name] = value, origin
     except SettingsError as error:
-        faults.append(str(error))
+        problems.append(str(error))
 
 
-def _checked(name: str, value: Any, origin: str, is_project: bool) -> Any:
+def _check(name: str, value: Any, origin: str, is_project: bool) -> Any:
     about = ABOUT.get(name)
     if about is None:
         from ..core.text import nearest
@@ -397,7 +397,7 @@ def _checked(name: str, value: Any, origin: str, is_project: bool) -> Any:
     return value
 
 
-def _may_set(name: str, value: Any, before: Any, origin: str) -> None:
+def _require_may_set(name: str, value: Any, before: Any, origin: str) -> None:
     """Refuse what a project may not set. A project is not always yours: it can bind agents tighter than you do, not
     looser."""
     about = ABOUT[name]

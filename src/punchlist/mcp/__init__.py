@@ -32,8 +32,8 @@ def run(flags: dict[str, str], hosts: Hosts | None = None) -> int:
         if isinstance(error, StoreError):
             return 3
         return 2
-    for fault in settings.faults:
-        sys.stderr.write(f"punchlist: {visible(fault)}\n")
+    for problem in settings.problems:
+        sys.stderr.write(f"punchlist: {visible(problem)}\n")
     if os.isatty(0):
         sys.stderr.write("punchlist: this is an MCP server; an agent starts it and speaks to it. Ctrl-D ends it.\n")
     return serve(server)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.model import MAIN
-from ..local.session_links import AgentRef, home, look_up, of_agent, of_ancestors, of_tool_use
+from ..local.session_links import AgentRef, agent_key, ancestor_keys, home, look_up, tool_use_key
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -74,7 +74,7 @@ class Callers:
     def nameless(self) -> str:
         """The session of an agent that names none."""
         if not self._nameless:
-            self._nameless = of_agent() or f"server:{os.getpid()}:{os.urandom(4).hex()}"
+            self._nameless = agent_key() or f"server:{os.getpid()}:{os.urandom(4).hex()}"
         return self._nameless
 
     def who(self, meta: Mapping[str, Any], client: str) -> AgentRef:
@@ -119,7 +119,7 @@ class Callers:
             id = _id(meta.get(host.use_key))
             who = None
             if id:
-                who = look_up(of_tool_use(id), self._ties)
+                who = look_up(tool_use_key(id), self._ties)
             if who:
                 yield who
         for host in facts:
@@ -127,7 +127,7 @@ class Callers:
             if session:
                 yield AgentRef(session, agent or MAIN, host.name)
         if self._processes is None:
-            self._processes = of_ancestors()
+            self._processes = ancestor_keys()
         for key in self._processes:
             who = look_up(key, self._ties)
             if who and (not name or not who.host or who.host == name):  # an agent may have been started by another

@@ -24,7 +24,7 @@ def open_panel(
     import os
     import sys
 
-    from ..local.settings import has_colour, is_unicode
+    from ..local.settings import is_unicode, wants_color
     from .panel import Panel
     from .plain import Lines
     from .styles import load
@@ -39,7 +39,7 @@ def open_panel(
     begin, toggled = settings.expanded, _remembering(on_toggle, environ)
     if is_plain:
         return Lines(terminal, style, unicode=unicode, expanded=begin, on_toggle=toggled)
-    colour = has_colour(environ, is_seen)
+    colour = wants_color(environ, is_seen)
     return Panel(terminal, style, unicode=unicode, colour=colour, expanded=begin, whole=whole, on_toggle=toggled)
 
 

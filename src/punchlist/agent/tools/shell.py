@@ -36,7 +36,7 @@ def _shell(context: Context, args: Mapping[str, Any]) -> Answer:
         note_refusal(context.desk)
         return Answer(refusal, True)
     session_links.link(
-        session_links.of_process(os.getpid()), session_links.AgentRef(context.desk.session, MAIN, "punchlist")
+        session_links.process_key(os.getpid()), session_links.AgentRef(context.desk.session, MAIN, "punchlist")
     )  # whatever is unset there
     seconds = min(args.get("seconds", context.bounds.seconds), _LONGEST)
     ran = run(

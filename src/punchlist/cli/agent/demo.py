@@ -178,7 +178,7 @@ def _edit(session: Session, settings: Settings) -> None:
         return
     words = [sys.executable, "-P", "-m", "punchlist", "add", _EDIT, "--after", "3", "--plan", desk.plan.id]
     env = {**os.environ, "PUNCHLIST_STORE": settings.store}
-    session_links.drop(session_links.of_process(os.getpid()))  # a program in another terminal is not one of the agent's
+    session_links.drop(session_links.process_key(os.getpid()))  # another terminal is not the agent's
     done = subprocess.run(words, env=env, cwd=session.context.folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Refused(f"the edit was refused: {done.stderr.strip()}")

@@ -65,7 +65,7 @@ def run(args: Args) -> int:
     """Let the agent work on a prompt; without one, talk with it."""
     prompt = " ".join(args.prompt) or ("" if sys.stdin.isatty() else sys.stdin.read().strip())
     settings = _settings(args)
-    for problem in settings.faults:
+    for problem in settings.problems:
         output.complain(problem)
     if slash.is_command(prompt):
         return _obey(settings, args, prompt)

@@ -64,7 +64,7 @@ def parts(where: Where) -> tuple[Part, ...]:
     )
 
 
-def worries(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
+def problems(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
     from ...install import content
     from ...install.edit_json import read
 

@@ -59,7 +59,7 @@ def parts(where: Where) -> tuple[Part, ...]:
     )
 
 
-def worries(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
+def problems(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
     from ...install import about, content
     from ...install.edit_toml import read
 

@@ -76,7 +76,7 @@ def _agent(event: dict[str, Any], name: str) -> str:
     """Which agent uses a tool. No event says so: from the call of another agent to its answer, it is that one."""
     from ...local import session_links
 
-    session, args, key = text(event, "session_id"), event.get("tool_input"), session_links.of_agent()
+    session, args, key = text(event, "session_id"), event.get("tool_input"), session_links.agent_key()
     if event["tool_name"] != _DELEGATES:
         found = session_links.look_up(key)
         if found and found.session == session:

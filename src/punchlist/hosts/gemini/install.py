@@ -50,7 +50,7 @@ def parts(where: Where) -> tuple[Part, ...]:
     )
 
 
-def worries(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
+def problems(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
     found = []
     if "server" in there and there["server"].get("trust") is not True:
         found.append(("Gemini CLI asks before calls, and drops the tool where it cannot ask", "set trust to true"))

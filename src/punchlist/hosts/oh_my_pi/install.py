@@ -33,5 +33,5 @@ def parts(where: Where) -> tuple[Part, ...]:
     )
 
 
-def worries(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
+def problems(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
     return []

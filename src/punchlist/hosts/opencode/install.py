@@ -31,7 +31,7 @@ def parts(where: Where) -> tuple[Part, ...]:
     )
 
 
-def worries(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
+def problems(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
     server = there.get("server") or {}
     if server.get("enabled") is False:
         return [("the server is switched off", "set enabled to true for punchlist in its settings")]
