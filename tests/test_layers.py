@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
@@ -59,8 +60,14 @@ class Import(NamedTuple):
     name: str  # dotted; relative imports are spelled out
 
 
+@cache
 def _sources() -> list[Path]:
     return sorted(ROOT.rglob("*.py"))
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def _below(path: Path) -> str:
@@ -74,7 +81,7 @@ def _layer(path: str) -> str:
 def _imports(path: Path) -> Iterator[Import]:
     """Every import of a file: at its top, inside functions, for type checkers, and by name from a table."""
     package = ["punchlist", *path.relative_to(ROOT).parent.parts]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -92,6 +99,7 @@ def _is_module(text: str) -> bool:
     return text.startswith("punchlist.") and all(part.isidentifier() for part in text.split("."))
 
 
+@cache
 def _all() -> list[Import]:
     return [found for path in _sources() for found in _imports(path)]
 
@@ -148,7 +156,7 @@ def _module(path: Path) -> str:
 def _at_the_top(path: Path) -> Iterator[str]:
     """The names that a file imports as it is loaded: `punchlist.desk.Desk`, `punchlist.core.ops`."""
     package = ["punchlist", *path.relative_to(ROOT).parent.parts]
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in _tree(path).body:
         if isinstance(node, ast.ImportFrom) and node.level:
             base = package[: len(package) - node.level + 1]
             module = [*base, *([node.module] if node.module else [])]
@@ -186,7 +194,7 @@ def test_the_core_is_pure() -> None:
 
 
 def _calls(path: Path) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             yield node.lineno, node.func.id
 
@@ -211,7 +219,7 @@ def test_every_fault_is_caught_only_where_that_is_documented() -> None:
     found = {
         _below(path)
         for path in _sources()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(_tree(path))
         if isinstance(node, ast.ExceptHandler) and _catches_everything(node)
     }
     assert found <= CATCH_ALL
@@ -239,7 +247,7 @@ def test_nothing_is_done_at_import_but_to_define() -> None:
         f"{_below(path)}:{node.lineno}"
         for path in _sources()
         if path.name != "__main__.py"
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        for node in _tree(path).body
         if not isinstance(node, allowed) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
     ]
     assert found == []
@@ -260,7 +268,7 @@ MAY_NAME = {
 
 
 def _names_a_dialect(path: Path) -> bool:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = _tree(path)
     return any(isinstance(node, ast.Constant) and node.value in NAMES_OF_DIALECTS for node in ast.walk(tree))
 
 
