@@ -78,8 +78,8 @@ def resolve(plan: Plan, words: str) -> str:
         return hits[0].id
     if not hits:
         raise NoSuchItem(f"no item matches {quoted(words)}; {_known(ids)}.")
-    listing = ", ".join(f"{item.id} {quoted(item.text, 30)}" for item in hits[:5])
-    raise Refused(f"{quoted(words)} could be any of {listing}{', …' if len(hits) > 5 else ''}; give the id.")
+    listing = _some([f"{item.id} {quoted(item.text, 30)}" for item in hits], 5)
+    raise Refused(f"{quoted(words)} could be any of {listing}; give the id.")
 
 
 def resolve_all(plan: Plan, words: Iterable[str]) -> list[str]:
@@ -103,7 +103,8 @@ def _parts_of(word: str) -> list[str | tuple[str, str]]:
     ranges: list[str | tuple[str, str]] = []
     for part in word.replace(",", " ").split() or [word]:
         first, dash, last = (end.strip().removeprefix("#") for end in part.partition("-"))
-        last = last if dash else first
+        if not dash:
+            last = first
         if not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit()):
             return [word]
         ranges.append((first, last))
@@ -121,12 +122,14 @@ def open_needs(plan: Plan, item: Item) -> list[str]:
     """The ids that must close before this item."""
     if not item.needs:
         return []
-    return [other.id for other in plan.items if other.id in item.needs and other.status not in CLOSED]
+    needed = [other for other in plan.items if other.id in item.needs]
+    return [other.id for other in needed if other.status not in CLOSED]
 
 
 def open_parts(plan: Plan, id: str) -> list[str]:
     """The open items that are parts of this one."""
-    return [item.id for item in plan.items if item.parent == id and item.status not in CLOSED]
+    parts = [item for item in plan.items if item.parent == id]
+    return [item.id for item in parts if item.status not in CLOSED]
 
 
 def next_ready(plan: Plan, *, owner: str | None = None) -> Item | None:
@@ -134,12 +137,12 @@ def next_ready(plan: Plan, *, owner: str | None = None) -> Item | None:
 
     Ready means pending, with nothing it needs and none of its parts still open.
     """
-    open_ids = {item.id for item in plan.items if item.status not in CLOSED}
-    whole = {item.parent for item in plan.items if item.parent and item.status not in CLOSED}
-    for item in plan.items:
-        if item.status != PENDING or item.id in whole or not open_ids.isdisjoint(item.needs):
-            continue
-        if owner is None or item.owner in ("", owner):
+    open_items = [item for item in plan.items if item.status not in CLOSED]
+    open_ids = {item.id for item in open_items}
+    wholes = {item.parent for item in open_items}
+    for item in open_items:
+        is_ready = item.status == PENDING and item.id not in wholes and open_ids.isdisjoint(item.needs)
+        if is_ready and (owner is None or item.owner in ("", owner)):
             return item
     return None
 
@@ -207,14 +210,18 @@ def move(plan: Plan, id: Id, *, after: Id = "", before: Id = "", phase: str | No
     anchor = after or before
     if anchor in family:
         raise Refused(f"item {id} cannot be moved next to itself or one of its own parts.")
-    target = find(plan, anchor).phase if anchor else (item.phase if phase is None else phase)
-    if anchor and phase is not None and phase != target:
-        raise Refused(_elsewhere(find(plan, anchor), phase))
+    target = item.phase
+    if phase is not None:
+        target = phase
+    if anchor:
+        target = find(plan, anchor).phase
+        if phase not in (None, target):
+            raise Refused(_elsewhere(find(plan, anchor), phase or ""))
     rest = [other for other in plan.items if other.id not in family]
-    moved = [
-        other._replace(phase=target) if other.phase != target else other for other in plan.items if other.id in family
-    ]
-    phases = plan.phases if not target or target in plan.phases else (*plan.phases, target)
+    moved = [other._replace(phase=target) for other in plan.items if other.id in family]
+    phases = plan.phases
+    if target and target not in phases:
+        phases = (*phases, target)
     if before:
         index = next(i for i, other in enumerate(rest) if other.id == before)
     else:
@@ -258,7 +265,9 @@ def start(plan: Plan, id: Id, *, owner: str = "") -> Plan:
     waiting = open_needs(plan, item)
     if waiting:
         raise Refused(f"item {id} needs {', '.join(waiting)} first.")
-    owner = item.owner or ("" if owner == MAIN else owner)
+    if owner == MAIN:
+        owner = ""
+    owner = item.owner or owner
     items = list(plan.items)
     for place in places(plan.statuses, ACTIVE):
         if items[place].owner == owner:
@@ -289,7 +298,13 @@ def owned(before: Plan, plan: Plan, owner: str) -> Plan:
 
 def complete(plan: Plan, *ids: Id) -> Plan:
     """Mark items completed."""
-    return _each(plan, ids, lambda item: item if item.status == DONE else item._replace(status=DONE, reason=""))
+
+    def completed(item: Item) -> Item:
+        if item.status == DONE:
+            return item
+        return item._replace(status=DONE, reason="")
+
+    return _each(plan, ids, completed)
 
 
 def drop(plan: Plan, *ids: Id, why: str) -> Plan:
@@ -307,7 +322,13 @@ def block(plan: Plan, *ids: Id, why: str) -> Plan:
 
 def unblock(plan: Plan, *ids: Id) -> Plan:
     """Let blocked items wait for their turn again; others stay as they are."""
-    return _each(plan, ids, lambda item: item._replace(status=PENDING, reason="") if item.status == BLOCKED else item)
+
+    def unblocked(item: Item) -> Item:
+        if item.status != BLOCKED:
+            return item
+        return item._replace(status=PENDING, reason="")
+
+    return _each(plan, ids, unblocked)
 
 
 def reopen(plan: Plan, *ids: Id) -> Plan:
@@ -318,7 +339,9 @@ def reopen(plan: Plan, *ids: Id) -> Plan:
 def rename(plan: Plan, id: Id, text: str) -> Plan:
     """Give an item other words."""
     words = _words(text)
-    return _each(plan, [id], lambda item: item if item.text == words else item._replace(text=words, active=""))
+    if find(plan, id).text == words:
+        return plan
+    return _each(plan, [id], lambda item: item._replace(text=words, active=""))
 
 
 def note(plan: Plan, id: Id, text: str) -> Plan:
@@ -354,7 +377,8 @@ def set_mode(plan: Plan, mode: str) -> Plan:
 
 def clear(plan: Plan, before: str, *, keeps_phases: bool = False) -> Plan:
     """Take off what was closed before a time, and the phases that are empty without it, unless those are kept."""
-    old = [item.id for item in plan.items if item.closed and item.closed.at <= before and item.status in CLOSED]
+    closed = [item for item in plan.items if item.closed and item.status in CLOSED]
+    old = [item.id for item in closed if item.closed and item.closed.at <= before]
     old = [id for id in old if not open_parts(plan, id)]
     if not old:
         return plan
@@ -416,7 +440,11 @@ def _each(plan: Plan, wanted: Sequence[Id], change: Callable[[Item], Item]) -> P
             return plan
         return plan._replace(items=(*plan.items[:place], new, *plan.items[place + 1 :]))
     chosen = set(ids)
-    return plan._replace(items=tuple([change(item) if item.id in chosen else item for item in plan.items]))
+    items = list(plan.items)
+    for place, item in enumerate(items):
+        if item.id in chosen:
+            items[place] = change(item)
+    return plan._replace(items=tuple(items))
 
 
 def require(plan: Plan, wanted: Sequence[Id]) -> list[str]:
@@ -446,7 +474,14 @@ def _missing(plan: Plan, unknown: Sequence[str]) -> str:
 def _known(ids: Sequence[str]) -> str:
     if not ids:
         return "the plan is empty"
-    return f"the ids are {', '.join(ids[:30])}{', …' if len(ids) > 30 else ''}"
+    return f"the ids are {_some(ids, 30)}"
+
+
+def _some(words: Sequence[str], most: int) -> str:
+    listed = ", ".join(words[:most])
+    if len(words) > most:
+        return f"{listed}, …"
+    return listed
 
 
 def _words(text: str, what: str = "text") -> str:
@@ -460,9 +495,9 @@ def _words(text: str, what: str = "text") -> str:
 
 def _refuse_closed(plan: Plan, ids: Sequence[Id]) -> None:
     wanted = {as_id(id) for id in ids}
-    closed = [item.id for item in plan.items if item.id in wanted and item.status in CLOSED]
-    if closed:
-        raise Refused(f"item {closed[0]} is closed already.")
+    for item in plan.items:
+        if item.id in wanted and item.status in CLOSED:
+            raise Refused(f"item {item.id} is closed already.")
 
 
 def _without(item: Item, gone: set[str]) -> Item:
@@ -503,8 +538,13 @@ def _phase_of(items: list[Item], neighbour: str, plan: Plan) -> str:
 
 
 def _elsewhere(item: Item, phase: str) -> str:
-    where, wanted = (f"in phase {quoted(name)}" if name else "in no phase" for name in (item.phase, phase))
-    return f"item {item.id} is {where}, not {wanted}."
+    return f"item {item.id} is {_in_phase(item.phase)}, not {_in_phase(phase)}."
+
+
+def _in_phase(name: str) -> str:
+    if name:
+        return f"in phase {quoted(name)}"
+    return "in no phase"
 
 
 def _ranks(phases: Iterable[str]) -> dict[str, int]:

@@ -150,7 +150,7 @@ def bounded(value: Any, room: int) -> Any:
     """As much of a JSON value as fits into so many bytes, with a mark where something was left out."""
     if _size(value) <= room:
         return value
-    made: Any = value if isinstance(value, str) else dumps(value)
+    made: Any = value
     if isinstance(value, Mapping):
         keys = list(value)[: max(room // _LEAST, 1)]
         names = [bounded(key, _LEAST // 2) for key in keys]
@@ -193,8 +193,10 @@ def _size(value: Any) -> int:
 def blanked(text: str) -> str:
     """The text without what looks like a key, or is given as something secret: `TOKEN=...`, `--password ...`."""
     plain = text.casefold()
-    is_hinted = any(hint in plain for hint in _HINTS) or any(hint in text for hint in _EXACT_HINTS)
-    if not is_hinted and not ("://" in text and "@" in text):
+    is_hinted = any(hint in plain for hint in _HINTS)
+    is_hinted = is_hinted or any(hint in text for hint in _EXACT_HINTS)
+    has_address = "://" in text and "@" in text
+    if not is_hinted and not has_address:
         return text
     from .redact_patterns import blanked
 
@@ -213,7 +215,8 @@ def _named_elsewhere(value: Mapping[Any, Any]) -> dict[Any, str]:
 
 def _blanked_words(words: Sequence[Any]) -> Sequence[Any]:
     """The words of a command without secrets that only their neighbors tell: `["--password", "hunter2"]`."""
-    if not words or not all(isinstance(word, str) and len(word) < _READ and _JOINT not in word for word in words):
+    is_plain = all(isinstance(word, str) and len(word) < _READ and _JOINT not in word for word in words)
+    if not words or not is_plain:
         return words
     parted = blanked(_JOINT.join(words)).split(_JOINT)
     if len(parted) == len(words):

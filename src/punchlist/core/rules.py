@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from operator import itemgetter
 
 from ._typing import NamedTuple
 from .errors import Refused
-from .model import ACTIVE, CLOSED, MODES, PENDING, STATUSES, Item, Plan
+from .model import ACTIVE, CLOSED, MODES, PENDING, STATUSES, Item, Plan, places
 from .ops import circle_of_needs
 from .text import cut, inline
 
@@ -45,10 +46,11 @@ def one_active(plan: Plan) -> Plan:
     firsts = {item.owner: item.id for item in reversed(plan.busy)}
     if len(firsts) == len(plan.busy):
         return plan
-    items = [
-        item._replace(status=PENDING) if item.status == ACTIVE and firsts[item.owner] != item.id else item
-        for item in plan.items
-    ]
+    items = list(plan.items)
+    for place in places(plan.statuses, ACTIVE):
+        item = items[place]
+        if firsts[item.owner] != item.id:
+            items[place] = item._replace(status=PENDING)
     return plan._replace(items=tuple(items))
 
 
@@ -74,19 +76,23 @@ def is_of_another(whose: str, owner: str, others: frozenset[str]) -> bool:
 def _promoted_for(plan: Plan, before: Plan, owner: str, others: frozenset[str]) -> Plan:
     """With nothing active that is a session's own, its first pending item becomes active: of those that are its own or
     new, or of those that are nobody's if it was at work before."""
-    if any(not is_of_another(item.owner, owner, others) for item in plan.busy):
+
+    def own(items: Iterable[Item]) -> list[Item]:
+        return [item for item in items if not is_of_another(item.owner, owner, others)]
+
+    if own(plan.busy):
         return plan
-    was_busy = any(not is_of_another(item.owner, owner, others) for item in before.busy)
     waiting = [item for item in plan.items if item.status == PENDING]
+    nobodys = [item for item in waiting if not item.owner]
     known = {item.id for item in before.items}
-    own = [item for item in waiting if not is_of_another(item.owner, owner, others)]
-    new = [item for item in waiting if not item.owner and item.id not in known]
-    nobodys = [item for item in waiting if not item.owner and was_busy]
-    found = [*own, *new, *nobodys]
+    found = own(waiting) + [item for item in nobodys if item.id not in known]
+    if own(before.busy):
+        found += nobodys
     if not found:
         return plan
+    place = plan.items.index(found[0])
     begun = found[0]._replace(status=ACTIVE, owner=found[0].owner or owner)
-    return plan._replace(items=tuple([begun if item.id == begun.id else item for item in plan.items]))
+    return plan._replace(items=(*plan.items[:place], begun, *plan.items[place + 1 :]))
 
 
 # --- pausing -------------------------------------------------------------------------------------------------------
@@ -137,8 +143,10 @@ def faults(plan: Plan) -> list[str]:
     known = set(ids)
     found = [f"two items have the id {id!r}" for id, times in Counter(ids).items() if times > 1]
     found += [f"phase {name!r} has no name of its own" for name, n in Counter(plan.phases).items() if n > 1 or not name]
-    if not 0 <= plan.last_id <= LAST_ID:
-        found.append(f"ids go up to {LAST_ID}, and last_id is {'beyond that' if plan.last_id > 0 else 'below 0'}")
+    if plan.last_id > LAST_ID:
+        found.append(f"ids go up to {LAST_ID}, and last_id is beyond that")
+    if plan.last_id < 0:
+        found.append(f"ids go up to {LAST_ID}, and last_id is below 0")
     if plan.mode not in MODES:
         found.append(f"mode {plan.mode!r} is unknown")
     for item in plan.items:

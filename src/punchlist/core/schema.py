@@ -7,6 +7,7 @@ minLength, maxLength, minimum) and no others; a test compares it with a full val
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from ._typing import Any, NamedTuple
 from .model import NOTHING
@@ -72,9 +73,11 @@ def dotted(path: Path) -> str:
     """`todos[0].status`"""
     text = ""
     for step in path:
-        word = f"[{step}]" if isinstance(step, int) else cut(inline(step), 40)
-        text += f".{word}" if text and not isinstance(step, int) else word
-    return text
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += f".{cut(inline(step), 40)}"
+    return text.removeprefix(".")
 
 
 def shown(value: object) -> str:
@@ -165,15 +168,20 @@ def _object_faults(value: dict[str, Any], schema: Schema) -> list[Fault]:
     for name, entry in value.items():
         inner = known.get(name)
         if inner is None and further is False:
-            right = f"the {'only key is' if len(known) == 1 else 'keys are'} {', '.join(map(repr, known)) or 'none'}."
-            found.append(Fault((name,), "additionalProperties", f"is not a key; {right}"))
-        elif inner is None and further is True:
+            found.append(Fault((name,), "additionalProperties", f"is not a key; {_right_keys(known)}"))
             continue
-        else:
-            faults = _faults(entry, further if inner is None else inner)
-            if faults:
-                found += [fault.below(name) for fault in faults]
+        if inner is None and further is not True:
+            inner = further
+        if inner is not None:
+            found += [fault.below(name) for fault in _faults(entry, inner)]
     return found
+
+
+def _right_keys(known: Mapping[str, Schema]) -> str:
+    names = ", ".join(map(repr, known))
+    if len(known) == 1:
+        return f"the only key is {names}."
+    return f"the keys are {names or 'none'}."
 
 
 def _free_faults(value: Any) -> list[Fault]:
@@ -182,8 +190,9 @@ def _free_faults(value: Any) -> list[Fault]:
     for _ in range(_DEEPEST + 1):
         if any(isinstance(entry, int) and is_huge(entry) for entry in layer):
             return [Fault((), "number", "holds a very large number.")]
-        nested = [entry for entry in layer if isinstance(entry, dict | list)]
-        layer = [inner for entry in nested for inner in (entry.values() if isinstance(entry, dict) else entry)]
+        objects = [entry.values() for entry in layer if isinstance(entry, dict)]
+        lists = [entry for entry in layer if isinstance(entry, list)]
+        layer = list(chain(*objects, *lists))
         if not layer:
             return []
     return [Fault((), "depth", f"must not be nested more than {_DEEPEST} deep.")]
@@ -263,16 +272,21 @@ def _readings(value: Any, kind: str) -> Iterator[Any]:
             return
     if kind == "array" and value is not None:
         yield [value]
-    elif (
-        kind == "integer" and isinstance(value, str) and value.strip().removeprefix("#").isdecimal() and len(value) < 20
-    ):
-        yield int(value.strip().removeprefix("#"))
-    elif kind == "integer" and isinstance(value, float) and value.is_integer():
-        yield int(value)
+    elif kind == "integer":
+        yield from _integers(value)
     elif kind == "boolean" and value in ("true", "false"):
         yield value == "true"
-    elif kind == "string" and isinstance(value, list) and value and all(isinstance(entry, str) for entry in value):
+    elif kind == "string" and value and isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         yield "\n".join(value)
+
+
+def _integers(value: Any) -> Iterator[int]:
+    if isinstance(value, str) and len(value) < 20:
+        digits = value.strip().removeprefix("#")
+        if digits.isdecimal():
+            yield int(digits)
+    elif isinstance(value, float) and value.is_integer():
+        yield int(value)
 
 
 def _parsed(text: str) -> object:

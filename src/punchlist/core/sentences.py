@@ -65,39 +65,56 @@ _FOR_PEOPLE = _Voice(quotes=False, width=60)
 
 def _sentences(change: Change, voice: _Voice, plan: Plan) -> Iterator[str]:
     if change.kind == "added":
-        new = change.after
-        state = "" if new.status == PENDING else f", {_state(new)}"
-        why = ""
-        if state and new.reason:
-            why = f": {voice.words(new.reason)}"
-        yield f"added {voice.name(new)}{state}{why}"
-        for note in new.notes:
-            yield f"noted on {voice.name(new)}: {voice.words(note)}"
+        yield from _added_sentences(change.after, voice)
     elif change.kind == "removed":
-        if change.after:
-            yield from _item_sentences(change.before, change.after, voice)
-        verb = "cleared" if voice.clears and (change.after or change.before).status in CLOSED else "removed"
-        yield f"{verb} {voice.name(change.before)}" + (FINAL.rstrip(".") if voice.final else "")
+        yield from _removed_sentences(change, voice)
     elif change.kind == "changed":
         yield from _item_sentences(change.before, change.after, voice)
     elif change.kind == "plan":
         yield from _head_sentences(change, voice)
     else:
-        strayed = _strayed(change.before, change.after)
-        names = [voice.name(item) for item in plan.items if item.id in strayed]
-        advice = "; keep the order as it is now" if voice.final else ""
-        yield f"moved {', '.join(names[:3]) or 'items'}{', …' if len(names) > 3 else ''}{advice}"
+        yield _moved_sentence(change, voice, plan)
+
+
+def _added_sentences(new: Item, voice: _Voice) -> Iterator[str]:
+    said = f"added {voice.name(new)}"
+    if new.status != PENDING:
+        said += f", {_state(new)}"
+        if new.reason:
+            said += f": {voice.words(new.reason)}"
+    yield said
+    for note in new.notes:
+        yield f"noted on {voice.name(new)}: {voice.words(note)}"
+
+
+def _removed_sentences(change: Change, voice: _Voice) -> Iterator[str]:
+    left = change.after or change.before
+    if change.after:
+        yield from _item_sentences(change.before, change.after, voice)
+    verb = "removed"
+    if voice.clears and left.status in CLOSED:
+        verb = "cleared"
+    final = FINAL.rstrip(".") if voice.final else ""
+    yield f"{verb} {voice.name(change.before)}{final}"
+
+
+def _moved_sentence(change: Change, voice: _Voice, plan: Plan) -> str:
+    strayed = _strayed(change.before, change.after)
+    names = [voice.name(item) for item in plan.items if item.id in strayed] or ["items"]
+    said = f"moved {', '.join(names[:3])}"
+    if len(names) > 3:
+        said += ", …"
+    if voice.final:
+        said += "; keep the order as it is now"
+    return said
 
 
 def _item_sentences(old: Item, new: Item, voice: _Voice) -> Iterator[str]:
     if old.text != new.text:
         yield f"renamed {voice.name(old)} to {voice.text(new.text)}"
-    if old.status != new.status or (old.reason != new.reason and new.reason):
-        yield f"{_verb(old, new)} {voice.name(new)}" + (f": {voice.words(new.reason)}" if new.reason else "")
-    for note in new.notes[len(old.notes) :] if new.notes[: len(old.notes)] == old.notes else new.notes:
-        yield f"noted on {voice.name(new)}: {voice.words(note)}"
-    if len(new.notes) < len(old.notes):
-        yield f"took notes off {voice.name(new)}"
+    if old.status != new.status or old.reason != new.reason:
+        yield from _status_sentences(old, new, voice)
+    yield from _note_sentences(old, new, voice)
     for field in _TOLD:
         value = getattr(new, field)
         if value == getattr(old, field):
@@ -110,13 +127,35 @@ def _item_sentences(old: Item, new: Item, voice: _Voice) -> Iterator[str]:
         yield f"let {voice.name(new)} wait for {', '.join(new.needs) or 'nothing'}"
 
 
+def _status_sentences(old: Item, new: Item, voice: _Voice) -> Iterator[str]:
+    said = f"{_verb(old, new)} {voice.name(new)}"
+    if new.reason:
+        yield f"{said}: {voice.words(new.reason)}"
+    elif old.status != new.status:
+        yield said
+
+
+def _note_sentences(old: Item, new: Item, voice: _Voice) -> Iterator[str]:
+    added = new.notes
+    if new.notes[: len(old.notes)] == old.notes:
+        added = new.notes[len(old.notes) :]
+    for note in added:
+        yield f"noted on {voice.name(new)}: {voice.words(note)}"
+    if len(new.notes) < len(old.notes):
+        yield f"took notes off {voice.name(new)}"
+
+
 def _head_sentences(change: Change, voice: _Voice) -> Iterator[str]:
-    if change.id == "title":
-        yield f"called the plan {quoted(change.after)}" if change.after else "took the plan's title away"
+    if change.id == "title" and change.after:
+        yield f"called the plan {quoted(change.after)}"
+    elif change.id == "title":
+        yield "took the plan's title away"
     elif change.id == "mode":
         yield f"switched to {change.after} mode"
+    elif change.id == "paused" and change.after:
+        yield f"paused the work: {voice.words(change.after.reason)}"
     elif change.id == "paused":
-        yield f"paused the work: {voice.words(change.after.reason)}" if change.after else "resumed the work"
+        yield "resumed the work"
     elif change.id == "phases":
         added = [name for name in change.after if name not in change.before]
         if [name for name in change.after if name not in added] == list(change.before):

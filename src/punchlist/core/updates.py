@@ -67,7 +67,10 @@ def _listed(item: Item, ids: bool) -> str:
 
 def worth_telling(changes: Sequence[Change], by: str) -> list[Change]:
     """The user's every change; of another agent's, not what it is busy with, nor that it put away what is closed."""
-    return [c for c in changes if by == USER or not (_is_tidying(c) or (c.kind == "changed" and _is_work(c)))]
+    if by == USER:
+        return list(changes)
+    told = [change for change in changes if not _is_tidying(change)]
+    return [change for change in told if change.kind != "changed" or not _is_work(change)]
 
 
 def _is_tidying(change: Change) -> bool:

@@ -251,10 +251,10 @@ class Server:
             self._remember()
 
     def _begun(self, request: Request) -> Message:
-        honoured = {}
+        accepted = {}
         if _wants_tools(request):
-            honoured = {"toolsListChanged": True}
-        return protocol.notification("notifications/subscriptions/acknowledged", request.id, notifications=honoured)
+            accepted = {"toolsListChanged": True}
+        return protocol.notification("notifications/subscriptions/acknowledged", request.id, notifications=accepted)
 
     # --- plans and tools ---------------------------------------------------------------------------------------------
 
