@@ -15,7 +15,7 @@ STORES: dict[str, Callable[[Path, pytest.FixtureRequest], str]] = {
     "memory": lambda folder, request: "memory:",
     "json": lambda folder, request: f"json:{folder / 'plans'}",
     "sqlite": lambda folder, request: f"sqlite:{folder / 'plans.db'}",
-    "postgresql": lambda folder, request: postgres_server.fresh_database(request.getfixturevalue("postgres")),
+    "postgresql": lambda folder, request: postgres_server.emptied_database(request.getfixturevalue("postgres")),
 }
 
 

@@ -140,7 +140,9 @@ def _reason(one: Asked, item: Item, now: Plan, edits: Mapping[str, str], agent: 
         return ""
     if kind == "closed":
         return _stays(item, ids)
-    did = "noted on" if kind == "noted" else kind
+    did = kind
+    if kind == "noted":
+        did = "noted on"
     return f"{one.word or one.verb} {_target(item, ids)} was not applied: {_who(edits[kind])} {did} it; {AGAIN}"
 
 

@@ -149,7 +149,9 @@ _FIELDS = {name: field.kind for name, field in FIELDS.items() if field.in_docume
 
 def write_document(plan: Plan) -> str:
     """Everything a plan holds, to be read and edited by a person."""
-    title = f"# {_words(plan.title)}" if plan.title else "#"
+    title = "#"
+    if plan.title:
+        title = f"# {_words(plan.title)}"
     lines = [title, f"<!-- revision {plan.revision} -->"]
     if plan.mode != "act":
         lines.append(f"mode: {plan.mode}")

@@ -76,7 +76,9 @@ def lines(
     said = notices(plan, glyphs, off=off, nudges=nudges, quiet=quiet)
     below = [row for *head, (text, style) in said for row in hanging(tuple(head), text, width, style)]
     if not plan.items and not plan.phases:
-        words = EMPTIED if plan.last_id else _NONE
+        words = _NONE
+        if plan.last_id:
+            words = EMPTIED
         return [*hanging((), words, width, "dim"), *below]
     made = [*_head(plan, width, glyphs), *below]
     digits = max((len(item.id) for item in plan.items), default=1)
@@ -115,7 +117,9 @@ def next_line(plan: Plan, glyphs: Glyphs = UNICODE, width: int = 60) -> str:
     shown = _first_shown(plan)
     items = [item._replace(status=ACTIVE) if item is shown else item for item in plan.items]
     item = following(plan._replace(items=tuple(items)))
-    return fit(f"{glyphs.pending} next: {glyphs.said(item.text, width)}", width, glyphs) if item else ""
+    if item:
+        return fit(f"{glyphs.pending} next: {glyphs.said(item.text, width)}", width, glyphs)
+    return ""
 
 
 def last_line(plan: Plan, glyphs: Glyphs = UNICODE, width: int = 60) -> str:
@@ -144,7 +148,9 @@ def painted(line: Line, *, has_color: bool = True) -> str:
 
 def _coded(text: str, style: str, has_color: bool) -> str:
     codes = ";".join(_CODES[word] for word in style.split() if has_color or word not in _COLORS)
-    return f"\x1b[{codes}m{text}\x1b[0m" if codes and text else text
+    if codes and text:
+        return f"\x1b[{codes}m{text}\x1b[0m"
+    return text
 
 
 def columns(text: str) -> int:
@@ -268,7 +274,9 @@ def hanging(head: Line, text: str, width: int, style: str = "") -> Iterator[Line
 def _head(plan: Plan, width: int, glyphs: Glyphs) -> Iterator[Line]:
     progress = plan.progress
     count = f"{progress.completed}/{progress.total}"
-    made = f"{bar(progress.percent, glyphs)} " if width >= 40 else ""
+    made = ""
+    if width >= 40:
+        made = f"{bar(progress.percent, glyphs)} "
     *above, title = wrapped(glyphs.said(plan.title) or "Plan", width - len(count) - len(made) - 2)
     for row in above:
         yield (Span(row, "bold"),)
@@ -341,7 +349,9 @@ def _item_head(item: Item, at: Place, glyphs: Glyphs, mark: str = "") -> Line:
 
 
 def _words(item: Item) -> str:
-    return item.label if item.status == ACTIVE else item.text
+    if item.status == ACTIVE:
+        return item.label
+    return item.text
 
 
 def item_line(item: Item, plan: Plan, at: Place, glyphs: Glyphs, mark: str = "", end: str = "") -> Line:
@@ -379,14 +389,18 @@ def aside(item: Item, plan: Plan, glyphs: Glyphs, room: int | None = None) -> st
     said = []
     if item.reason:
         said.append(glyphs.said(item.reason, room))
-    waiting = [o.id for o in plan.items if o.id in item.needs and o.status not in CLOSED] if item.needs else []
+    waiting = []
+    if item.needs:
+        waiting = [o.id for o in plan.items if o.id in item.needs and o.status not in CLOSED]
     if waiting and item.status == PENDING:
         said.append(f"needs {', '.join(waiting)}")
     if item.owner:
         said.append(f"@{glyphs.said(item.owner, room)}")
     if item.notes and item.status not in (ACTIVE, BLOCKED):
         said.append(counted(len(item.notes), "note"))
-    return f"({'; '.join(said)})" if said else ""
+    if said:
+        return f"({'; '.join(said)})"
+    return ""
 
 
 def by_phase(plan: Plan) -> Iterator[tuple[str, list[Item]]]:

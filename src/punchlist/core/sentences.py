@@ -94,7 +94,9 @@ def _removed_sentences(change: Change, voice: _Voice) -> Iterator[str]:
     verb = "removed"
     if voice.clears and left.status in CLOSED:
         verb = "cleared"
-    final = FINAL.rstrip(".") if voice.final else ""
+    final = ""
+    if voice.final:
+        final = FINAL.rstrip(".")
     yield f"{verb} {voice.name(change.before)}{final}"
 
 

@@ -84,7 +84,9 @@ def nearest(word: str, known: Iterable[str]) -> str:
         return begun[0]
     found = get_close_matches(word[:_LONGEST_NAME], names)
     found.sort(key=lambda name: sorted(name) != sorted(word))  # swapped letters are the most likely mistake
-    return found[0] if found else ""
+    if found:
+        return found[0]
+    return ""
 
 
 def in_words(seconds: float) -> str:

@@ -156,7 +156,9 @@ def checked(
 
 def example(tool: Tool) -> list[str]:
     """A line that shows what a right call looks like."""
-    return [f"for example: {json.dumps(tool.examples[0], ensure_ascii=False)}"] if tool.examples else []
+    if tool.examples:
+        return [f"for example: {json.dumps(tool.examples[0], ensure_ascii=False)}"]
+    return []
 
 
 def refused(call: Call, plan: Plan, message: str) -> Reply:
@@ -223,8 +225,10 @@ def find_tool(dialect: Dialect, name: str, *, continuing: bool, agent: str = MAI
 
 def offered(dialect: Dialect, *, continuing: bool, agent: str = MAIN) -> list[Tool]:
     """The tools a model is shown, as this agent."""
-    tools = [tool for tool in dialect.tools if tool.enabled and (continuing or not tool.only_continuing)]
-    return [tool for tool in tools if _is_for(tool, agent)]
+    tools = [tool for tool in dialect.tools if tool.enabled and _is_for(tool, agent)]
+    if continuing:
+        return tools
+    return [tool for tool in tools if not tool.only_continuing]
 
 
 def _is_for(tool: Tool, agent: str) -> bool:

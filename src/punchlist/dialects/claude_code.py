@@ -64,9 +64,9 @@ def _judge(call: Call) -> str:
 
 
 def own_words(fault: Fault) -> str:
-    name = fault.path[-1] if fault.path else ""
-    if fault.rule == "minLength" and name in _MESSAGES:
-        return f"{dotted(fault.path)}: {_MESSAGES[str(name)]}"
+    for name in fault.path[-1:]:
+        if fault.rule == "minLength" and name in _MESSAGES:
+            return f"{dotted(fault.path)}: {_MESSAGES[str(name)]}"
     return str(fault)
 
 
@@ -94,7 +94,9 @@ def _listed(plan: Plan, context: str, to: Audience) -> Listed:
     content = todos(plan)
     if not content:
         can_begin = context not in LOST and plan.mode == "act"
-        return Listed(say("claude-code.empty"), content) if can_begin else Listed()
+        if can_begin:
+            return Listed(say("claude-code.empty"), content)
+        return Listed()
     listed = inline(json.dumps(content, ensure_ascii=False))
     if context == "changed":
         return Listed(say("claude-code.changed", list=listed, next=closing(plan, _CARRY_ON)), content)

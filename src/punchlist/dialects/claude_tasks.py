@@ -8,7 +8,7 @@ from ..core import ops
 from ..core._typing import Any
 from ..core.conflicts import Asked
 from ..core.errors import Refused
-from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, PENDING, Item, Plan
+from ..core.model import ACTIVE, BLOCKED, DONE, PENDING, Item, Plan
 from ..core.schema import Schema
 from ..core.text import block, cut, inline, plainly
 from ..policy.guide import Guide
@@ -98,9 +98,10 @@ def _created(plan: Plan, args: dict[str, Any], owner: str = "") -> Plan:
     if owner:
         extra[_NUMBERED_BY] = owner
     known = _taskless(plan, args["subject"])
-    number = args.get("id") or (known.id if known else str(plan.last_id + 1))
     if known is None:
+        number = args.get("id") or str(plan.last_id + 1)
         return ops.add(plan, args["subject"], active=args.get("activeForm", ""), extra={"id": number, **extra})
+    number = args.get("id") or known.id
     active = args.get("activeForm") or known.active
     return ops.put(plan, known._replace(active=active, extra={**known.extra, "id": number, **extra}))
 
@@ -138,7 +139,9 @@ def _verb(item: Item, args: dict[str, Any]) -> str:
     """What a status that is sent asks for."""
     status = args.get("status")
     if status == PENDING:
-        return "start" if item.is_closed else ""
+        if item.is_closed:
+            return "start"
+        return ""
     return {"deleted": "delete", ACTIVE: "start", DONE: "done"}.get(status or "", "")
 
 
@@ -196,7 +199,9 @@ def _updated(plan: Plan, item: Item, args: dict[str, Any], find: Callable[[str],
 
 
 def _joined(needs: tuple[str, ...], more: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*needs, *more])) if more else needs
+    if more:
+        return tuple(dict.fromkeys([*needs, *more]))
+    return needs
 
 
 def _extra(item: Item, args: dict[str, Any]) -> dict[str, Any]:
@@ -259,11 +264,13 @@ def _name(item: Item) -> str:
 
 
 def _line(plan: Plan, item: Item) -> str:
-    waits = [f"#{_name(other)}" for other in plan.items if other.id in item.needs and other.status not in CLOSED]
-    owner = f" ({inline(item.owner)})" if item.owner else ""
-    return f"#{_name(item)} [{_SHOWN[item.status]}] {inline(item.text)}{owner}" + (
-        f" [blocked by {', '.join(waits)}]" if waits else ""
-    )
+    line = f"#{_name(item)} [{_SHOWN[item.status]}] {inline(item.text)}"
+    if item.owner:
+        line += f" ({inline(item.owner)})"
+    waits = [f"#{_name(ops.find(plan, id))}" for id in ops.open_needs(plan, item)]
+    if waits:
+        line += f" [blocked by {', '.join(waits)}]"
+    return line
 
 
 def _described(plan: Plan, item: Item) -> list[str]:
@@ -374,4 +381,6 @@ def _exported(plan: Plan, item: Item) -> dict[str, Any]:
         "blocks": [_id(other) for other in plan.items if item.id in other.needs],
         "blockedBy": [_id(other) for other in plan.items if other.id in item.needs],
     }
-    return {**task, "owner": item.owner} if item.owner else task
+    if item.owner:
+        return {**task, "owner": item.owner}
+    return task

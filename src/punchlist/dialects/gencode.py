@@ -79,11 +79,12 @@ def drawn(plan: Plan) -> str:
     if not items:
         return "No todos."
     marks = {DONE: "[x]", ACTIVE: "[>]"}
-    lines = [
-        f"{marks.get(item.status, '[ ]')} {cut(inline(item.text), _LONGEST)}"
-        + (f" <- {cut(inline(item.label), _LONGEST)}" if item.status == ACTIVE else "")
-        for item in items
-    ]
+    lines = []
+    for item in items:
+        line = f"{marks.get(item.status, '[ ]')} {cut(inline(item.text), _LONGEST)}"
+        if item.status == ACTIVE:
+            line += f" <- {cut(inline(item.label), _LONGEST)}"
+        lines.append(line)
     done = sum(item.status == DONE for item in items)
     return "\n".join([*lines, "", f"({done}/{len(items)} completed)"])
 
@@ -91,7 +92,9 @@ def drawn(plan: Plan) -> str:
 def _listed(plan: Plan, context: str, to: Audience) -> Listed:
     if context == "start":
         can_begin = to.reminders and plan.mode == "act"
-        return Listed(say("gencode.start")) if can_begin else Listed()
+        if can_begin:
+            return Listed(say("gencode.start"))
+        return Listed()
     if not plan.items:
         return Listed()
     return Listed(with_notes(plan, context, say("gencode.list", list=drawn(plan))))

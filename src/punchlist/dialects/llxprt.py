@@ -100,7 +100,9 @@ PAUSE = Tool(
 def _judge(call: Call) -> str:
     if call.tool is PAUSE:
         fault = _pause_fault(call)
-        return f"Invalid pause reason: {fault}" if fault else ""
+        if fault:
+            return f"Invalid pause reason: {fault}"
+        return ""
     faults = check(call.args, call.tool.schema)
     if not faults:
         return ""
@@ -108,11 +110,15 @@ def _judge(call: Call) -> str:
 
 
 def _of_call(fault: Fault) -> str:
-    return _dotted(fault) if fault.path else f"arguments: {fault.message.rstrip('.')}"
+    if fault.path:
+        return _dotted(fault)
+    return f"arguments: {fault.message.rstrip('.')}"
 
 
 def _dotted(fault: Fault) -> str:
-    path = fault.path[1:] if fault.path[:1] == ("todos",) else fault.path
+    path = fault.path
+    if fault.path[:1] == ("todos",):
+        path = fault.path[1:]
     return f"{'.'.join(map(inline, map(str, path))) or 'todos'}: {fault.message.rstrip('.')}"
 
 
@@ -121,7 +127,9 @@ def _pause_fault(call: Call) -> str:
     args = call.args
     if args is None:
         return "Input is required"
-    given = args if isinstance(args, dict) else {}
+    given = {}
+    if isinstance(args, dict):
+        given = args
     try:
         fault = pause_fault(given.get("reason"), strict=call.strict_pause)
     except Exception:  # the check itself broke: that must not look like a refusal of the reason
@@ -134,18 +142,16 @@ def _apply(plan: Plan, call: Call) -> Plan:
     if call.tool is PAUSE:
         paused = pause(plan, call.args["reason"], call.at)
         old = plan.paused
-        return (
-            paused
-            if old is None or paused.paused is None
-            else paused._replace(
-                paused=paused.paused._replace(attempts=old.attempts, last_prompt_at=old.last_prompt_at)
-            )
-        )
+        if old is None or paused.paused is None:
+            return paused
+        return paused._replace(paused=paused.paused._replace(attempts=old.attempts, last_prompt_at=old.last_prompt_at))
     return plan
 
 
 def _entries(call: Call) -> list[Sent] | None:
-    return _sent(call.args["todos"], call.redact) if call.tool is WRITE else None
+    if call.tool is WRITE:
+        return _sent(call.args["todos"], call.redact)
+    return None
 
 
 def _reply(turn: Turn) -> Reply:
@@ -196,7 +202,9 @@ def _part(part: Mapping[str, Any], redact: bool) -> Sent:
     if calls is not None and redact:
         calls = [{**call, "parameters": redacted(call["parameters"])} for call in calls]
     status = part.get("status")  # not in the schema, but the only way to say which subtask is being worked on
-    own = status if status in (PENDING, ACTIVE, DONE) else ""
+    own = ""
+    if status in (PENDING, ACTIVE, DONE):
+        own = status
     return Sent(part["content"], own, key=part["id"], calls=None if calls is None else tuple(calls))
 
 
@@ -234,7 +242,9 @@ def _subtask(part: Item) -> dict[str, Any]:
     entry: dict[str, Any] = {"id": _id(part), "content": part.text}
     if part.status == ACTIVE:
         entry["status"] = ACTIVE
-    return {**entry, "toolCalls": [dict(call) for call in part.calls]} if part.calls else entry
+    if part.calls:
+        return {**entry, "toolCalls": [dict(call) for call in part.calls]}
+    return entry
 
 
 def _id(item: Item) -> str:

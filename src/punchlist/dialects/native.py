@@ -75,9 +75,10 @@ def _read(call: Call) -> Call:
     for verb in ("add", "edit", "note"):
         if isinstance(args.get(verb), str):
             args[verb] = _parsed(args[verb])
-    added = [args["add"]] if isinstance(args.get("add"), str) else args.get("add")
-    if isinstance(added, list):
-        args["add"] = [{"text": entry} if isinstance(entry, str) else entry for entry in added]
+    if isinstance(args.get("add"), str):
+        args["add"] = [args["add"]]
+    if isinstance(args.get("add"), list):
+        args["add"] = [_added(entry) for entry in args["add"]]
     if isinstance(args.get("edit"), dict):
         args["edit"] = _entries(args["edit"], "text")
     if isinstance(args.get("note"), dict) and isinstance(args.get("edit", []), list):
@@ -93,7 +94,9 @@ def _parsed(text: str) -> object:
         found: object = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return found if isinstance(found, dict | list) else text
+    if isinstance(found, dict | list):
+        return found
+    return text
 
 
 def _entries(given: dict[str, Any], key: str) -> list[dict[str, Any]]:
@@ -105,7 +108,15 @@ def _entries(given: dict[str, Any], key: str) -> list[dict[str, Any]]:
 
 def _id(key: str) -> int | str:
     number = key.strip().removeprefix("#")
-    return int(number) if number.isascii() and number.isdigit() and len(number) < 19 else key
+    if number.isascii() and number.isdigit() and len(number) < 19:
+        return int(number)
+    return key
+
+
+def _added(entry: object) -> object:
+    if isinstance(entry, str):
+        return {"text": entry}
+    return entry
 
 
 def _asked(plan: Plan, call: Call) -> list[Asked]:
@@ -119,7 +130,9 @@ def _asked(plan: Plan, call: Call) -> list[Asked]:
             found.append(Asked("note", str(entry["id"])))
     for verb in _BY_ID:
         if verb in args:
-            asked = "delete" if verb == "drop" else verb
+            asked = verb
+            if verb == "drop":
+                asked = "delete"
             found += [Asked(asked, str(id), verb) for id in args[verb]]
     return found
 
@@ -150,7 +163,9 @@ def _named(call: Call) -> dict[str, list[str]]:
     for verb in _BY_ID:
         if verb not in call.args:
             continue
-        asked = "delete" if verb == "drop" else verb
+        asked = verb
+        if verb == "drop":
+            asked = "delete"
         ids = [str(id) for id in call.args[verb]]
         ids = [id for id in ids if (asked, id) not in call.spared]
         if ids:
@@ -179,7 +194,9 @@ def _edited(plan: Plan, call: Call, named: list[str]) -> Plan:
 def _judge(call: Call) -> str:
     """The schema, and what it leaves unsaid to stay short: the keys there are, and how long a text may be."""
     faults = check(call.args, PLAN.schema)
-    args = call.args if isinstance(call.args, dict) else {}
+    args = {}
+    if isinstance(call.args, dict):
+        args = call.args
     faults += _unknown((), args, PLAN.schema["properties"])
     for verb, given in args.items():
         if verb == "why" and isinstance(given, str):
@@ -279,20 +296,29 @@ def _advanced(plan: Plan, active: Item | None, ids: dict[str, list[str]], call: 
     """Begin the next item, if whoever's item was finished has none now. For another session nothing is begun: then it
     is the caller's next."""
     leaving = [id for verb in _CLOSING for id in ids.get(verb, ())]
-    after = active.id if active and active.id in leaving else leaving[-1] if leaving else ""
+    if active and active.id in leaving:
+        leaving.append(active.id)
     own = _owner(call.agent)
-    owner = ops.find(plan, after).owner if after else own
+    owner = own
+    if leaving:
+        owner = ops.find(plan, leaving[-1]).owner
     if call.owner or owner in call.others:
         owner = own
-    if any(item.owner == owner or not after for item in plan.busy):
+    if plan.busy and not leaving:
         return plan
-    is_for_one = bool(after or owner or call.others)
+    if any(item.owner == owner for item in plan.busy):
+        return plan
+    is_for_one = bool(leaving or owner or call.others)
     ready = ops.next_ready(plan, owner=owner if is_for_one else None)
-    return ops.start(plan, ready.id, owner=owner) if ready else plan
+    if ready:
+        return ops.start(plan, ready.id, owner=owner)
+    return plan
 
 
 def _owner(agent: str) -> str:
-    return "" if agent == MAIN else agent
+    if agent == MAIN:
+        return ""
+    return agent
 
 
 def _at_hand(plan: Plan, agent: str) -> Item | None:
@@ -302,7 +328,9 @@ def _at_hand(plan: Plan, agent: str) -> Item | None:
     for item in busy:
         if item.owner == owner:
             return item
-    return busy[0] if busy and not owner else None
+    if busy and not owner:
+        return busy[0]
+    return None
 
 
 # --- the answer ----------------------------------------------------------------------------------------------------
@@ -310,7 +338,9 @@ def _at_hand(plan: Plan, agent: str) -> Item | None:
 
 def _reply(turn: Turn) -> Reply:
     added = [change.id for change in turn.changes if change.kind == "added"]
-    head = f"added {_ranges(added)}; " if added else ""
+    head = ""
+    if added:
+        head = f"added {_ranges(added)}; "
     found = counts(turn.plan)
     text = head + digest(turn.plan, turn.call.agent, found, turn.in_user_words)
     if turn.call.args.get("show"):
@@ -330,8 +360,12 @@ def digest(plan: Plan, agent: str, found: dict[str, int], whole: frozenset[str] 
         return f"paused {tail}"
     active = _at_hand(plan, agent)
     if active:
-        other = f" @{cut(inline(active.owner), 20)}" if active.owner != _owner(agent) else ""  # not its own work
-        width = _WHOLE if active.id in whole else SHOWN
+        other = ""
+        if active.owner != _owner(agent):
+            other = f" @{cut(inline(active.owner), 20)}"  # not its own work
+        width = SHOWN
+        if active.id in whole:
+            width = _WHOLE
         return f"now {active.id} {cut(inline(active.text), width)}{other} {tail}"
     if not plan.items:
         return "the plan is empty"
@@ -350,7 +384,9 @@ def _waits(plan: Plan, item: Item) -> str:
     if item.status == ACTIVE or item.owner:
         return f"{item.id} @{inline(item.owner or MAIN)}"
     needs = ops.open_needs(plan, item)
-    return f"{item.id} needs {' '.join(needs)}" if needs else f"{item.id} has open parts"
+    if needs:
+        return f"{item.id} needs {' '.join(needs)}"
+    return f"{item.id} has open parts"
 
 
 def listing(plan: Plan) -> list[str]:
@@ -368,12 +404,16 @@ def listing(plan: Plan) -> list[str]:
 
 
 def _asides(item: Item) -> str:
-    said = [f"needs {' '.join(item.needs)}"] if item.needs and item.status == PENDING else []
+    said = []
+    if item.needs and item.status == PENDING:
+        said = [f"needs {' '.join(item.needs)}"]
     if item.owner:
         said.append(f"@{inline(item.owner)}")
     if item.reason:
         said.append(inline(item.reason))
-    return f" ({'; '.join(said)})" if said else ""
+    if said:
+        return f" ({'; '.join(said)})"
+    return ""
 
 
 def counts(plan: Plan) -> dict[str, int]:

@@ -173,7 +173,9 @@ def _start(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Pla
     def begun(item: Item) -> Item:
         if item.id == task.id:
             return item._replace(status=ACTIVE, owner=owner, reason="", closed=None)
-        return item._replace(status=PENDING) if item.status == ACTIVE and item.owner == owner else item
+        if item.status == ACTIVE and item.owner == owner:
+            return item._replace(status=PENDING)
+        return item
 
     return plan._replace(items=tuple(map(begun, plan.items)))
 
@@ -184,10 +186,10 @@ _Verb = Callable[[Plan, dict[str, Any], list[str], Call], Plan]
 def _close(status: str) -> _Verb:
     def close(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Plan:
         ids = _targets(plan, op, errors, call)
-        items = [
-            item._replace(status=status, reason="") if item.id in ids and item.status != status else item
-            for item in plan.items
-        ]
+        items = list(plan.items)
+        for place, item in enumerate(items):
+            if item.id in ids and item.status != status:
+                items[place] = item._replace(status=status, reason="")
         return plan._replace(items=tuple(items))
 
     return close
@@ -228,8 +230,7 @@ def _note(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Plan
         errors.append("Missing text for note operation")
     if task is None or not text:
         return plan
-    noted = task._replace(notes=(*task.notes, text))
-    return plan._replace(items=tuple(noted if item.id == task.id else item for item in plan.items))
+    return ops.put(plan, task._replace(notes=(*task.notes, text)))
 
 
 def _block(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Plan:
@@ -376,7 +377,9 @@ def _reply(turn: Turn) -> Reply:
 
 
 def _summary(plan: Plan, errors: Sequence[str]) -> str:
-    parts = [f"Errors: {'; '.join(errors)}"] if errors else []
+    parts = []
+    if errors:
+        parts = [f"Errors: {'; '.join(errors)}"]
     if not plan.items:
         return "\n".join([*parts, "Todo list cleared." if not errors else "The list is empty."])
     left = [item for item in plan.items if item.status in (PENDING, ACTIVE, BLOCKED)]
@@ -418,7 +421,9 @@ def _completed(before: Plan, plan: Plan) -> list[dict[str, str]]:
 
 
 def _names(plan: Plan) -> list[str]:
-    loose = [_LOOSE] if any(not item.phase for item in plan.items) and _LOOSE not in plan.phases else []
+    loose = []
+    if any(not item.phase for item in plan.items) and _LOOSE not in plan.phases:
+        loose = [_LOOSE]
     return [*loose, *plan.phases]
 
 
@@ -432,7 +437,9 @@ def phases(plan: Plan) -> list[dict[str, Any]]:
 
 def _listed(item: Item) -> dict[str, Any]:
     task: dict[str, Any] = {"content": item.text, "status": _SHOWN[item.status]}
-    return {**task, "notes": list(item.notes)} if item.notes else task
+    if item.notes:
+        return {**task, "notes": list(item.notes)}
+    return task
 
 
 def _names_all(call: Call) -> bool:

@@ -67,7 +67,9 @@ def _indented(todos: list[dict[str, str]], quote: Callable[[str], str]) -> str:
     for todo in todos:
         fields = [f'    "{key}": {quote(value)}' for key, value in todo.items()]
         written.append("  {\n" + ",\n".join(fields) + "\n  }")
-    return "[\n" + ",\n".join(written) + "\n]" if written else "[]"
+    if written:
+        return "[\n" + ",\n".join(written) + "\n]"
+    return "[]"
 
 
 def _todo(item: Item) -> dict[str, str]:

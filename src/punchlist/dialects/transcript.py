@@ -59,14 +59,22 @@ def entries(data: object) -> Iterator[Mapping[str, Any]]:
 def _read(text: str) -> object:
     """A text as the one value that it is, else as its lines."""
     text = text.lstrip("\ufeff \t\r\n")
-    whole = _messages(_parsed(text)) if text.startswith(("[", "{")) else None
-    return whole if isinstance(whole, list) or text.startswith("[") else text.split("\n")
+    whole = None
+    if text.startswith(("[", "{")):
+        whole = _messages(_parsed(text))
+    if isinstance(whole, list) or text.startswith("["):
+        return whole
+    return text.split("\n")
 
 
 def _messages(found: object) -> object:
     """The messages of an object that holds them, as it is sent to a model; anything else as it is."""
-    messages = found.get("messages") if isinstance(found, Mapping) else None
-    return messages if isinstance(messages, list) else found
+    messages = None
+    if isinstance(found, Mapping):
+        messages = found.get("messages")
+    if isinstance(messages, list):
+        return messages
+    return found
 
 
 def _no_log() -> BadShape:
@@ -82,16 +90,24 @@ def _parsed(line: str) -> object:
 
 def _from_calls(entry: Mapping[str, Any]) -> Plan | None:
     """The list that an assistant's message writes: its first such call counts; an invalid one means an empty list."""
-    message = entry.get("message") if isinstance(entry.get("message"), Mapping) else entry
-    assert isinstance(message, Mapping)
+    message = _message(entry)
     if "assistant" not in (entry.get("type"), message.get("role")):
         return None
     said = (*_blocks(message.get("content")), *_functions(message.get("tool_calls")), *_own_calls(entry.get("calls")))
     for name, given in said:
         if name == claude_code.WRITE.name:
-            is_right = isinstance(given, Mapping) and not check(given, claude_code.WRITE.schema)
-            return claude_code.read(given["todos"]) if is_right else Plan()
+            if check(given, claude_code.WRITE.schema):
+                return Plan()
+            return claude_code.read(given["todos"])
     return None
+
+
+def _message(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What an entry wraps, or itself."""
+    message = entry.get("message")
+    if isinstance(message, Mapping):
+        return message
+    return entry
 
 
 def _blocks(content: object) -> Iterator[tuple[object, Any]]:
@@ -104,10 +120,14 @@ def _blocks(content: object) -> Iterator[tuple[object, Any]]:
 def _functions(calls: object) -> Iterator[tuple[object, Any]]:
     """The same as OpenAI spells them: the arguments are a text."""
     for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, Mapping) else None
+        function = None
+        if isinstance(call, Mapping):
+            function = call.get("function")
         if isinstance(function, Mapping):
             given = function.get("arguments")
-            yield function.get("name"), _parsed(given) if isinstance(given, str) else given
+            if isinstance(given, str):
+                given = _parsed(given)
+            yield function.get("name"), given
 
 
 def _own_calls(calls: object) -> Iterator[tuple[object, Any]]:
@@ -119,8 +139,12 @@ def _own_calls(calls: object) -> Iterator[tuple[object, Any]]:
 
 def _from_own_state(entry: Mapping[str, Any]) -> Plan | None:
     """The plan that a line of the reference agent's log holds: with a result, or with an edit of the user."""
-    holder = entry.get("data") if entry.get("customType") == "user_todo_edit" else entry
-    found = holder.get("plan") if isinstance(holder, Mapping) and entry.get("type") in ("result", "custom") else None
+    holder: object = entry
+    if entry.get("customType") == "user_todo_edit":
+        holder = entry.get("data")
+    found = None
+    if isinstance(holder, Mapping) and entry.get("type") in ("result", "custom"):
+        found = holder.get("plan")
     if not isinstance(found, Mapping) or not found:
         return None
     try:
@@ -131,16 +155,19 @@ def _from_own_state(entry: Mapping[str, Any]) -> Plan | None:
 
 def _from_state(entry: Mapping[str, Any]) -> Plan | None:
     """The phases that a tool result or a user's edit carries."""
-    message = entry.get("message") if isinstance(entry.get("message"), Mapping) else entry
-    assert isinstance(message, Mapping)
+    message = _message(entry)
     if entry.get("customType") == "user_todo_edit":
         state = entry.get("data")
     elif message.get("role") == "toolResult" and message.get("toolName") == oh_my_pi.WRITE.name:
         state = None if message.get("isError") else message.get("details")
     else:
         return None
-    phases = state.get("phases") if isinstance(state, Mapping) else None
+    phases = None
+    if isinstance(state, Mapping):
+        phases = state.get("phases")
     try:
-        return oh_my_pi.read(phases) if phases is not None else None
+        if phases is not None:
+            return oh_my_pi.read(phases)
+        return None
     except Refused:
         return None

@@ -26,7 +26,9 @@ def _mcp(tool: Tool) -> dict[str, Any]:
 
 def with_output(tool: Tool) -> dict[str, Any]:
     """The same with the form of what comes beside the text, for clients that ask for it."""
-    return {**_mcp(tool), "outputSchema": tool.output} if tool.output else _mcp(tool)
+    if tool.output:
+        return {**_mcp(tool), "outputSchema": tool.output}
+    return _mcp(tool)
 
 
 def _anthropic(tool: Tool) -> dict[str, Any]:
