@@ -31,7 +31,7 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / ".ci").mkdir()
     for name in ("run", "summary.py"):
         (tmp_path / ".ci" / name).write_bytes((ROOT / ".ci" / name).read_bytes())
-    python = f"'{sys.executable}' -m pytest -q $(subst -n 0,,$(ARGS))"
+    python = f"'{sys.executable}' -m pytest -q --rootdir . $(subst -n 0,,$(ARGS))"
     rules = f"run lint torture clients:\n\t@true\ntest:\n\t@{python} test_it.py\n"
     (tmp_path / "Makefile").write_text(rules)
     return tmp_path
