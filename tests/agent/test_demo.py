@@ -53,8 +53,8 @@ def test_everything_it_promises_happens(tmp_path: Path) -> None:
         kinds = [event["kind"] for event in desk.events()]
         assert kinds.count("compaction") == 1
         assert kinds.count("nudge") == 1
-        mended = next(item for item in desk.load(calls=True).items if item.text == "Mend how amounts are read")
-        assert [kept["name"] for kept in mended.calls] == ["edit", "shell", "edit", "shell"]
+        fixed = next(item for item in desk.load(calls=True).items if item.text == "Fix how amounts are read")
+        assert [kept["name"] for kept in fixed.calls] == ["edit", "shell", "edit", "shell"]
 
     with package.open(session=desk.session, plan=plan) as desk:
         sessions = [listing for listing in desk.store.plans(10) if listing.agent == "docs"]

@@ -294,7 +294,7 @@ def test_the_commands_of_a_session_take_ranges_and_lists(words: str, said: str) 
     [
         ("/tood", "no command '/tood'; did you mean /todo?"),
         ("/todo strat 1", "/todo has no 'strat'; did you mean 'start'?"),
-        ("/todo start 1-2", "this takes one item, and 1-2 is 2: 1, 2."),
+        ("/todo start 1-2", "this takes one item, and 1-2 names 2: 1, 2."),
     ],
 )
 def test_a_mistyped_command_of_a_session_gets_a_suggestion(words: str, said: str) -> None:

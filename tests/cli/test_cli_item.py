@@ -160,7 +160,7 @@ def test_a_range_that_cannot_be_is_refused(words: list[str], why: str) -> None:
 )
 def test_a_range_where_one_item_is_meant_is_refused_with_the_ids(words: list[str]) -> None:
     given("one", "two", "three")
-    assert refused(*words) == "this takes one item, and 1-3 is 3: 1, 2, 3."
+    assert refused(*words) == "this takes one item, and 1-3 names 3: 1, 2, 3."
 
 
 def test_needs_take_ranges_and_lists() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from .. import __version__
-from ..core.render import Line, Span
+from ..core.render import Line, Span, hanging
 from ..core.text import block, counted
 from ..doctor import NOTE, OK, PROBLEM, Check
 from ..doctor import examine as examined
@@ -45,8 +45,9 @@ def _check(check: Check) -> Iterator[Line]:
     glyphs = output.glyphs()
     mark = {OK: glyphs.completed, NOTE: "-", PROBLEM: "!"}[check.state]
     first, *more = block(check.text).splitlines()
-    yield Span("  "), Span(mark, _STYLES[check.state]), Span(f" {glyphs.said(first)}")
+    head = Span("  "), Span(mark, _STYLES[check.state]), Span(" ")
+    yield from hanging(head, glyphs.said(first), output.width())
     for line in more:
-        yield (Span(f"      {glyphs.said(line)}", "dim"),)
+        yield from hanging((Span("      "),), glyphs.said(line), output.width(), "dim")
     if check.fix:
-        yield (Span(f"      fix: {glyphs.said(block(check.fix))}", ""),)
+        yield from hanging((Span("      fix: "),), glyphs.said(block(check.fix)), output.width())

@@ -128,9 +128,12 @@ def _columns(rows: Iterable[tuple[str, str]], width: int, wide: int = 0) -> Iter
     wide = wide or min(max(len(name) for name, _ in found), width // 2)
     for name, text in found:
         head = f"  {name.ljust(wide)}  "
-        if len(head) + _NARROWEST > width:
+        if wide + 4 + _NARROWEST > width:
             yield head.rstrip()
             head = " " * 6
+        elif len(name) > wide:
+            yield head.rstrip()
+            head = " " * (wide + 4)
         yield from _hanging(head, text, width)
 
 

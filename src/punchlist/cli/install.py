@@ -89,24 +89,18 @@ def uninstall(args: Args) -> int:
     return 0
 
 
-def short(path: str) -> str:
-    """A path as people write it, on one line."""
-    home = os.path.expanduser("~")
-    return inline("~" + path[len(home) :] if path.startswith(home + os.sep) else path)
-
-
 def _warnings(path: str) -> Iterator[str]:
     if is_temporary(path):
         from ..local.origin import tool_command
 
-        yield f"{short(path)} is in a cache; once that is emptied, hooks do nothing. Better: {tool_command()}"
+        yield f"{output.short(path)} is in a cache; once that is emptied, hooks do nothing. Better: {tool_command()}"
 
 
 def _tell_kept(args: Args, edits: Iterable[Edit], advice: str) -> None:
     """What is somebody else's where ours would be."""
     for edit in edits if not args.json else ():
         for place in edit.kept:
-            output.say(f"{short(edit.file)}: {inline(place)} is your own and stays as it is; {advice}")
+            output.say(f"{output.short(edit.file)}: {inline(place)} is your own and stays as it is; {advice}")
 
 
 def _tell_others(host: str, scopes: Sequence[str]) -> None:
@@ -116,15 +110,15 @@ def _tell_others(host: str, scopes: Sequence[str]) -> None:
     left = [one for one in files.receipts() if one.host == host and one.file not in here_too]
     for one in left if PROJECT in scopes else ():
         if one.scope == PROJECT and os.path.exists(one.file):
-            output.say(f"still attached by {short(one.file)}; run the same there.")
+            output.say(f"still attached by {output.short(one.file)}; run the same there.")
 
 
 def _show_files(edits: Iterable[Edit]) -> None:
     changed = [edit for edit in edits if edit.is_change]
-    wide = max(len(short(edit.file)) for edit in changed)
+    wide = max(len(output.short(edit.file)) for edit in changed)
     for edit in changed:
         what = "removed" if edit.new is None else ", ".join(edit.parts) or "taken out"
-        output.say(f"  {short(edit.file).ljust(wide)}  {what}")
+        output.say(f"  {output.short(edit.file).ljust(wide)}  {what}")
 
 
 def _data(args: Args, edits: Iterable[Edit], scope: str, following: str) -> dict[str, object]:
@@ -160,7 +154,7 @@ def _diff(edit: Edit) -> Iterator[Line]:
     from difflib import unified_diff
 
     old, new = ((data or b"").decode("utf-8").splitlines() for data in (edit.old, edit.new))
-    before, after = ("/dev/null" if data is None else short(edit.file) for data in (edit.old, edit.new))
+    before, after = ("/dev/null" if data is None else output.short(edit.file) for data in (edit.old, edit.new))
     for line in unified_diff(old, new, before, after, lineterm="", n=2):
         yield (Span(_harmless(line), _style(line)),)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from ..core._typing import TYPE_CHECKING, Any
 from ..core.render import ASCII, UNICODE, Glyphs, Line, Span, columns, hanging, painted, plain
-from ..core.text import visible
+from ..core.text import inline, visible
 from ..local.settings import Settings, is_unicode, wants_color
 
 if TYPE_CHECKING:
@@ -90,6 +90,14 @@ def complain(text: str) -> None:
 def harmless(text: str) -> str:
     """Return a message as it may be printed: the name of a file in it may hold anything, and acts on no terminal."""
     return "\n".join(map(visible, text.split("\n")))
+
+
+def short(path: str) -> str:
+    """Return a path as people write it, on one line."""
+    home = os.path.expanduser("~")
+    if path.startswith(home + os.sep):
+        path = "~" + path[len(home) :]
+    return inline(path)
 
 
 def leave() -> None:

@@ -124,6 +124,5 @@ def _row(listing: PlanSummary, lineage: Sequence[str]) -> Line:
         Span(inline(relative(listing.touched)), "dim"),
         Span(f"{listing.completed}/{listing.total}"),
         Span(title, "bold"),
-        Span(inline(listing.place), "dim"),
-        Span(worker, "dim"),
+        Span(f"{output.short(listing.place)}  {worker}", "dim"),
     )

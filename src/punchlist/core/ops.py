@@ -69,7 +69,7 @@ def resolve(plan: Plan, words: str) -> str:
     if isinstance(_parts_of(words)[0], tuple):
         found = resolve_all(plan, [words])
         if len(found) > 1:
-            raise Refused(f"this takes one item, and {inline(words.strip())} is {len(found)}: {', '.join(found)}.")
+            raise Refused(f"this takes one item, and {inline(words.strip())} names {len(found)}: {', '.join(found)}.")
         return found[0]
     needle = plainly(words)
     exact = [item for item in plan.items if plainly(item.text) == needle]

@@ -74,7 +74,7 @@ _SHOWN = (
     "a plan, made and worked off; each step recorded with the tools it took",
     "a step that failed and was done again",
     "a sub-agent with a plan of its own, alongside",
-    "your edit, made in another process, heard once and done",
+    "your edit, made in another process, told to the agent once, and done",
     "a conversation compacted, and the plan still there",
     "an agent that stopped early, and was nudged",
     "the project's tests: red before, green now",
@@ -162,7 +162,7 @@ def _with_user(session: Session, settings: Settings) -> Session:
 
     def telling(event: Event) -> None:
         tell(event)
-        if isinstance(event, Answered) and event.call.id == "mended":
+        if isinstance(event, Answered) and event.call.id == "fixed":
             _edit(session, settings)
 
     return session._replace(context=session.context._replace(tell=telling))
