@@ -21,7 +21,7 @@ from punchlist.core.errors import StoreError
 from punchlist.core.model import Plan
 from punchlist.stores import open_store
 from punchlist.stores.recovery import repair
-from punchlist.stores.salvage import Found
+from punchlist.stores.recovery.rows import Found
 
 SESSIONS = 30
 
@@ -79,7 +79,7 @@ def names(file: Path) -> list[str]:
 
 def test_a_sound_file_is_left_as_it_is(file: Path, whole: bytes) -> None:
     done = repair(str(file))
-    assert (done.fault, done.found, done.aside) == ("", Found(done.found.saved), "")
+    assert (done.problem, done.found, done.aside) == ("", Found(done.found.saved), "")
     assert len(done.found.saved) == SESSIONS
     assert file.read_bytes() == whole
     assert names(file) == ["plans.db"]
@@ -95,7 +95,7 @@ def test_plans_whose_rows_are_gone_are_made_anew_from_their_history(file: Path, 
     assert (len(done.found.saved), done.found.saved, done.found.lost) == (SESSIONS, done.found.remade, ())
     assert Path(done.aside).read_bytes() == damaged
     assert {session: plan_of_session(file, session) for session in before} == before
-    assert repair(str(file)).fault == ""
+    assert repair(str(file)).problem == ""
 
 
 def test_what_cannot_be_read_is_named_and_the_rest_goes_on(file: Path) -> None:
@@ -103,7 +103,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(file: Path) -> None:
     written(file, f"DELETE FROM history WHERE plan = '{lost.id}' AND revision < 4", "PRAGMA user_version=3")
     written(file, f"UPDATE items SET data = '{{' WHERE plan = '{lost.id}' AND id = '2'")
     done = repair(str(file))
-    assert (done.fault, done.found.lost) == ("what it holds makes no sense", (lost.id,))
+    assert (done.problem, done.found.lost) == ("what it holds makes no sense", (lost.id,))
     assert plan_of_session(file, "s2") == kept
     assert plan_of_session(file, "s1") == Plan()
     with punchlist.open(f"sqlite:{file}", session="s2") as desk:
@@ -203,7 +203,7 @@ def test_what_only_the_log_holds_is_read_too_without_the_first_page(file: Path, 
 def test_sessions_are_found_again_by_an_index(file: Path) -> None:
     before = plan_of_session(file, "s1")
     overwritten(file, root_of(file, "bindings"), b"\xff" * 4096)
-    assert repair(str(file)).fault
+    assert repair(str(file)).problem
     assert plan_of_session(file, "s1") == before
 
 
@@ -212,7 +212,7 @@ def test_an_empty_file_with_a_log_is_set_aside_with_it(file: Path) -> None:
     log = Path(f"{file}-wal").read_bytes()
     file.write_bytes(b"")
     done = repair(str(file))
-    assert done.fault == "it is empty, and its log is not"
+    assert done.problem == "it is empty, and its log is not"
     assert Path(f"{done.aside}-wal").read_bytes() == log
     assert [item.text for item in plan_of_session(file, "late").items] == ["in the log only"]
 
@@ -314,7 +314,7 @@ def test_a_file_that_is_in_use_is_not_touched(file: Path, monkeypatch: pytest.Mo
             repair(str(file))
         assert names(file) == before
         user.communicate()
-    assert repair(str(file)).fault == ""
+    assert repair(str(file)).problem == ""
 
 
 def test_a_dry_run_changes_nothing(file: Path) -> None:
@@ -322,7 +322,7 @@ def test_a_dry_run_changes_nothing(file: Path) -> None:
     subprocess.run([sys.executable, "-c", _LEAVES_A_LOG, str(file)], check=False, capture_output=True)
     before = {name: (file.parent / name).read_bytes() for name in names(file)}
     done = repair(str(file), dry_run=True)
-    assert (bool(done.fault), len(done.found.saved), done.aside) == (True, SESSIONS, "")
+    assert (bool(done.problem), len(done.found.saved), done.aside) == (True, SESSIONS, "")
     assert {name: (file.parent / name).read_bytes() for name in names(file)} == before
     assert before["plans.db"] == damaged
 
@@ -369,7 +369,7 @@ def test_whatever_the_damage_a_sound_store_comes_of_it(times: int, file: Path, w
             continue
         assert not done.aside or Path(done.aside).read_bytes() == damaged
         found = Found(done.found.saved, bare=done.found.bare, emptied=done.found.emptied)
-        assert repair(str(file)) == done._replace(fault="", found=found, aside="")
+        assert repair(str(file)) == done._replace(problem="", found=found, aside="")
         with closing(open_store(f"sqlite:{file}")) as store:
             assert {listing.id for listing in store.plans(1000)} == set(done.found.saved)
             for id in done.found.saved:

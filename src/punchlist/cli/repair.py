@@ -25,16 +25,16 @@ def repair(args: Args) -> int:
         raise Refused(f"only a SQLite file can be repaired, not {inline(masked(settings.store))}.")
     path = json_dir.database_of(rest) if scheme == "json" else path_of(rest)
     done = repaired(path, dry_run=args.dry_run)
-    data = {"path": done.path, "fault": done.fault or None, **done.found._asdict(), "aside": done.aside or None}
+    data = {"path": done.path, "problem": done.problem or None, **done.found._asdict(), "aside": done.aside or None}
     return output.answer(args, data, *_lines(done))
 
 
 def _lines(done: Repair) -> Iterator[str]:
     found = done.found
-    if not done.fault:
+    if not done.problem:
         yield f"{done.path} is sound: {counted(len(found.saved), 'plan')}. Nothing was changed."
         return
-    yield f"{done.path} is damaged: {inline(done.fault)}."
+    yield f"{done.path} is damaged: {inline(done.problem)}."
     if done.aside:
         yield f"It is kept as {done.aside}."
         yield f"Saved: {counted(len(found.saved), 'plan')}."

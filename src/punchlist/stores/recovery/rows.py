@@ -1,6 +1,6 @@
 """What can be read of a damaged database of any version, as rows of a new one.
 
-A plan is saved as it stands there if what can be read of its history leads to it, else as its history makes it, else
+A plan is saved as its rows have it if what can be read of its history leads to it, else as its history makes it, else
 not at all. Of the history the newest part is kept, up to the first record that cannot be read."""
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..core._typing import Any, NamedTuple
-from ..core.codec import ITEM_SCHEMA, change_from_json, item_to_json
-from ..core.diff import CALLS, Record, apply, undo
-from ..core.model import MAIN, Plan
-from ..core.rules import faults
-from ..core.schema import check
-from ..local.files import utc_text
-from .sql import Rows, head_text, untext
+from ...core._typing import Any, NamedTuple
+from ...core.codec import ITEM_SCHEMA, change_from_json, item_to_json
+from ...core.diff import CALLS, Record, apply, undo
+from ...core.model import MAIN, Plan
+from ...core.rules import faults
+from ...core.schema import check
+from ...local.files import utc_text
+from ..sql import Rows, head_text, untext
 
 _OWNERS = {"plans": "id", "items": "plan", "history": "plan"}  # tables, and where the plan of a row is
 _RECORD = ("plan", "revision", "at", "by", "reader", "dialect", "kind", "changes")
@@ -39,22 +39,25 @@ class Found(NamedTuple):
     emptied: _Ids = ()  # those of them that once had items, and have none
 
 
-def saved(old: sqlite3.Connection, new: sqlite3.Connection) -> Found:
-    """Copy what can be read."""
+def copy_all(old: sqlite3.Connection, new: sqlite3.Connection) -> Found:
+    """Copy what can be read of the plans, and of what is around them."""
     old.text_factory = _text
     known = set().union(*(_ids(old, table, key) for table, key in _OWNERS.items()))
     found: dict[str, Plan] = {}
     remade, cut, bare = [], [], []
     for id in sorted(known):
-        stored = _stored(old, id)
+        stored = _load(old, id)
         plan = _best(old, id, stored)
         if plan is None:
             continue
         found[id] = plan
-        remade += [id] if plan is not stored else []
-        cut += [id] if not _copy_plan(old, new, plan) else []
-        bare += [id] if not any(True for _ in _records(old, id, plan.revision)) else []
-    _copy_rest(old, new, found)
+        if plan is not stored:
+            remade.append(id)
+        if not _copy_plan(old, new, plan):
+            cut.append(id)
+        if not any(True for _ in _records(old, id, plan.revision)):
+            bare.append(id)
+    _copy_surroundings(old, new, found)
     emptied = [id for id in bare if found[id].last_id and not found[id].items]
     lost = tuple(sorted(known - found.keys()))
     return Found(tuple(found), tuple(remade), tuple(cut), lost, tuple(bare), tuple(emptied))
@@ -77,7 +80,7 @@ def insert_raw(db: sqlite3.Connection, found: dict[str, list[_Row]]) -> None:
 
 
 def is_sound(db: sqlite3.Connection, id: str) -> bool:
-    return _stored(db, id) is not None
+    return _load(db, id) is not None
 
 
 # --- a plan ----------------------------------------------------------------------------------------------------------
@@ -86,7 +89,7 @@ def is_sound(db: sqlite3.Connection, id: str) -> bool:
 def _best(old: sqlite3.Connection, id: str, stored: Plan | None) -> Plan | None:
     """The plan that is to be believed."""
     records = [record for row in _records(old, id) if (record := _record(row)) is not None]
-    replayed = _replayed(id, records[::-1])
+    replayed = _replay(id, records[::-1])
     if replayed is not None:
         last, revision = _head(old, id)
         replayed = replayed._replace(last_id=max(replayed.last_id, last))
@@ -94,11 +97,13 @@ def _best(old: sqlite3.Connection, id: str, stored: Plan | None) -> Plan | None:
             return stored
         if replayed.revision >= revision:
             return replayed
-    return stored if stored is not None and _is_led_to(stored, records) else None
+    if stored is not None and _is_led_to(stored, records):
+        return stored
+    return None
 
 
-def _stored(db: sqlite3.Connection, id: str) -> Plan | None:
-    """The plan as it stands there, if it can be read and makes sense."""
+def _load(db: sqlite3.Connection, id: str) -> Plan | None:
+    """The plan as its rows have it, if they can be read and make sense."""
     try:
         plan = Rows(db.execute, db.executemany).load(id)
         return plan if plan is not None and _makes_sense(plan) else None
@@ -121,7 +126,7 @@ def _head(old: sqlite3.Connection, id: str) -> tuple[int, int]:
     return 0, 0
 
 
-def _replayed(id: str, records: Sequence[Record]) -> Plan | None:
+def _replay(id: str, records: Sequence[Record]) -> Plan | None:
     """The plan as its history makes it, if that is there from the beginning."""
     plan = Plan(id)
     try:
@@ -158,7 +163,7 @@ def _is_led_to(plan: Plan, records: Sequence[Record]) -> bool:
 
 
 def _copy_plan(old: sqlite3.Connection, new: sqlite3.Connection, plan: Plan) -> bool:
-    """Copy a plan; whether its history is whole."""
+    """Copy a plan; return whether its history is complete."""
     _copy(new, "plans", [(plan.id, plan.revision, head_text(plan), *_whereabouts(old, plan.id))])
     items = [(plan.id, item.id, rank, json.dumps(item_to_json(item))) for rank, item in enumerate(plan.items, 1)]
     _copy(new, "items", items)
@@ -168,7 +173,7 @@ def _copy_plan(old: sqlite3.Connection, new: sqlite3.Connection, plan: Plan) -> 
 
 def _whereabouts(old: sqlite3.Connection, id: str) -> _Row:
     """Where a plan was made and by which agent, when it was touched last, who wrote last, what it was copied from."""
-    found = _named(old, "plans", ("place", "agent", "touched", "author", "parent"), "WHERE id = ?", id)
+    found = _select(old, "plans", ("place", "agent", "touched", "author", "parent"), "WHERE id = ?", id)
     place, agent, touched, author, parent = next(found, (None,) * 5)
     if isinstance(touched, float):  # as the first version has it
         touched = utc_text(touched)
@@ -201,12 +206,12 @@ def _record(row: _Row) -> Record | None:
 # --- what is around them ---------------------------------------------------------------------------------------------
 
 
-def _copy_rest(old: sqlite3.Connection, new: sqlite3.Connection, plans: dict[str, Plan]) -> None:
+def _copy_surroundings(old: sqlite3.Connection, new: sqlite3.Connection, plans: dict[str, Plan]) -> None:
     """Copy who works from these plans, which is the latest of a place, and what is remembered of readers."""
     bound = [*_from_both_ends(old, "bindings", _BOUND, 2), *((*row, "", "") for row in _read(old, _BY_PLAN))]
-    heard = _from_both_ends(old, "readers", ("plan", "key", "seen", "at"), 2)
+    readers = _from_both_ends(old, "readers", ("plan", "key", "seen", "at"), 2)
     _copy(new, "bindings", [(*row[:3], row[3] or "", row[4] or utc_text()) for row in bound if row[2] in plans])
-    _copy(new, "readers", [(*row[:2], _heard(row, plans), row[3] or utc_text()) for row in heard if row[0] in plans])
+    _copy(new, "readers", [(*row[:2], _seen(row, plans), row[3] or utc_text()) for row in readers if row[0] in plans])
     _copy(new, "places", [row for row in _from_both_ends(old, "places", ("place", "plan"), 1) if row[1] in plans])
     _copy(new, "paces", _from_both_ends(old, "paces", ("key", "data", "at"), 1))
     lists = _from_both_ends(old, "lists", ("plan", "key", "tool", "data", "at"), 3)
@@ -216,8 +221,8 @@ def _copy_rest(old: sqlite3.Connection, new: sqlite3.Connection, plans: dict[str
     new.execute(_PLACES, (MAIN,))
 
 
-def _heard(row: _Row, plans: dict[str, Plan]) -> int:
-    """What a reader has heard, which cannot be more than there is."""
+def _seen(row: _Row, plans: dict[str, Plan]) -> int:
+    """What a reader was told, which cannot be more than there is."""
     plan, _, seen, _ = row
     return min(seen, plans[plan].revision) if isinstance(seen, int) else 0
 
@@ -241,10 +246,10 @@ def _from_both_ends(old: sqlite3.Connection, table: str, columns: Sequence[str],
     """Rows in the order of their first columns, up to one that cannot be read, and from the end back to one of that
     kind."""
     orders = [", ".join(f"{column}{way}" for column in columns[:keys]) for way in ("", " DESC")]
-    return list(dict.fromkeys(row for order in orders for row in _named(old, table, columns, f"ORDER BY {order}")))
+    return list(dict.fromkeys(row for order in orders for row in _select(old, table, columns, f"ORDER BY {order}")))
 
 
-def _named(old: sqlite3.Connection, table: str, columns: Sequence[str], rest: str, *values: str) -> Iterator[_Row]:
+def _select(old: sqlite3.Connection, table: str, columns: Sequence[str], rest: str, *values: str) -> Iterator[_Row]:
     """Columns of a table; None for one that it does not have in this version."""
     there = {row[1] for row in _read(old, f"PRAGMA table_info({table})")}
     asked = ", ".join(column if column in there else f"NULL AS {column}" for column in columns)

@@ -9,7 +9,7 @@ import json
 import struct
 from collections.abc import Iterator, Mapping
 
-from ..core._typing import Any
+from ...core._typing import Any
 
 _SIZE = 4_096  # bytes of a page, in every file that we make
 _LEAF, _INNER = 0x0A, 0x02  # the pages that hold rows of our tables: all of them are kept in the order of their keys
@@ -19,7 +19,7 @@ _WIDTHS = (0, 1, 2, 3, 4, 6, 8)  # bytes of an integer, by its type
 Row = tuple[Any, ...]
 
 
-def rows(data: bytes, log: bytes = b"") -> dict[str, list[Row]]:
+def read_rows(data: bytes, log: bytes = b"") -> dict[str, list[Row]]:
     """The rows of each table, from the pages of a file and of its log."""
     found: dict[str, list[Row]] = {}
     pages = {number: data[(number - 1) * _SIZE : number * _SIZE] for number in range(2, len(data) // _SIZE + 1)}

@@ -14,12 +14,12 @@ from tempfile import mkdtemp
 from time import gmtime, monotonic, sleep, strftime
 from typing import BinaryIO
 
-from ..core._typing import NamedTuple
-from ..core.errors import StoreError
-from .pages import rows
-from .salvage import Found, insert_raw, is_sound, saved
-from .sqlite import VERSION, check_ours, fail, statements
-from .upgrade import move_calls
+from ...core._typing import NamedTuple
+from ...core.errors import StoreError
+from ..sqlite import VERSION, check_ours, fail, statements
+from ..upgrade import move_calls
+from .pages import read_rows
+from .rows import Found, copy_all, insert_raw, is_sound
 
 _PATIENCE = 3.0  # seconds to wait for whoever is at work with the file
 _SHARED = (510, 0x40000002)  # how many bytes everybody at work with a database holds, and from where on
@@ -30,7 +30,7 @@ class Repair(NamedTuple):
     """How it went."""
 
     path: str
-    fault: str  # what is wrong with the file; nothing, if it is sound
+    problem: str  # what is wrong with the file; nothing, if it is sound
     found: Found  # plans
     aside: str = ""  # where the damaged file is now
 
@@ -41,11 +41,12 @@ def repair(path: str, *, dry_run: bool = False) -> Repair:
     if not os.path.isfile(path):
         raise StoreError(f"there is no file {path}.")
     try:
-        with _held(path) as held, _scratch(path) as folder:
-            fault, found = _read(path, held, folder)
-            if not fault or dry_run:
-                return Repair(path, fault, found)
-            return Repair(path, fault, found, _swap(path, os.path.join(folder, "new"), os.fstat(held.fileno())))
+        with _hold(path) as held, _make_scratch(path) as folder:
+            problem, found = _read(path, held, folder)
+            aside = ""
+            if problem and not dry_run:
+                aside = _swap(path, os.path.join(folder, "new"), os.fstat(held.fileno()))
+            return Repair(path, problem, found, aside)
     except (sqlite3.Error, OSError) as error:
         fail(path, error)
 
@@ -53,42 +54,42 @@ def repair(path: str, *, dry_run: bool = False) -> Repair:
 def _read(path: str, held: BinaryIO, folder: str) -> tuple[str, Found]:
     """What is wrong with a file, and what was saved of it."""
     old, new = os.path.join(folder, "old"), os.path.join(folder, "new")
-    log = _copied(path, held, old)
+    log = _copy(path, held, old)
     with closing(sqlite3.connect(old, isolation_level=None)) as db:
         db.execute("PRAGMA writable_schema=ON")  # a file that was cut short would else not be read at all
-        fault = "it is empty, and its log is not" if log and not os.path.getsize(old) else _fault(db)
-        _check(path, db, fault)
-        found = _made(db, new)
-    if fault and not found.saved:
-        found = _from_pages(path, held, folder) or found
-    if found.remade or found.cut or found.lost:
-        fault = fault or "what it holds makes no sense"
-    return fault, found
+        problem = _problem(db)
+        if log and not os.path.getsize(old):
+            problem = "it is empty, and its log is not"
+        _check(path, db, problem)
+        found = _make(db, new)
+    if problem and not found.saved:
+        found = _read_pages(path, held, folder) or found
+    if not problem and (found.remade or found.cut or found.lost):
+        problem = "what it holds makes no sense"
+    return problem, found
 
 
-def _from_pages(path: str, held: BinaryIO, folder: str) -> Found | None:
+def _read_pages(path: str, held: BinaryIO, folder: str) -> Found | None:
     """What the other pages hold of a file whose first page cannot be read; None if nothing does."""
     held.seek(0)
     log = b""
     with suppress(OSError), open(f"{path}-wal", "rb") as file:
         log = file.read()
-    found = rows(held.read(), log)
+    found = read_rows(held.read(), log)
     if not found.keys() & {"plans", "history"}:
         return None
     new, raw = os.path.join(folder, "new"), os.path.join(folder, "raw")
     with closing(sqlite3.connect(raw, isolation_level=None)) as db:
-        db.execute("BEGIN")
-        for statement in statements(0, VERSION):
-            db.execute(statement)
+        _begin(db)
         insert_raw(db, found)
         db.execute("COMMIT")
         for left in (new, f"{new}-wal", f"{new}-shm"):
             with suppress(FileNotFoundError):
                 os.unlink(left)
-        return _made(db, new)
+        return _make(db, new)
 
 
-def _copied(path: str, held: BinaryIO, copy: str) -> int:
+def _copy(path: str, held: BinaryIO, copy: str) -> int:
     """Copy a file and its log; how long the log is. The file is read as it is held: opening it once more would release
     it."""
     with open(copy, "wb") as file:
@@ -100,7 +101,7 @@ def _copied(path: str, held: BinaryIO, copy: str) -> int:
     return os.path.getsize(f"{copy}-wal")
 
 
-def _fault(db: sqlite3.Connection) -> str:
+def _problem(db: sqlite3.Connection) -> str:
     try:
         (said,) = db.execute("PRAGMA integrity_check(1)").fetchone()
     except sqlite3.DatabaseError as error:
@@ -108,30 +109,35 @@ def _fault(db: sqlite3.Connection) -> str:
     return "" if said == "ok" else str(said).strip().splitlines()[-1]
 
 
-def _check(path: str, db: sqlite3.Connection, fault: str) -> None:
+def _check(path: str, db: sqlite3.Connection, problem: str) -> None:
     """Refuse what is not ours, as far as that can be told."""
     try:
         (version,) = db.execute("PRAGMA user_version").fetchone()
         tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     except sqlite3.DatabaseError:
         return
-    if not fault or not tables & _TABLES or version > VERSION:
+    if not problem or not tables & _TABLES or version > VERSION:
         check_ours(path, version, tables)
 
 
-def _made(old: sqlite3.Connection, path: str) -> Found:
+def _begin(db: sqlite3.Connection) -> None:
+    """Begin a transaction with the tables of a new file."""
+    db.execute("BEGIN")
+    for statement in statements(0, VERSION):
+        db.execute(statement)
+
+
+def _make(old: sqlite3.Connection, path: str) -> Found:
     """Make a new file of what can be read, and see that it can be."""
     with closing(sqlite3.connect(path, isolation_level=None)) as new:
-        new.execute("BEGIN")
-        for statement in statements(0, VERSION):
-            new.execute(statement)
-        found = saved(old, new)
+        _begin(new)
+        found = copy_all(old, new)
         move_calls(new.execute)
         new.execute("COMMIT")
         new.execute("PRAGMA journal_mode=WAL")
     with closing(sqlite3.connect(path, isolation_level=None)) as new:
-        if (fault := _fault(new)) or not all(is_sound(new, id) for id in found.saved):
-            raise StoreError(f"{fault or 'a plan'} could not be saved; nothing was changed.")
+        if _problem(new) or not all(is_sound(new, id) for id in found.saved):
+            raise StoreError(f"what was read of {path} could not be saved; nothing was changed.")
     return found
 
 
@@ -139,7 +145,7 @@ def _made(old: sqlite3.Connection, path: str) -> Found:
 
 
 @contextmanager
-def _held(path: str) -> Iterator[BinaryIO]:
+def _hold(path: str) -> Iterator[BinaryIO]:
     """The file, with nobody else at work with it."""
     with open(path, "r+b") as file:
         end = monotonic() + _PATIENCE
@@ -166,7 +172,7 @@ def _is_locked(file: BinaryIO) -> bool:
 
 
 @contextmanager
-def _scratch(path: str) -> Iterator[str]:
+def _make_scratch(path: str) -> Iterator[str]:
     """A folder for this while, on the same disk."""
     name = f"{os.path.basename(path)}.repairing-"
     for left in glob(f"{escape(os.path.join(os.path.dirname(path), name))}*"):  # by one that was killed
@@ -184,10 +190,10 @@ def _swap(path: str, new: str, old: os.stat_result) -> str:
     with suppress(PermissionError, AttributeError):
         os.chown(new, old.st_uid, old.st_gid)
     aside = _free(f"{path}.damaged")
-    _linked(path, aside)
+    _link(path, aside)
     with suppress(FileNotFoundError):
         if os.path.getsize(f"{path}-wal"):
-            _linked(f"{path}-wal", f"{aside}-wal")
+            _link(f"{path}-wal", f"{aside}-wal")
     for side in ("-wal", "-shm"):
         with suppress(FileNotFoundError):
             os.unlink(path + side)
@@ -195,7 +201,7 @@ def _swap(path: str, new: str, old: os.stat_result) -> str:
     return aside
 
 
-def _linked(path: str, other: str) -> None:
+def _link(path: str, other: str) -> None:
     """Give a file another name, too; where a disk has no links, a copy."""
     try:
         os.link(path, other)
