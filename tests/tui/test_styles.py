@@ -417,3 +417,81 @@ def test_since_when_nothing_was_heard_is_said_in_every_style(style: str, expande
     said = {"quiet": "nothing heard for 4 minutes", "off": True, "nudges": False}
     found = shown(View(a_plan(), busy=False, expanded=expanded, **said), style)  # type: ignore[arg-type]
     assert [line for line in ("nothing heard for 4 minutes", OFF, NO_NUDGES) if line not in found] == []
+
+
+# --- long texts ------------------------------------------------------------------------------------------------------
+
+LONG = "Rewrite the parser so that a line which ends in the middle of a quoted string is read to its end"
+
+
+@pytest.mark.parametrize("style", PATHS)
+@pytest.mark.parametrize("width", [40, 80])
+def test_a_long_text_is_wrapped_where_there_is_room_and_nothing_of_it_is_lost(style: str, width: int) -> None:
+    plan = ops.start(plan_of("Short", LONG, LONG.upper()), "2")
+    found = shown(View(plan, expanded=True, busy=False), style, width, height=24)
+    words = " ".join(" ".join(found).replace("│", " ").split())
+    assert (LONG in words, LONG.upper() in words) == (True, True)
+    assert max(map(columns, found)) <= width
+    cut = shown(View(plan, expanded=True, busy=False), style, width, height=4)
+    assert len(cut) <= 4
+
+
+def test_the_other_lines_of_a_text_are_below_its_first_and_in_its_style() -> None:
+    plan = ops.start(plan_of(LONG), "1")
+    found = shown(View(plan, busy=False), width=50, height=8)
+    assert found == [
+        "▶ 1 Rewrite the parser so that a line which ends",
+        "    in the middle of a quoted string is read to",
+        "    its end",
+        "╌╌╌╌╌╌╌╌╌╌╌╌ 0/1",
+    ]
+    lines = render(View(plan, busy=False), load("punchlist"), 50, 8)
+    assert [line[-1].style for line in lines[:3]] == ["bold"] * 3
+
+
+def test_what_matters_most_is_wrapped_first_and_the_end_of_what_does_not_fit_is_cut() -> None:
+    plan = ops.start(plan_of(LONG, LONG.upper(), "Short"), "2")
+    found = shown(View(plan, expanded=True, busy=False), width=50, height=6)
+    assert found[1:] == [
+        "○ 1 Rewrite the parser so that a line which ends…",
+        "▶ 2 REWRITE THE PARSER SO THAT A LINE WHICH ENDS",
+        "    IN THE MIDDLE OF A QUOTED STRING IS READ TO",
+        "    ITS END",
+        "○ 3 Short",
+    ]
+    found = shown(View(plan, expanded=True, busy=False), width=50, height=5)
+    assert found[2:4] == [
+        "▶ 2 REWRITE THE PARSER SO THAT A LINE WHICH ENDS",
+        "    IN THE MIDDLE OF A QUOTED STRING IS READ TO I…",
+    ]
+
+
+def test_notes_a_reason_and_an_alert_are_wrapped_too() -> None:
+    plan = ops.pause(ops.note(ops.start(plan_of("Short"), "1"), "1", LONG), LONG)
+    found = shown(View(plan, expanded=True, busy=False, alert=LONG), width=50, height=24)
+    assert found[1:3] == [
+        "! Rewrite the parser so that a line which ends in",
+        "  the middle of a quoted string is read to its end",
+    ]
+    assert found[3].startswith("⏸ paused: Rewrite")
+    assert found[4].startswith("          ")
+    assert [line for line in found if line.startswith("    │ ")] == [
+        "    │ Rewrite the parser so that a line which ends",
+        "    │ in the middle of a quoted string is read to",
+        "    │ its end",
+    ]
+
+
+def test_a_tree_goes_on_beside_the_other_lines_of_a_text() -> None:
+    found = shown(View(plan_of(LONG, "Short"), expanded=True, busy=False), "oh-my-pi", width=50, height=24)
+    assert found[1:4] == [
+        "├─ ○ Rewrite the parser so that a line which ends",
+        "│    in the middle of a quoted string is read to",
+        "│    its end",
+    ]
+
+
+def test_one_text_takes_no_more_than_eight_lines_of_a_live_screen() -> None:
+    found = shown(View(plan_of("word " * 500, "Short"), expanded=True, busy=False), width=50, height=40)
+    assert len(found) == 10
+    assert found[8].endswith("…")

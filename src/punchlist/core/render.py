@@ -337,7 +337,7 @@ def _item_rows(item: Item, plan: Plan, at: Place, glyphs: Glyphs) -> Iterator[Li
     else:
         yield last
         yield from hanging((margin,), behind, at.width, "dim")
-    for part in _note_parts(item):
+    for part in note_parts(item):
         for row in wrapped(glyphs.said(part), at.room - 2):
             yield margin, Span(f"{glyphs.note} {row}", "dim")
 
@@ -370,14 +370,7 @@ def item_line(item: Item, plan: Plan, at: Place, glyphs: Glyphs, mark: str = "",
     return tuple(spans)
 
 
-def note_lines(item: Item, at: Place, glyphs: Glyphs) -> Iterator[Line]:
-    """The notes of an item that somebody works on, or that is blocked, each line cut to the screen."""
-    for part in _note_parts(item):
-        words = fit(f"{glyphs.note} {glyphs.said(part, at.width)}", at.room, glyphs)
-        yield (Span(f"{at.indent}{' ' * (3 + at.digits)}"), Span(words, "dim"))
-
-
-def _note_parts(item: Item) -> Iterator[str]:
+def note_parts(item: Item) -> Iterator[str]:
     """The lines of the notes that are shown below an item."""
     if item.status in (ACTIVE, BLOCKED):
         for note in item.notes:

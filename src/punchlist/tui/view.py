@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..core import ops
-from ..core._typing import NamedTuple
+from ..core._typing import Any, NamedTuple
 from ..core.model import ACTIVE, CLOSED, DONE, DROPPED, NOTHING, PENDING, Item, Plan
-from ..core.render import Glyphs, Line, Span, columns, fit
+from ..core.render import Glyphs, Line, Span, columns, fit, wrapped
 
 Rank = tuple[int, int]
 
 # Why a row is there. Where there is no room for all, those with the lowest rank stay.
 NOW, ALERT, HEAD, NEXT, NEAR, MORE, OLD, SPARE = range(8)
+_MOST_LINES = 8  # of one text on a live screen
+_LONGEST = 1_000  # the same where the screen has no end
+_NARROW = 16  # cells in which nothing is wrapped
 _NEXT_ONES = 3  # items behind the active one that come before anything else
 
 
@@ -87,10 +90,67 @@ class Row(NamedTuple):
     is_count: bool = False
     phase: str = ""  # of a heading, and of what is below it
     is_heading: bool = False
+    wrap: Callable[[int], list[Line]] | None = None  # all of its words in at most so many lines; none if one is enough
 
 
 def row(line: Line, rank: int = NOW, order: int = 0) -> Row:
     return Row(lambda: line, (rank, order))
+
+
+def wrapping_row(
+    draw: Callable[[Canvas], Line], canvas: Canvas, rank: Rank, head: int, below: Line | None = None, **more: Any
+) -> Row:
+    """A row that is wrapped where there is room. `head`: how many of its spans are before its words; `below`: what is
+    in their place in the other lines, if not blanks."""
+
+    def wrap(most: int) -> list[Line]:
+        return folded(draw(canvas._replace(width=canvas.width * most)), canvas, head, most, below)
+
+    return Row(lambda: draw(canvas), rank, wrap=wrap, **more)
+
+
+def folded(line: Line, canvas: Canvas, head: int, most: int, below: Line | None = None) -> list[Line]:
+    """A line that is too wide for the screen in at most so many lines, broken between words; none if that is not
+    needed, or the screen is too narrow."""
+    before, behind = line[:head], line[head:]
+    room = canvas.width - length(before)
+    if length(line) <= canvas.width or room < _NARROW:
+        return []
+    text = "".join([span.text for span in behind])
+    styles = [span.style for span in behind for _ in span.text]
+    below = (Span(" " * length(before)),) if below is None else below
+    made: list[Line] = []
+    rows = wrapped(text, room)
+    at = 0
+    for number, words in enumerate(rows[:most], 1):
+        at = text.index(words, at)
+        if number == most and number < len(rows):
+            words = fit(text[at:], room, canvas.glyphs)
+        made.append((*(below if made else before), *_styled(words, styles[at:])))
+        at += len(words)
+    return made
+
+
+def _styled(text: str, styles: Sequence[str]) -> Iterator[Span]:
+    """A text with the style of each of its characters."""
+    start = 0
+    for end in range(1, len(text) + 1):
+        if end == len(text) or styles[end] != styles[start]:
+            yield Span(text[start:end], styles[start])
+            start = end
+
+
+def unfolded(rows: Sequence[Row], room: int | None) -> list[Line]:
+    """The rows as lines: where there is room left, those that matter most are wrapped instead of cut."""
+    left = _LONGEST if room is None else room - len(rows)
+    most = _LONGEST if room is None else _MOST_LINES
+    wide: dict[int, list[Line]] = {}
+    for place in sorted(range(len(rows)), key=lambda place: rows[place].rank):
+        wrap = rows[place].wrap
+        if wrap is not None and left > 0:
+            wide[place] = wrap(min(left + 1, most))
+            left -= max(len(wide[place]) - 1, 0)
+    return [line for place, row in enumerate(rows) for line in wide.get(place) or [row.draw()]]
 
 
 # --- which rows stay -------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from ...core._typing import NamedTuple
 from ...core.diff import diff
@@ -10,7 +11,7 @@ from ...core.errors import Refused
 from ...core.model import ACTIVE, Item, Plan
 from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Glyphs, Line, Span, columns, notices
 from ...core.sentences import describe
-from ..view import ALERT, NEXT, NOW, Canvas, Row, View, chosen, clipped, counts, row
+from ..view import ALERT, NEXT, NOW, Canvas, Row, View, chosen, clipped, counts, length, row, unfolded, wrapping_row
 
 PATHS = {
     "punchlist": "punchlist.tui.styles.punchlist",
@@ -73,7 +74,7 @@ def render(view: View, style: Style, width: int, height: int | None = None, *, u
     canvas = style.canvas(width, unicode)
     made = [*style.rows(view, canvas), *typing(view, canvas)]
     rows = chosen(made, height, lambda words: style.more(words, view, canvas), canvas.glyphs.cut)
-    return [clipped(row.draw(), width) for row in rows]
+    return [clipped(line, width) for line in unfolded(rows, height)]
 
 
 # --- what styles share -----------------------------------------------------------------------------------------------
@@ -81,12 +82,18 @@ def render(view: View, style: Style, width: int, height: int | None = None, *, u
 
 def alerts(view: View, canvas: Canvas) -> Iterator[Row]:
     """What the user should know before anything else."""
+    said = [*notices(view.plan, canvas.glyphs, off=view.off, nudges=view.nudges, quiet=view.quiet)]
     if view.alert:
-        yield row(canvas.line(f"! {view.alert}", "bad"), ALERT)
-    for said in notices(view.plan, canvas.glyphs, off=view.off, nudges=view.nudges, quiet=view.quiet):
-        yield row(canvas.line("".join([span.text for span in said]), said[-1].style), ALERT)
+        said.insert(0, (Span("! ", "bad"), Span(view.alert, "bad")))
+    for line in said:
+        yield wrapping_row(partial(_notice, line), canvas, (ALERT, 0), len(line) - 1)
     if view.status and not view.busy and not view.plan.items:
         yield row(canvas.line(view.status, "dim"), ALERT)
+
+
+def _notice(line: Line, canvas: Canvas) -> Line:
+    *head, (text, style) = line
+    return (*head, Span(canvas.fit(text, canvas.width - length(tuple(head))), style))
 
 
 def typing(view: View, canvas: Canvas) -> Iterator[Row]:

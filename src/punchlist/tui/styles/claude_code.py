@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ...core.model import ACTIVE, BLOCKED, CLOSED, DROPPED, Item
 from ...core.render import ASCII, UNICODE, Line, Span, columns
-from ..view import ALERT, HEAD, NOW, Canvas, Drawing, Row, View, first_pending, own_time, ranks, row, spent
+from ..view import ALERT, HEAD, NOW, Canvas, Row, View, first_pending, own_time, ranks, row, spent, wrapping_row
 from . import Style, alerts, keys
 from .workers import in_full
 
@@ -20,7 +21,8 @@ def rows(view: View, canvas: Canvas) -> list[Row]:
     made = [*alerts(view, canvas)]
     if view.busy:
         is_known = not view.status and view.plan.active is not None
-        made.append(Row(lambda: _spinner(view, canvas), (NOW if is_known or not view.expanded else ALERT, 0)))
+        rank = NOW if is_known or not view.expanded else ALERT
+        made.append(wrapping_row(partial(_spinner, view, canvas.width), canvas, (rank, 0), 1))
     elif view.expanded and view.plan.items:
         made.append(row(canvas.line("Todos", "bold dim", _INDENT), HEAD))
     if view.expanded:
@@ -34,13 +36,14 @@ def more(words: str, view: View, canvas: Canvas) -> Line:
     return canvas.line(words, "dim", _INDENT)
 
 
-def _spinner(view: View, canvas: Canvas) -> Line:
+def _spinner(view: View, width: int, canvas: Canvas) -> Line:
+    """What is being done, and what it has cost if that fits on a screen of this width."""
     active = view.plan.active
     words = view.status or (active.label if active else _DEFAULT)
     cost = spent(view, canvas)
     tail = f" ({cost})" if cost else ""
     said = canvas.said(words) + canvas.glyphs.cut
-    if columns(said) + columns(tail) + 2 > canvas.width:
+    if columns(said) + columns(tail) + 2 > width:
         tail = ""
     return (
         Span(f"{canvas.turning(view)} ", "now"),
@@ -52,11 +55,8 @@ def _spinner(view: View, canvas: Canvas) -> Line:
 def _list(view: View, canvas: Canvas) -> Iterator[Row]:
     rank = ranks(view.plan)
     for item in view.plan.items:
-        yield Row(_drawing(item, view, canvas), rank[item.id], (item,))
-
-
-def _drawing(item: Item, view: View, canvas: Canvas) -> Drawing:
-    return lambda: _item(item, view, canvas, _INDENT)
+        draw = partial(_item, item, view, indent=_INDENT)
+        yield wrapping_row(draw, canvas, rank[item.id], 2, items=(item,))
 
 
 def _item(item: Item, view: View, canvas: Canvas, indent: str) -> Line:

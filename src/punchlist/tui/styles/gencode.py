@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ...core.diff import diff
 from ...core.model import ACTIVE, BLOCKED, DROPPED, Item, Plan
 from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Line, Span, bar, columns
 from ...core.sentences import describe
-from ..view import HEAD, NOW, SPARE, Canvas, Drawing, Row, View, counts, length, own_time, ranks, row, spent
+from ..view import HEAD, NOW, SPARE, Canvas, Row, View, counts, length, own_time, ranks, row, spent, wrapping_row
 from . import Style, alerts, keys
 from .workers import compact
 
@@ -24,14 +25,14 @@ def rows(view: View, canvas: Canvas) -> list[Row]:
         inside.insert(0, Row(lambda: _working(view, canvas), (NOW, 0)))
     made = [*alerts(view, canvas)]
     if inside:
-        boxed = [one._replace(draw=_between(one.draw, canvas, wide)) for one in inside]
+        boxed = [_boxed(one, canvas, wide) for one in inside]
         made += [row(_edge(canvas, wide, "Tasks"), HEAD), *boxed, row(_edge(canvas, wide), HEAD, 1)]
     return [*made, *compact(view, canvas), *keys(view, canvas, "tasks")]
 
 
 def more(words: str, view: View, canvas: Canvas) -> Line:
     wide = _width(view, canvas)
-    return _between(lambda: canvas._replace(width=wide - 4).line(words, "dim"), canvas, wide)()
+    return _between(canvas._replace(width=wide - 4).line(words, "dim"), canvas, wide)
 
 
 # --- inside the box --------------------------------------------------------------------------------------------------
@@ -40,11 +41,8 @@ def more(words: str, view: View, canvas: Canvas) -> Line:
 def _items(view: View, canvas: Canvas) -> Iterator[Row]:
     rank = ranks(view.plan)
     for item in view.plan.items if view.expanded else view.plan.busy:
-        yield Row(_drawing(item, view, canvas._replace(width=canvas.width - 4)), rank[item.id], (item,))
-
-
-def _drawing(item: Item, view: View, canvas: Canvas) -> Drawing:
-    return lambda: _item(item, canvas, own_time(item, view))
+        draw = partial(_item, item, time=own_time(item, view))
+        yield wrapping_row(draw, canvas._replace(width=canvas.width - 4), rank[item.id], 1, items=(item,))
 
 
 def _item(item: Item, canvas: Canvas, time: str = "") -> Line:
@@ -101,15 +99,18 @@ def _edge(canvas: Canvas, wide: int, title: str = "") -> Line:
     return (Span(f"{head}{signs[1] * (wide - len(head) - 1)}{right}", "dim"),)
 
 
-def _between(draw: Drawing, canvas: Canvas, wide: int) -> Drawing:
-    """A line between the sides of the box."""
+def _boxed(one: Row, canvas: Canvas, wide: int) -> Row:
+    """A row between the sides of the box."""
+    draw, wrap = one.draw, one.wrap
+    boxed = one._replace(draw=lambda: _between(draw(), canvas, wide))
+    if wrap is None:
+        return boxed
+    return boxed._replace(wrap=lambda most: [_between(line, canvas, wide) for line in wrap(most)])
+
+
+def _between(line: Line, canvas: Canvas, wide: int) -> Line:
     side = _signs(canvas)[3]
-
-    def drawn() -> Line:
-        line = draw()
-        return (Span(f"{side} ", "dim"), *line, Span(" " * (wide - 4 - length(line))), Span(f" {side}", "dim"))
-
-    return drawn
+    return (Span(f"{side} ", "dim"), *line, Span(" " * (wide - 4 - length(line))), Span(f" {side}", "dim"))
 
 
 def _signs(canvas: Canvas) -> str:

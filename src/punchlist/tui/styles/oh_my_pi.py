@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ...core._typing import NamedTuple
 from ...core.model import ACTIVE, BLOCKED, DROPPED, Item, Plan
@@ -14,7 +15,6 @@ from ..view import (
     NOW,
     SPARE,
     Canvas,
-    Drawing,
     Rank,
     Row,
     View,
@@ -25,6 +25,7 @@ from ..view import (
     ranks,
     row,
     spent,
+    wrapping_row,
 )
 from . import Style, alerts, keys
 from .workers import compact
@@ -102,14 +103,11 @@ def _branch(
     for number, item in enumerate(items):
         is_last = ends and number == len(items) - 1
         lead = stem + (lines.last if is_last else lines.one)
-        yield Row(_drawing(item, lead, view, canvas), rank[item.id], (item,))
+        below = stem + (lines.below_last if is_last else lines.below_one) + "  "
+        draw = partial(_item, item, lead, view)
+        yield wrapping_row(draw, canvas, rank[item.id], 2, (Span(below, "dim"),), items=(item,))
         if item.status == ACTIVE and view.expanded:
-            below = stem + (lines.below_last if is_last else lines.below_one)
-            yield from _notes(item, below + "  ", canvas)
-
-
-def _drawing(item: Item, lead: str, view: View, canvas: Canvas) -> Drawing:
-    return lambda: _item(item, lead, view, canvas)
+            yield from _notes(item, below, canvas)
 
 
 def _item(item: Item, lead: str, view: View, canvas: Canvas) -> Line:
@@ -137,8 +135,12 @@ def _superscript(number: int, canvas: Canvas) -> str:
 def _notes(item: Item, lead: str, canvas: Canvas) -> Iterator[Row]:
     parts = [part for note in item.notes for part in note.splitlines()]
     for number, part in enumerate(parts, 1 - len(parts)):  # the last ones matter most
-        room = canvas.width - len(lead)
-        yield row((Span(lead, "dim"), Span(canvas.fit(part, room), "dim")), NEAR, 2 - number)
+        draw = partial(_note, part, lead)
+        yield wrapping_row(draw, canvas, (NEAR, 2 - number), 1, (Span(lead, "dim"),))
+
+
+def _note(part: str, lead: str, canvas: Canvas) -> Line:
+    return (Span(lead, "dim"), Span(canvas.fit(part, canvas.width - len(lead)), "dim"))
 
 
 # --- in a transcript -------------------------------------------------------------------------------------------------

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ...core.model import ACTIVE, Item
 from ...core.ops import following
-from ...core.render import Line, Place, Span, bar, by_phase, columns, depth, item_line, note_lines
+from ...core.render import Line, Place, Span, bar, by_phase, columns, depth, item_line, note_parts
 from ..view import (
     ALERT,
     HEAD,
@@ -25,6 +26,7 @@ from ..view import (
     ranks,
     row,
     spent,
+    wrapping_row,
 )
 from . import Style, alerts, keys
 from .workers import compact
@@ -60,7 +62,7 @@ def _whole(view: View, canvas: Canvas) -> Iterator[Row]:
             yield Row(_heading(phase, items, canvas), _of_phase(items, rank), phase=phase, is_heading=True)
         for item in items:
             at = Place(canvas.width, digits, depth(item, parents) + bool(plan.phases))
-            yield Row(_drawing(item, view, canvas, at), rank[item.id], (item,), phase=phase)
+            yield wrapping_row(partial(_item, item, view, at), canvas, rank[item.id], 3, items=(item,), phase=phase)
             yield from _notes(item, canvas, at)
 
 
@@ -90,16 +92,24 @@ def _of_phase(items: list[Item], rank: dict[str, Rank]) -> Rank:
     return max((NEAR, 1), min((rank[item.id] for item in items), default=(SPARE, 0)))
 
 
-def _drawing(item: Item, view: View, canvas: Canvas, at: Place) -> Drawing:
+def _item(item: Item, view: View, at: Place, canvas: Canvas) -> Line:
+    wide = at._replace(width=canvas.width, depth=len(at.indent) // 2)
     if item.status == ACTIVE:
-        return lambda: _active(item, view, canvas, at)
-    return lambda: item_line(item, view.plan, at, canvas.glyphs)
+        return _active(item, view, canvas, wide, at.width)
+    return item_line(item, view.plan, wide, canvas.glyphs)
 
 
 def _notes(item: Item, canvas: Canvas, at: Place) -> Iterator[Row]:
-    lines = [*note_lines(item, at, canvas.glyphs)]
-    for number, line in enumerate(lines, 1 - len(lines)):  # the last ones matter most
-        yield row(line, NEAR if -number < _NOTES and item.status == ACTIVE else OLD, -number)
+    parts = [*note_parts(item)]
+    margin = Span(" " * (at.width - at.room))
+    for number, part in enumerate(parts, 1 - len(parts)):  # the last ones matter most
+        rank = NEAR if -number < _NOTES and item.status == ACTIVE else OLD
+        bar = Span(f"{canvas.glyphs.note} ", "dim")
+        yield wrapping_row(partial(_note, part, (margin, bar)), canvas, (rank, -number), 2, (margin, bar))
+
+
+def _note(part: str, head: Line, canvas: Canvas) -> Line:
+    return (*head, Span(canvas.fit(part, canvas.width - length(head)), "dim"))
 
 
 # --- collapsed -------------------------------------------------------------------------------------------------------
@@ -109,7 +119,8 @@ def _short(view: View, canvas: Canvas) -> Iterator[Row]:
     plan = view.plan
     yield from alerts(view, canvas)
     for item in plan.busy[:_BUSY]:
-        yield Row(_drawing(item, view, canvas, Place(canvas.width, len(item.id))), (NOW, 0), (item,))
+        at = Place(canvas.width, len(item.id))
+        yield wrapping_row(partial(_item, item, view, at), canvas, (NOW, 0), 3, items=(item,))
     if view.busy and not plan.active:
         yield row(_working(view, canvas))
     if plan.items:
@@ -138,10 +149,11 @@ def _next(view: View) -> str:
 # --- the active item -------------------------------------------------------------------------------------------------
 
 
-def _active(item: Item, view: View, canvas: Canvas, at: Place) -> Line:
+def _active(item: Item, view: View, canvas: Canvas, at: Place, width: int) -> Line:
+    """An item with what it has cost, as far as that fits on a screen of this width."""
     mark, end = (canvas.turning(view), canvas.glyphs.cut) if view.busy else ("", "")
     whole = item_line(item, view.plan, at, canvas.glyphs, mark, end)
-    room = at.width - min(length(whole), _LEAST)
+    room = width - min(length(whole), _LEAST)
     if item == view.plan.active:
         tail = _tail(view, canvas, room)
     else:
