@@ -13,6 +13,8 @@ from pathlib import Path
 
 import punchlist
 from punchlist.core.redact import recorded
+from punchlist.desk.observations import observe
+from punchlist.local.files import time_text
 
 from .frame import Row, best
 
@@ -58,10 +60,10 @@ def _observed(path: Path, count: int) -> punchlist.Desk:
     desk.call("plan", {"add": [f"item {number}" for number in range(100)]})
     desk.call("plan", {"start": [1]})
     edits = [{"old_string": "x" * 200, "new_string": "y" * 200}] * 300
-    call = recorded("toolu_1", "Edit", {"path": "a.py", "edits": edits}, "ok", "z" * 300, redact=True, at=desk.now())
+    call = recorded("toolu_1", "Edit", {"path": "a.py", "edits": edits}, "ok", "z" * 300, redact=True, at=time_text())
     for item in range(1, 101):
         if share := count // 100 or int(item <= count):
-            desk.observe(str(item), [call] * share)
+            observe(desk, str(item), [call] * share)
     return desk
 
 
@@ -91,7 +93,7 @@ def _runs(path: Path) -> Iterator[tuple[str, Callable[[], object]]]:
 
     def plans() -> object:
         with punchlist.open(url, session="s500") as desk:
-            return desk.store.plans(50)
+            return desk._seat.store.plans(50)
 
     yield from {"show": show, "log": log, "plans": plans}.items()
 

@@ -52,7 +52,7 @@ def _deciding(dialect: str) -> Row:
     names = [tool.name for tool in desk.dialect.tools]
 
     def decide() -> object:
-        return remind(desk, tally(read(json.loads(said), desk.guide.marks), names))
+        return remind(desk, tally(read(json.loads(said), desk._seat.guide.marks), names))
 
     if not decide():
         raise RuntimeError(f"no reminder is due in {dialect}")
@@ -67,7 +67,7 @@ def _going_on() -> Row:
     names = [tool.name for tool in desk.dialect.tools]
 
     def decide() -> object:
-        return turn_ended(desk, TurnEnd(said=tally(read(json.loads(said), desk.guide.marks), names).said)).text
+        return turn_ended(desk, TurnEnd(said=tally(read(json.loads(said), desk._seat.guide.marks), names).said)).text
 
     if not decide():
         raise RuntimeError("the agent is not nudged")
@@ -111,7 +111,7 @@ def _loop(dialect: Dialect, *, updates: bool) -> list[str]:
             if tool in names and desk.call(tool, args).is_error:
                 raise RuntimeError(f"{tool} was refused")
             said += [_used(f"t{number}", tool, args), _result(f"t{number}", "ok")]
-        for one in before_request(desk, tally(read(said, desk.guide.marks), names)):
+        for one in before_request(desk, tally(read(said, desk._seat.guide.marks), names)):
             found.append(one.text)
             said.append({"type": "attachment", "attachment": {"type": REMINDER}})
     return found

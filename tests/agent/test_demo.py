@@ -15,6 +15,7 @@ import pytest
 import punchlist as package
 from punchlist.agent.scripted import ScriptedModel
 from punchlist.cli.agent.demo import script
+from punchlist.desk.events import read_events
 from tests.agent.terminal import Terminal
 from tests.commands import SCRIPT, run
 
@@ -50,14 +51,14 @@ def test_everything_it_promises_happens(tmp_path: Path) -> None:
         assert [change.after.text for record in mine for change in record.changes if change.kind == "added"] == [
             "Refuse to split among nobody"
         ]
-        kinds = [event["kind"] for event in desk.events()]
+        kinds = [event["kind"] for event in read_events(desk)]
         assert kinds.count("compaction") == 1
         assert kinds.count("nudge") == 1
         fixed = next(item for item in desk.load(calls=True).items if item.text == "Fix how amounts are read")
         assert [kept["name"] for kept in fixed.calls] == ["edit", "shell", "edit", "shell"]
 
     with package.open(session=desk.session, plan=plan) as desk:
-        sessions = [listing for listing in desk.store.plans(10) if listing.agent == "docs"]
+        sessions = [listing for listing in desk._seat.store.plans(10) if listing.agent == "docs"]
     assert [(listing.completed, listing.total) for listing in sessions] == [(3, 3)]
 
 

@@ -35,6 +35,8 @@ from punchlist.agent.scripted import ScriptedModel
 from punchlist.agent.sessions import reopened
 from punchlist.cli.dispatch import run
 from punchlist.core.model import ACTIVE, DONE
+from punchlist.desk.events import read_events
+from punchlist.desk.session_state import load_state
 from punchlist.dialects import PATHS
 from punchlist.stores import Commit, open_store
 from tests.agent.contexts import Agent, agent, call, turn
@@ -288,7 +290,7 @@ def test_a_pause_that_is_not_offered_is_neither_kept_as_a_call_nor_progress(tmp_
     made.work()
     assert made.results[1].is_error
     assert [item.calls for item in made.context.desk.load(calls=True).items] == [()]
-    assert made.context.desk.state.work == 0
+    assert load_state(made.context.desk).work == 0
     made.close()
 
 
@@ -331,7 +333,7 @@ def test_a_pause_that_fails_stops_the_loop_until_the_user_speaks(tmp_path: Path,
     assert ended.why == "paused"
     assert made.results[-1].is_error
     assert made.results[-1].text.startswith("Failed to pause task: ")
-    events = made.context.desk.events()
+    events = read_events(made.context.desk)
     assert [one["message"] for one in events if one["kind"] == "pause-failed"]
     assert made.work("it is there now").why == "done"
     made.close()
@@ -339,7 +341,7 @@ def test_a_pause_that_fails_stops_the_loop_until_the_user_speaks(tmp_path: Path,
 
 def test_a_pause_that_ends_between_two_looks_does_not_break_the_loop(tmp_path: Path) -> None:
     made = agent(tmp_path, [turn(call("plan", add=["Read"])), turn(call("plan", done=[1])), turn(text="Done.")])
-    other = Desk(made.context.desk.store, session="s1")
+    other = Desk(made.context.desk._seat.store, session="s1")
     desk = made.context.desk
     looks = 0
 
@@ -352,7 +354,7 @@ def test_a_pause_that_ends_between_two_looks_does_not_break_the_loop(tmp_path: P
                 other.change(ops.resume if looks % 2 else lambda plan: ops.pause(plan, "lunch"))
             return super().plan
 
-    changing = Changing(desk.store, session="s1", settings=desk.settings)
+    changing = Changing(desk._seat.store, session="s1", settings=desk.settings)
     ended = made._replace(context=made.context._replace(desk=changing)).work()
     assert ended.why in ("paused", "done", "waiting")
     made.close()
@@ -421,7 +423,9 @@ def test_a_conversation_that_grows_long_is_summed_up_and_the_plan_comes_back(tmp
     (compacted,) = made.told(Compacted)
     assert compacted.before > 9000 > compacted.after
     assert isinstance(made.messages[0], Summary)
-    assert [event["kind"] for event in made.context.desk.events() if event["kind"] == "compaction"] == ["compaction"]
+    assert [event["kind"] for event in read_events(made.context.desk) if event["kind"] == "compaction"] == [
+        "compaction"
+    ]
     made.close()
 
 
@@ -628,8 +632,8 @@ def test_waiting_for_a_sub_agent_is_neither_a_rest_nor_paid_with_a_push(tmp_path
     made = agent(tmp_path, script, hear=let_go)
     assert made.work().why == "done"
     assert made.told(Nudged) == []
-    assert made.context.desk.state.nudges == 0
-    assert [event["kind"] for event in made.context.desk.events() if event["kind"] in ("nudge", "stop")] == ["stop"]
+    assert load_state(made.context.desk).nudges == 0
+    assert [event["kind"] for event in read_events(made.context.desk) if event["kind"] in ("nudge", "stop")] == ["stop"]
     made.close()
 
 
@@ -810,7 +814,7 @@ def test_the_active_item_is_what_the_plan_says(tmp_path: Path) -> None:
 def test_a_store_that_fails_ends_the_turn_and_the_conversation_stays_whole(tmp_path: Path) -> None:
     def break_it(context: Context, event: Event) -> None:
         if isinstance(event, Answered) and event.call.tool == "glob":
-            context.desk.store.close()
+            context.desk._seat.store.close()
 
     script = [turn(call("plan", add=["Read"])), turn(call("glob", pattern="*"), call("shell", command="true")), turn()]
     made = agent(tmp_path, script, store=f"sqlite:{tmp_path / 'p.db'}", hear=break_it)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import punchlist as package
+from punchlist.desk.events import read_events
 from tests.agent.commands import script
 from tests.agent.contexts import call, turn
 from tests.agent.servers import Says, serving
@@ -88,7 +89,7 @@ def test_ctrl_t_shows_and_hides_the_list_and_that_is_remembered(
     (project / "go").touch()
     assert terminal.wait_for_end() == 0
     with package.open() as desk:
-        toggles = [event for event in desk.events() if event["kind"] == "toggle"]
+        toggles = [event for event in read_events(desk) if event["kind"] == "toggle"]
     assert [(event["is_expanded"], event["has_todos"]) for event in toggles] == [(False, True), (True, True)]
     (project / "go").unlink()
     again = start(*planned("Read more", "Write more"))

@@ -15,6 +15,7 @@ import punchlist as package
 from punchlist.cli.agent import slash
 from punchlist.desk import plan_mode
 from punchlist.desk.activity import last_heard
+from punchlist.desk.events import read_events
 from punchlist.local.event_log import read_latest
 from punchlist.tui.follow import Follower, Seen
 from punchlist.tui.watch import shown
@@ -403,7 +404,7 @@ def test_ctrl_t_at_the_prompt_shows_and_hides_the_list_and_changes_the_setting(t
     terminal.type("\x14")
     terminal.wait_for("ctrl+t show plan")
     with package.open() as desk:
-        toggles = [event for event in desk.events() if event["kind"] == "toggle"]
+        toggles = [event for event in read_events(desk) if event["kind"] == "toggle"]
     assert [(event["is_expanded"], event["has_todos"]) for event in toggles] == [(False, True), (True, True)]
 
 

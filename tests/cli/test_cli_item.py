@@ -10,6 +10,7 @@ import pytest
 
 import punchlist
 from punchlist import Plan, ops
+from punchlist.desk.observations import observe
 from tests.commands import do, run
 
 
@@ -46,7 +47,7 @@ def test_tool_calls_that_were_observed_for_an_item_are_shown_with_it() -> None:
     given("Build it")
     with punchlist.open() as desk:
         call = {"id": "c", "name": "Bash", "parameters": {"command": "make"}, "outcome": "failed", "exit": 2}
-        desk.observe("1", [{**call, "at": "2020-01-02T03:04:05Z"}])
+        observe(desk, "1", [{**call, "at": "2020-01-02T03:04:05Z"}])
     (line,) = [line for line in do("show", "1").splitlines() if "Bash" in line]
     assert line.split()[0] == "calls"
     assert line.endswith(" Bash exit code 2: command make")

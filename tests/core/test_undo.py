@@ -63,7 +63,7 @@ def test_a_restore_of_what_is_there_already_leaves_redo_as_it_was() -> None:
 def test_what_was_trimmed_can_be_neither_seen_nor_undone() -> None:
     desk = Desk(MemoryStore(), session="s")
     desk.change(lambda plan: ops.add(plan, "a"))
-    desk.store.trim("9999")
+    desk._seat.store.trim("9999")
     with pytest.raises(Refused, match="revision 0 was trimmed; the oldest that is kept is 1"):
         desk.at(0)
     with pytest.raises(Refused, match="there is nothing to undo"):
@@ -95,4 +95,4 @@ def test_carry_needs_two_sessions(source: str, target: str) -> None:
     desk.change(lambda plan: ops.add(plan, "x"))
     with pytest.raises(Refused, match="carry needs two sessions"):
         desk.carry(source, target)
-    assert Desk(desk.store, session="b").plan == Plan()
+    assert Desk(desk._seat.store, session="b").plan == Plan()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 import pytest
 
@@ -21,6 +22,8 @@ from punchlist.desk.activity import (
     silence,
     stopped_at,
 )
+from punchlist.desk.events import log_event
+from punchlist.local.files import time_text
 
 
 @pytest.fixture
@@ -37,7 +40,8 @@ def own_folder(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
 def at(monkeypatch: pytest.MonkeyPatch, time: str) -> str:
     """Let it be this time of a day, until another one is said."""
     text = f"2026-01-01T{time}.000Z"
-    monkeypatch.setattr(Desk, "now", staticmethod(lambda later=0: text))
+    seconds = datetime.fromisoformat(text).timestamp()
+    monkeypatch.setattr("punchlist.local.files.time", lambda: seconds)
     return text
 
 
@@ -90,11 +94,11 @@ def test_each_active_item_has_the_time_of_its_own_last_start(desk: Desk, monkeyp
 
 def test_silence_is_told_in_plain_words_and_ends_the_work() -> None:
     plan = ops.start(ops.add(Plan(), "Read"), "1")
-    lately, old = Desk.now(-LATELY / 2), Desk.now(-250)
+    lately, old = time_text(-LATELY / 2), time_text(-250)
     assert (silence(plan, lately, ""), is_working(plan, lately, "")) == ("", True)
     assert (silence(plan, old, ""), is_working(plan, old, "")) == ("nothing heard for 4 minutes", False)
     assert (silence(plan, lately, old), is_working(plan, lately, old)) == ("the agent stopped 4 minutes ago", False)
-    assert silence(plan, lately, Desk.now(-5)) == "the agent stopped just now"
+    assert silence(plan, lately, time_text(-5)) == "the agent stopped just now"
     assert (silence(plan, "", ""), is_working(plan, "", "")) == ("", False), "nobody was ever heard from"
     paused = ops.pause(plan, "lunch")
     assert (silence(paused, old, ""), is_working(paused, lately, "")) == ("", False)
@@ -103,12 +107,12 @@ def test_silence_is_told_in_plain_words_and_ends_the_work() -> None:
 
 def test_an_agent_that_stopped_has_stopped_until_it_is_heard_from_again(desk: Desk) -> None:
     desk.call("plan", {"add": ["Read"]})
-    plan, before, after = desk.plan.id, Desk.now(-60), Desk.now(60)
+    plan, before, after = desk.plan.id, time_text(-60), time_text(60)
     assert stopped_at(plan, before) == ""
-    desk.note("stop", reason="it asked something")
+    log_event(desk, "stop", reason="it asked something")
     assert stopped_at(plan, before) > before
     assert stopped_at(plan, after) == ""
-    desk.note("nudge", reason="open items")
+    log_event(desk, "nudge", reason="open items")
     assert stopped_at(plan, before) == ""
 
 

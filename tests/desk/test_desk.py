@@ -17,6 +17,7 @@ import punchlist
 from punchlist import Desk, Item, MemoryStore, Plan, Refused, ops
 from punchlist.core.codec import from_json, to_json
 from punchlist.core.model import Closing
+from punchlist.desk.observations import observe
 
 
 def two_items(plan: Plan) -> Plan:
@@ -139,7 +140,7 @@ def test_what_was_wrong_in_a_plan_before_does_not_lock_it() -> None:
     plan = desk.plan
     odd = plan._replace(items=(plan.items[0], plan.items[1]._replace(needs=("9",), status="done")))
     store._plans[plan.id] = odd  # as an older version, or somebody else, has left it
-    desk.seat.forget()
+    desk._seat.forget()
     other = Desk(store, session="s")
     other.change(lambda plan: ops.rename(plan, "2", "renamed"))
     other.change(lambda plan: ops.add(plan, "c"))
@@ -150,7 +151,7 @@ def test_what_was_wrong_in_a_plan_before_does_not_lock_it() -> None:
 def test_a_recorded_call_is_kept_as_json_whatever_it_holds() -> None:
     desk = started()
     args = {"x": float("nan"), 3: (1, 2), "deep": {"set": {5}, "inf": [float("-inf")]}}
-    desk.observe("1", [{"id": "c", "parameters": args}])
+    observe(desk, "1", [{"id": "c", "parameters": args}])
     (call,) = desk.load(calls=True).items[0].calls
     assert call["parameters"] == {"x": "nan", "3": [1, 2], "deep": {"set": [5], "inf": ["-inf"]}}
     json.dumps(to_json(desk.load(calls=True)), allow_nan=False)

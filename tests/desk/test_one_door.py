@@ -82,12 +82,12 @@ def test_a_call_that_is_refused_is_refused_on_the_plan_as_it_is_now() -> None:
 
 def test_a_second_session_is_noticed_by_a_desk_that_is_open_for_long() -> None:
     _, mine, theirs = racing()
-    assert not mine.is_shared
+    assert not mine._seat.is_shared
     theirs.bind("another")
-    other = Desk(mine.store, session="another")
+    other = Desk(mine._seat.store, session="another")
     other.call("plan", {"start": [2]})
     mine.load()
-    assert mine.is_shared
+    assert mine._seat.is_shared
 
 
 def of_first(**fields: Any) -> Callable[[Plan], Plan]:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from time import sleep
 
+import pytest
+
 from punchlist import Desk, MemoryStore, ops
 from punchlist.local.settings import ago, load
 
-
-class Earlier(Desk):
-    """A desk whose clock stands long ago."""
-
-    @staticmethod
-    def now(later: float = 0) -> str:
-        return "1999-01-01T00:00:00.000Z"
+LONG_AGO = 915_148_800.0  # 1999
 
 
 def begun_long_ago(store: MemoryStore) -> Desk:
-    desk = Earlier(store, session="old")
-    desk.change(lambda plan: ops.add(plan, "Run the tests"))
-    desk.change(lambda plan: ops.complete(plan, "1"))
+    desk = Desk(store, session="old")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("punchlist.local.files.time", lambda: LONG_AGO)
+        desk.change(lambda plan: ops.add(plan, "Run the tests"))
+        desk.change(lambda plan: ops.complete(plan, "1"))
     return desk
 
 

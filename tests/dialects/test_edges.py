@@ -7,6 +7,8 @@ import pytest
 from punchlist import Desk, MemoryStore, ops
 from punchlist.core.model import Pause
 from punchlist.core.sentences import describe
+from punchlist.desk.events import read_events
+from punchlist.desk.session_state import load_state
 from punchlist.local.settings import load
 from punchlist.stores import PlanKey
 
@@ -25,9 +27,9 @@ def test_a_sub_agent_that_may_not_call_the_tool_is_not_asked_to_repeat_the_call(
     main.call("todo_write", {"ops": [{"op": "init", "list": [{"phase": "A", "items": ["a"]}]}]})
     sub = Desk(store, session="s", agent="sub", plan=store.find(PlanKey(session="s", agent="main")), dialect="oh-my-pi")
     assert sub.call("todo_write", {"ops": [{"op": "done"}]}).is_error
-    assert not sub.state.failed
+    assert not load_state(sub).failed
     assert main.call("todo_write", {"ops": [{"op": "done", "task": "b"}]}).is_error
-    assert main.state.failed
+    assert load_state(main).failed
 
 
 def test_a_listener_that_raises_makes_the_pause_fail_in_the_words_of_the_dialect() -> None:
@@ -46,7 +48,7 @@ def test_the_events_of_a_memory_store_hold_pauses() -> None:
     desk.call("todo_write", {"todos": [{"content": "a", "status": "in_progress"}]})
     desk.call("todo_pause", {"reason": REASON}, continuing=True)
     desk.change(ops.resume)
-    found = [(event["kind"], event.get("reason")) for event in desk.events()]
+    found = [(event["kind"], event.get("reason")) for event in read_events(desk)]
     assert [pair for pair in found if pair[0] in ("pause", "resume")] == [("pause", REASON), ("resume", None)]
 
 

@@ -204,7 +204,7 @@ def test_nothing_but_an_answer_comes_of_any_call(name: str) -> None:
 def _judge(name: str, store: MemoryStore, call: Made) -> None:
     desk = desk_of(name, store, call.agent)
     before = desk.plan
-    seen = desk.at(store.peek(before.id, desk.reader_key)[1].seen)
+    seen = desk.at(store.peek(before.id, desk._seat.reader_key)[1].seen)
     reply = desk.call(call.tool, call.args, continuing=True)
     after = desk.plan
     assert isinstance(reply, Reply)

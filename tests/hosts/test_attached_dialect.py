@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import punchlist
+from punchlist.desk.session_state import load_state
 from punchlist.dialects import PATHS
 from punchlist.hosts import answer
 from punchlist.local.settings import attached_dialects, for_host, keep_dialect, load
@@ -140,7 +141,7 @@ def test_reminders_come_as_often_as_that_system_reminds_on_our_budget() -> None:
             said.append(event("PostToolUse", tool_name="Bash", **used))
         reminded = [number for number, text in enumerate(said, 1) if "1. [in_progress] Read" in text]
         assert reminded[:3] == [7, 10, 13]
-        assert 0 < desk.state.spent <= 400
+        assert 0 < load_state(desk).spent <= 400
 
 
 def test_a_setting_or_the_environment_counts_more(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 import punchlist
 from punchlist import Plan, ops
+from punchlist.desk.events import read_events
 from punchlist.local import event_log
 from punchlist.stores import Commit
 from tests.commands import SCRIPT, do, logged_errors, run
@@ -500,7 +501,7 @@ def test_a_fork_has_a_copy_of_the_plan_of_the_session_that_was_answered_then(tmp
     assert len(told(later)) == 4, "what is told is no news"
     with punchlist.open(session="fork") as desk:
         assert desk.call("plan", {"done": [1]}).text == "now 2 Write (1/2)"
-        assert {listing.id: listing.parent for listing in desk.store.plans(9)}[desk.plan.id] == plan().id
+        assert {listing.id: listing.parent for listing in desk._seat.store.plans(9)}[desk.plan.id] == plan().id
     assert [item.status for item in plan().items] == ["in_progress", "pending"]
 
 
@@ -622,7 +623,7 @@ def test_an_agent_that_does_not_say_its_last_words_is_judged_by_its_log(case: st
     assert (answer is None) is bool(reason)
     if reason:
         with punchlist.open(session=SESSION) as desk:
-            assert [one["reason"] for one in desk.events() if one["kind"] == "stop"] == [reason]
+            assert [one["reason"] for one in read_events(desk) if one["kind"] == "stop"] == [reason]
 
 
 def test_its_last_words_count_more_than_its_log(tmp_path: Path) -> None:

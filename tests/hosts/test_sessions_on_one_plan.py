@@ -64,34 +64,34 @@ def test_the_second_session_is_called_like_its_program(store: Store) -> None:
     second = bound(store, "b", "codex", first.plan.id)
     third = bound(store, "c", "codex", first.plan.id)
     fourth = bound(store, "d", "", first.plan.id)
-    assert [one.name for one in (first, second, third, fourth)] == ["main", "codex", "codex-2", "agent"]
-    assert seat(store, "b", "codex").name == "codex", "a session that is resumed stays who it was"
+    assert [one._seat.name for one in (first, second, third, fourth)] == ["main", "codex", "codex-2", "agent"]
+    assert seat(store, "b", "codex")._seat.name == "codex", "a session that is resumed stays who it was"
 
 
 def test_whoever_is_alone_on_a_plan_is_main(store: Store) -> None:
     first = begun(store)
-    assert (first.name, first.is_shared) == ("main", False)
+    assert (first._seat.name, first._seat.is_shared) == ("main", False)
     assert store.load_state(f"names/{first.plan.id}").names == {}
 
 
 def test_it_is_main_again_on_a_plan_of_its_own(store: Store) -> None:
     first = begun(store)
     second = bound(store, "b", "codex", first.plan.id)
-    assert second.name == "codex"
+    assert second._seat.name == "codex"
     other = seat(store, "x")
     other.call("plan", {"add": ["Rest"]})
     own = bound(store, "b", "codex", other.plan.id)
-    assert own.name == "codex", "that one is shared, too"
+    assert own._seat.name == "codex", "that one is shared, too"
     store.bind(PlanKey(session="b", agent="main", host="codex"), first.plan.id)
     assert own.plan.id == first.plan.id
-    assert own.name == "codex"
+    assert own._seat.name == "codex"
 
 
 def test_sub_agents_of_two_sessions_with_one_name_are_told_apart(store: Store) -> None:
     first = begun(store)
     one = bound(store, "a", "claude-code", first.plan.id, "helper")
     two = bound(store, "b", "codex", first.plan.id, "helper")
-    assert (first.name, one.name, two.name) == ("main", "helper", "helper-2")
+    assert (first._seat.name, one._seat.name, two._seat.name) == ("main", "helper", "helper-2")
 
 
 def test_a_session_that_was_cleared_goes_on_under_its_name(store: Store) -> None:
@@ -99,10 +99,10 @@ def test_a_session_that_was_cleared_goes_on_under_its_name(store: Store) -> None
     second = bound(store, "b", "codex", first.plan.id)
     second.call("plan", {"start": [2]})
     hand_over(second, "b2")
-    assert seat(store, "b2", "codex").name == "codex"
-    seat(store, "b2", "codex").seat.take_name()
-    assert seat(store, "b2", "codex").name == "codex"
-    assert first.name == "main"
+    assert seat(store, "b2", "codex")._seat.name == "codex"
+    seat(store, "b2", "codex")._seat.take_name()
+    assert seat(store, "b2", "codex")._seat.name == "codex"
+    assert first._seat.name == "main"
 
 
 def test_sessions_that_begin_at_once_all_get_other_names(tmp_path: Path) -> None:
@@ -112,12 +112,12 @@ def test_sessions_that_begin_at_once_all_get_other_names(tmp_path: Path) -> None
         plan = first.plan.id
         names = [f"s{number}" for number in range(6)]
         for name in names:
-            first.store.bind(PlanKey(session=name, agent="main", host="codex"), plan)
+            first._seat.store.bind(PlanKey(session=name, agent="main", host="codex"), plan)
 
     def name_of(session: str) -> str:
         words = (
             "import sys; from punchlist import Desk; from punchlist.stores import open_store;"
-            "print(Desk(open_store(sys.argv[1]), session=sys.argv[2], host='codex').name)"
+            "print(Desk(open_store(sys.argv[1]), session=sys.argv[2], host='codex')._seat.name)"
         )
         done = subprocess.run([sys.executable, "-c", words, url, session], capture_output=True, text=True, check=True)
         return done.stdout.strip()
@@ -281,11 +281,11 @@ def test_an_item_that_another_session_works_on_is_not_taken(store: Store) -> Non
 def test_an_item_of_a_session_that_was_silent_for_an_hour_is_taken_by_naming_it(store: Store) -> None:
     plan = punchlist.Plan("p1", revision=1, items=ops.start(ops.add(punchlist.Plan(), "Read"), "1").items, last_id=1)
     first, second = seat(store, "a"), seat(store, "b", "codex")
-    made = Record(1, OLD, "main", first.reader_key, "native", "edit", diff(punchlist.Plan("p1"), plan))
+    made = Record(1, OLD, "main", first._seat.reader_key, "native", "edit", diff(punchlist.Plan("p1"), plan))
     store.save(Commit(None, plan, made, None, PlanKey(session="a", agent="main", host="claude-code")))
-    second.store.bind(PlanKey(session="b", agent="main", host="codex"), "p1")
+    second._seat.store.bind(PlanKey(session="b", agent="main", host="codex"), "p1")
     third = bound(store, "c", "gemini", "p1")
-    assert (second.name, third.name) == ("main", "gemini"), "who is gone has no name any more"
+    assert (second._seat.name, third._seat.name) == ("main", "gemini"), "who is gone has no name any more"
     second.call("plan", {"add": ["Write"]})
     assert '1 "Read" is being worked on by agent main.' in third.call("plan", {"start": [1]}).text
     store.bind(PlanKey(session="b", agent="main", host="codex"), "p2")  # it left, and who was before it is silent
@@ -319,10 +319,14 @@ def test_a_task_of_a_session_at_work_is_refused_and_that_of_a_silent_one_is_take
     assert '1 "Read" is being worked on by agent main.' in second.call("TaskUpdate", wish).text
     assert [(item.id, item.owner) for item in first.plan.busy] == [("1", "")]
     plan = punchlist.Plan("p1", revision=1, items=ops.start(ops.add(punchlist.Plan(), "Read"), "1").items, last_id=1)
-    made = Record(1, OLD, "main", seat(store, "old").reader_key, "native", "edit", diff(punchlist.Plan("p1"), plan))
+    made = Record(
+        1, OLD, "main", seat(store, "old")._seat.reader_key, "native", "edit", diff(punchlist.Plan("p1"), plan)
+    )
     store.save(Commit(None, plan, made, None, PlanKey(session="old", agent="main", host="claude-code")))
     store.save_state(
-        "names/p1", store.load_state("names/p1"), store.load_state("names/p1")._replace(names={second.reader_key: "cc"})
+        "names/p1",
+        store.load_state("names/p1"),
+        store.load_state("names/p1")._replace(names={second._seat.reader_key: "cc"}),
     )
     store.bind(PlanKey(session="b", agent="main", host="claude-code"), "p1")
     assert '1 "Read" is yours now; agent main is not at work.' in second.call("TaskUpdate", wish).text
@@ -375,13 +379,13 @@ def started(agents: list[Agent], host: str, session: str, source: str = "startup
 
 def call(session: str, host: str, **args: Any) -> str:
     with punchlist.open(session=session) as desk:
-        desk.host = host
+        desk._seat.host = host
         return desk.call("plan", args).text
 
 
 def name_of(session: str) -> str:
     with punchlist.open(session=session) as desk:
-        return desk.name
+        return desk._seat.name
 
 
 def bind(session: str) -> None:
@@ -470,4 +474,4 @@ def test_the_state_of_a_session_is_that_of_its_program(agents: list[Agent]) -> N
 def test_a_store_of_nobody_else_needs_no_names() -> None:
     desk = Desk(MemoryStore())
     desk.call("plan", {"add": ["Read"]})
-    assert desk.name == "main"
+    assert desk._seat.name == "main"

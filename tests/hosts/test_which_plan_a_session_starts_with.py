@@ -84,9 +84,9 @@ def test_a_session_that_has_a_plan_keeps_it(source: str) -> None:
     with punchlist.open(session="s1") as desk:
         desk.call("plan", {"add": ["Mine"]})
     with punchlist.open() as desk:
-        store = desk.store
+        store = desk._seat.store
         desk.change(lambda plan: punchlist.ops.add(plan, "prepared"))
-        assert store.plans(9, place=desk.place)
+        assert store.plans(9, place=desk._seat.place)
     start("s1", source)
     assert "Mine" in texts("s1")
 
@@ -115,7 +115,7 @@ def test_a_list_that_a_session_worked_from_once_is_not_given_away() -> None:
     start("s1")
     with punchlist.open(session="s1") as desk:
         desk.call("plan", {"start": [1]})
-        desk.store.bind(PlanKey(desk.place, "s1", "main"), "elsewhere")
+        desk._seat.store.bind(PlanKey(desk._seat.place, "s1", "main"), "elsewhere")
     assert start("s2") == ""
 
 

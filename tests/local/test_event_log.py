@@ -15,6 +15,7 @@ import pytest
 import punchlist
 from punchlist import ops
 from punchlist.core.errors import StoreError
+from punchlist.desk.events import read_events
 from punchlist.desk.guidance import turn_ended
 from punchlist.local import event_log
 from punchlist.policy.continuation import TurnEnd
@@ -147,7 +148,7 @@ def test_a_store_in_memory_keeps_its_events_in_memory(path: Path) -> None:
     with punchlist.open("memory:", session="s") as desk:
         desk.call("plan", {"add": ["Read"]})
         turn_ended(desk, TurnEnd(said="So far."))
-        assert [one["kind"] for one in desk.events()] == ["nudge"]
+        assert [one["kind"] for one in read_events(desk)] == ["nudge"]
     assert not path.exists()
 
 
@@ -184,7 +185,7 @@ def test_what_cannot_be_written_is_let_go(path: Path, own_home: Path) -> None:
         desk.call("plan", {"add": ["Read"]})
         assert desk.call("plan", {"frob": 1}).is_error
         assert turn_ended(desk, TurnEnd(said="So far.")).text
-        assert desk.events() == []
+        assert read_events(desk) == []
 
 
 FULL = 8_000_000

@@ -10,6 +10,7 @@ import pytest
 
 import punchlist
 from punchlist import ops
+from punchlist.local.files import time_text
 from punchlist.local.on_off import set_off
 from tests.mcp.raw import ENVELOPE, Raw
 
@@ -30,7 +31,7 @@ def names(client: Raw) -> list[str]:
 
 def by_the_user(*, paused: bool) -> None:
     with punchlist.open(session="s") as desk:
-        desk.change(lambda plan: ops.pause(plan, "lunch", desk.now()) if paused else ops.resume(plan))
+        desk.change(lambda plan: ops.pause(plan, "lunch", time_text()) if paused else ops.resume(plan))
 
 
 def test_a_tool_that_appears_with_a_call_is_announced_behind_the_answer(moody: Raw) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from punchlist import Desk, ops
+from punchlist.desk.events import read_events
 from punchlist.desk.guidance import to_json
 from punchlist.dialects import PATHS
 from punchlist.policy.guide import CONTEXTS
@@ -27,8 +28,8 @@ MOMENTS = (*CONTEXTS, TURN)
 
 def told(at: Desk, context: str, *said: Any) -> list[str]:
     """The texts of a moment, without their wrapper."""
-    tag = "reminder" if at.dialect_name == "gencode" else "system-reminder"
-    texts = [one.text for one in attached(at, context, heard(at.dialect_name, *said))]
+    tag = "reminder" if at._seat.dialect_name == "gencode" else "system-reminder"
+    texts = [one.text for one in attached(at, context, heard(at._seat.dialect_name, *said))]
     assert all(text.startswith(f"<{tag}>\n") and text.endswith(f"\n</{tag}>") for text in texts)
     return [text[len(tag) + 3 : -len(tag) - 4] for text in texts]
 
@@ -284,7 +285,7 @@ def test_a_history_that_cannot_be_read_costs_the_news_and_nothing_else(tmp_path:
         db.execute("UPDATE history SET changes = '[[1]]' WHERE revision = 2")
     db.close()
     assert [one.kind for one in attached(at, "compact")] == ["todo", "plan_mode"]
-    (fault,) = [one for one in at.events() if one["kind"] == "error"]
+    (fault,) = [one for one in read_events(at) if one["kind"] == "error"]
     assert fault["where"] == "edited"
     assert "makes no sense" in fault["message"]
     at.close()

@@ -11,6 +11,8 @@ import pytest
 from punchlist import Desk, MemoryStore, ops
 from punchlist.cli.history import with_cleared
 from punchlist.core.sentences import describe
+from punchlist.desk.visible import visible
+from punchlist.local.files import time_text
 from tests.commands import do
 from tests.policy.desks import desk, entries
 from tests.policy.told import attached
@@ -37,7 +39,7 @@ def aged(delay: int | None, *ages: float, store: MemoryStore | None = None) -> D
             "id": str(number),
             "text": f"closed {age} ago",
             "status": "abandoned" if number % 2 else "completed",
-            "closed": {"by": "main", "at": at.now(-age)},
+            "closed": {"by": "main", "at": time_text(-age)},
         }
         for number, age in enumerate(ages, 1)
     ]
@@ -51,12 +53,12 @@ def test_a_phase_whose_items_were_all_cleared_leaves_the_screen_and_can_still_be
     phases = [{"phase": "Find", "items": ["Read"]}, {"phase": "Build", "items": ["Write"]}]
     at.call("todo_write", {"ops": [{"op": "init", "list": phases}]})
     at.call("todo_write", {"ops": [{"op": "done", "phase": "Find"}]})
-    assert [*at.visible().phases] == ["Build"]
+    assert [*visible(at, at.plan).phases] == ["Build"]
     assert [*at.plan.phases] == ["Find", "Build"]
     assert not at.call("todo_write", {"ops": [{"op": "append", "phase": "Find", "items": ["Look again"]}]}).is_error
-    assert [*at.visible().phases] == ["Find", "Build"]
+    assert [*visible(at, at.plan).phases] == ["Find", "Build"]
     assert not at.call("todo_write", {"ops": [{"op": "rm", "phase": "Build"}]}).is_error
-    assert [*at.visible().phases] == ["Find", "Build"]
+    assert [*visible(at, at.plan).phases] == ["Find", "Build"]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,7 @@ def test_a_phase_whose_items_were_all_cleared_leaves_the_screen_and_can_still_be
 )
 def test_closed_items_leave_the_working_list_by_the_times_they_were_closed(delay: int | None, left: list[str]) -> None:
     at = aged(delay, 0, 30, 90, 4000)
-    assert texts(at.visible().items) == left
+    assert texts(visible(at, at.plan).items) == left
     assert len(at.plan.items) == 5  # looking takes nothing away
 
 
@@ -81,7 +83,10 @@ def test_other_dialects_let_nothing_go() -> None:
     store = MemoryStore()
     aged(0, 4000, store=store)
     for dialect in ("native", "claude-code", "gencode", "llxprt", "codex"):
-        assert texts(desk(dialect, store, clear_delay=0).visible().items) == ["closed 4000 ago", "open"]
+        assert texts(visible(desk(dialect, store, clear_delay=0), desk(dialect, store, clear_delay=0).plan).items) == [
+            "closed 4000 ago",
+            "open",
+        ]
 
 
 def test_the_next_call_puts_away_what_was_closed_long_ago_and_history_has_it() -> None:
@@ -111,7 +116,7 @@ def test_the_answer_to_the_call_that_closes_an_item_still_has_it() -> None:
     at.call("todo_write", {"ops": [{"op": "init", "list": [{"phase": "A", "items": ["one", "two"]}]}]})
     reply = at.call("todo_write", {"ops": [{"op": "done", "task": "one"}]})
     assert reply.details["completedTasks"] == [{"phase": "A", "content": "one"}]
-    assert texts(at.visible().items) == ["two"]
+    assert texts(visible(at, at.plan).items) == ["two"]
     assert everything(at) == [("one", "completed"), ("two", "in_progress")]
 
 
@@ -136,9 +141,9 @@ def test_on_resume_others_keep_what_is_closed() -> None:
 
 def test_a_whole_with_open_parts_stays() -> None:
     at = desk("oh-my-pi", clear_delay=0)
-    whole = {"id": "1", "text": "whole", "status": "completed", "closed": {"by": "main", "at": at.now(-90)}}
+    whole = {"id": "1", "text": "whole", "status": "completed", "closed": {"by": "main", "at": time_text(-90)}}
     at.import_plan({"items": [whole, {"id": "2", "text": "part", "parent": "1"}]})
-    assert texts(at.visible().items) == ["whole", "part"]
+    assert texts(visible(at, at.plan).items) == ["whole", "part"]
 
 
 # --- claude-code: when all is completed ------------------------------------------------------------------------------

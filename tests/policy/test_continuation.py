@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 import punchlist
 from punchlist import Desk, Plan, ops
 from punchlist.core.model import SessionState
+from punchlist.desk.events import read_events
 from punchlist.desk.guidance import ToolUse, is_continuing, turn_ended
+from punchlist.desk.session_state import load_state, update_state
 from punchlist.local.settings import load
 from punchlist.policy.continuation import TurnEnd, after_call, after_prompt, go_on, next_item
 from punchlist.policy.effects import changes_something
@@ -123,7 +125,7 @@ def test_it_rests_and_says_why(case: str) -> None:
     at = desk(**settings)
     at.change(edit)
     assert reason(at, **stop) == why
-    assert at.state.nudges == 0
+    assert load_state(at).nudges == 0
 
 
 def test_without_any_of_these_reasons_it_goes_on() -> None:
@@ -162,7 +164,7 @@ def test_an_interrupt_holds_until_the_user_s_next_word() -> None:
 
 def test_a_stop_by_the_user_holds_for_the_session_whatever_is_said() -> None:
     at = desk()
-    at.update_state(lambda pace: pace._replace(stopped=True))
+    update_state(at, lambda pace: pace._replace(stopped=True))
     prompted(at, "go on")
     tool_used(at, ToolUse("a"))
     assert reason(at) == "the user stopped it for this session"
@@ -183,13 +185,13 @@ def test_of_two_sessions_at_one_plan_only_the_one_that_came_last_is_nudged() -> 
 
 def test_a_session_that_only_looks_at_a_plan_is_not_its_owner() -> None:
     owner = desk()
-    looker = Desk(owner.store, session="s2", plan=owner.plan.id, settings=owner.settings)
+    looker = Desk(owner._seat.store, session="s2", plan=owner.plan.id, settings=owner.settings)
     assert reason(looker) == "another session works from this plan"
 
 
 def test_a_sub_agent_with_a_list_of_its_own_does_not_take_the_plan_from_the_main_agent() -> None:
     at = desk()
-    at.store.bind(PlanKey("/here", "s1", "helper"), at.plan.id)
+    at._seat.store.bind(PlanKey("/here", "s1", "helper"), at.plan.id)
     assert reason(at) == ""
 
 
@@ -298,7 +300,7 @@ def test_a_nudge_yields_to_the_user_and_names_the_way_out() -> None:
 def _listing() -> Desk:
     """A desk whose agent has a list tool of its own."""
     at = desk()
-    at.update_state(lambda pace: pace._replace(tool="TodoWrite"))
+    update_state(at, lambda pace: pace._replace(tool="TodoWrite"))
     return at
 
 
@@ -314,7 +316,7 @@ def test_until_done_nudges_without_planned_work_within_the_bounds() -> None:
 def test_where_the_program_ends_with_the_turn_nothing_is_counted() -> None:
     at = desk()
     assert reason(at, ending=True) == "its program ends with this turn"
-    assert at.state.nudges == 0
+    assert load_state(at).nudges == 0
 
 
 STOP_WORDS = {
@@ -436,7 +438,7 @@ def test_the_setting_says_how_many_nudges_in_a_row_may_lead_to_nothing() -> None
 @pytest.mark.parametrize("dialect", ["native", "claude-code", "llxprt"])
 def test_a_push_that_comes_back_as_a_prompt_is_not_the_user_s_word(dialect: str) -> None:
     at = desk()
-    at = Desk(at.store, session="s1", dialect=dialect, settings=at.settings, place="/here")
+    at = Desk(at._seat.store, session="s1", dialect=dialect, settings=at.settings, place="/here")
     nudges = 0
     for _ in range(10):
         sent = turn_ended(at, TurnEnd(said=TALK)).text
@@ -467,7 +469,7 @@ def test_a_change_of_the_list_is_progress_but_not_without_end() -> None:
 def test_half_an_hour_is_enough_until_the_user_speaks() -> None:
     at = desk()
     assert reason(at) == ""
-    at.update_state(lambda pace: pace._replace(since=int(time.time()) - 31 * 60))
+    update_state(at, lambda pace: pace._replace(since=int(time.time()) - 31 * 60))
     tool_used(at, ToolUse("a"))
     assert reason(at) == "it has been nudged for long enough"
     prompted(at, "go on")
@@ -477,15 +479,15 @@ def test_half_an_hour_is_enough_until_the_user_speaks() -> None:
 def test_the_minutes_are_counted_from_the_first_push_not_from_the_last() -> None:
     at = desk()
     reason(at)
-    begun = at.state.since
+    begun = load_state(at).since
     tool_used(at, ToolUse("a"))
     reason(at)
-    assert at.state.since == begun > 0
+    assert load_state(at).since == begun > 0
 
 
 def test_a_clock_that_went_back_lets_nobody_run_for_ever() -> None:
     at = desk()
-    at.update_state(lambda pace: pace._replace(since=int(time.time()) + 10**6))
+    update_state(at, lambda pace: pace._replace(since=int(time.time()) + 10**6))
     nudges = sum(reason(at) == "" for number in range(100) if tool_used(at, ToolUse(f"call-{number}")) == [])
     assert nudges <= 20
 
@@ -593,7 +595,7 @@ def test_however_often_it_stops_nudges_stay_within_bounds(stops: int, name: str,
     agent, alone, with_prompts = AGENTS[name]
     at = desk()
     nudges = _stops(lambda number: at, agent, stops, prompting=prompting)
-    assert nudges == at.state.nudges
+    assert nudges == load_state(at).nudges
     assert nudges == (with_prompts if prompting else alone)
 
 
@@ -661,14 +663,14 @@ def test_two_processes_at_once_share_their_bounds(does: str, bound: int, scheme:
     told = [process.communicate()[0] for process in racing]
     assert [process.returncode for process in racing] == [0, 0]
     with desk(url) as at:
-        assert sum(map(int, told)) == at.state.nudges == bound
+        assert sum(map(int, told)) == load_state(at).nudges == bound
 
 
 def test_every_push_and_every_rest_is_written_down() -> None:
     at = desk()
     for _ in range(5):
         turn_ended(at, TurnEnd(said=TALK))
-    happened = [(one["kind"], one.get("number", one.get("reason"))) for one in at.events() if one["kind"] != "call"]
+    happened = [(one["kind"], one.get("number", one.get("reason"))) for one in read_events(at) if one["kind"] != "call"]
     assert happened == [
         ("nudge", 1),
         ("stop", "nudges led to no progress"),

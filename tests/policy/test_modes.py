@@ -12,8 +12,11 @@ import pytest
 
 import punchlist
 from punchlist import Desk, PauseRecorder, Plan, ops
+from punchlist.desk.events import read_events
 from punchlist.desk.guidance import ToolUse, turn_ended
+from punchlist.desk.holding import is_off
 from punchlist.desk.plan_mode import approved, plan_file, read_plan_file, write_plan_file
+from punchlist.desk.session_state import load_state
 from punchlist.dialects import PATHS, load
 from punchlist.local.on_off import set_off
 from punchlist.policy.continuation import TurnEnd
@@ -64,7 +67,7 @@ def test_a_write_is_refused_with_when_it_will_work_again(dialect: str, tool: Any
     assert reply.is_error
     assert WHEN[mode] in reply.text
     assert at.plan == before
-    assert at.events()[-1]["kind"] == "refusal"
+    assert read_events(at)[-1]["kind"] == "refusal"
     at.change(lambda plan: ops.set_mode(plan, "act"))
     assert WHEN[mode] not in at.call(tool.name, dict(tool.examples[0]), continuing=True).text
 
@@ -98,7 +101,7 @@ def test_a_quiet_context_and_plan_mode_end_no_work_that_is_recorded() -> None:
         "A commit or a pull request is being made"
     ]
     assert tool_used(at, ToolUse("make again")) == []
-    assert at.state.work == 2
+    assert load_state(at).work == 2
 
 
 # --- the text of plan mode -------------------------------------------------------------------------------------------
@@ -278,7 +281,7 @@ def test_a_pause_is_stored_and_told_with_what_was_being_done_and_how_often_it_wa
     assert pause is not None
     assert recorder.pauses == (pause,)
     assert (pause.reason, pause.item, pause.attempts) == ("The deploy key has expired.", "2", 2)
-    assert pause.last_prompt_at == at.state.nudged_at != ""
+    assert pause.last_prompt_at == load_state(at).nudged_at != ""
     assert pause.at >= pause.last_prompt_at
 
 
@@ -495,11 +498,11 @@ def test_it_is_off_even_where_the_store_cannot_be_read(own_home: Path) -> None:
 def test_a_desk_of_a_session_that_is_off_takes_no_call() -> None:
     set_off(True, session="s1")
     with punchlist.open(session="s1") as at:
-        assert at.is_off
+        assert is_off(at)
         assert at.call("plan", {"add": ["Read"]}).is_error
         assert at.plan == Plan()
     with punchlist.open(session="s2") as at:
-        assert not at.is_off
+        assert not is_off(at)
 
 
 # --- stop ------------------------------------------------------------------------------------------------------------

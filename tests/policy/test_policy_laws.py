@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from punchlist import Desk, Plan, ops
 from punchlist.core.model import SessionState
 from punchlist.desk.guidance import ToolUse, turn_ended
+from punchlist.desk.session_state import load_state, update_state
 from punchlist.policy.continuation import TurnEnd, next_item
 from punchlist.policy.limits import tokens
 from tests.core.plans import often
@@ -72,7 +73,7 @@ def test_whatever_happens_pushes_and_reminders_stay_within_bounds_and_off_the_us
     at = planned()
     nudges = idle = spent = 0
     is_waiting = False
-    before: tuple[int, SessionState] = (at.plan.revision, at.state)
+    before: tuple[int, SessionState] = (at.plan.revision, load_state(at))
     for step in steps:
         plan = at.plan
         if isinstance(step, str):
@@ -82,15 +83,15 @@ def test_whatever_happens_pushes_and_reminders_stay_within_bounds_and_off_the_us
             is_waiting = step in ("wait", "interrupt") or (is_waiting and step != "go on")
             idle = 0 if step == "go on" else idle
         elif turn_ended(at, TurnEnd(said=step[1])).text:
-            moved = (plan.revision, at.state.lately) != (before[0], before[1].lately)
+            moved = (plan.revision, load_state(at).lately) != (before[0], before[1].lately)
             nudges, idle = nudges + 1, 1 if moved else idle + 1
             assert next_item(plan) is not None
             assert (plan.mode, plan.paused, is_waiting) == ("act", None, False)
             assert step[1] in ("So far.", "")
-            before = (at.plan.revision, at.state)
-        assert nudges == at.state.nudges <= 20
+            before = (at.plan.revision, load_state(at))
+        assert nudges == load_state(at).nudges <= 20
         assert idle <= 3
-        assert spent == at.state.spent <= 400
+        assert spent == load_state(at).spent <= 400
 
 
 @often(60)
@@ -99,7 +100,7 @@ def test_after_a_stop_by_the_user_nothing_sends_the_agent_on(steps: list[str | t
     at = planned()
     for number, step in enumerate(steps):
         if number == when:
-            at.update_state(lambda pace: pace._replace(stopped=True))
+            update_state(at, lambda pace: pace._replace(stopped=True))
         if isinstance(step, str):
             ACTIONS[step](at)
         else:

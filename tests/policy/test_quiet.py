@@ -13,6 +13,7 @@ from punchlist import Desk, MemoryStore, ops
 from punchlist.agent.loop import prompt_of
 from punchlist.desk.guidance import ToolUse, end_quiet, enter_quiet, turn_ended
 from punchlist.desk.plan_mode import enter, leave, makes_commit
+from punchlist.desk.session_state import load_state
 from punchlist.hosts import answer
 from punchlist.policy.continuation import TurnEnd
 from tests.agent.contexts import agent, call, turn
@@ -116,11 +117,11 @@ def test_a_commit_is_neither_planned_work_nor_a_change_that_reminders_count_from
     desk = planned()
     tool_used(desk, ToolUse("one"))
     prompted(desk, "Commit it.")
-    before = desk.state
+    before = load_state(desk)
     enter_quiet(desk)
     end_quiet(desk)
     assert turn_ended(desk, TurnEnd(said="It is committed.")).reason == "no planned work since the user's last message"
-    assert (desk.state.turns, desk.state.reminders) == (before.turns, before.reminders)
+    assert (load_state(desk).turns, load_state(desk).reminders) == (before.turns, before.reminders)
 
 
 def test_an_attached_agent_that_calls_its_tool_after_a_commit_was_refused_is_heard() -> None:

@@ -13,7 +13,9 @@ import punchlist
 from punchlist import Desk, Plan, ops
 from punchlist.core.model import SessionState
 from punchlist.desk import guidance
+from punchlist.desk.events import read_events
 from punchlist.desk.guidance import Guidance, ToolUse, is_due, limits_of
+from punchlist.desk.session_state import load_state
 from punchlist.desk.tool_call import decline
 from punchlist.dialects import load
 from punchlist.local import settings as settings_of
@@ -28,7 +30,7 @@ from tests.policy.told import TURN, attached, tool_used
 
 
 def heard(at: Desk, *said: Any) -> Tally:
-    return talk.heard(at.dialect_name, *said)
+    return talk.heard(at._seat.dialect_name, *said)
 
 
 def reminded(at: Desk, *said: Any) -> list[Guidance]:
@@ -128,11 +130,11 @@ def test_gencode_s_count_begins_anew_with_a_write() -> None:
 def test_a_system_s_reminders_do_not_eat_our_budget() -> None:
     at = planned("claude-code")
     over(at, 100)
-    assert at.state.spent == 0
-    ours = Desk(at.store, session="s1", dialect="native", settings=at.settings, place="/here")
+    assert load_state(at).spent == 0
+    ours = Desk(at._seat.store, session="s1", dialect="native", settings=at.settings, place="/here")
     assert texts(ours, "say*10") != []
-    assert 0 < ours.state.spent < 100
-    assert [event["tokens"] > 0 for event in at.events() if event["kind"] == "reminder"][:2] == [True, True]
+    assert 0 < load_state(ours).spent < 100
+    assert [event["tokens"] > 0 for event in read_events(at) if event["kind"] == "reminder"][:2] == [True, True]
 
 
 # --- oh-my-pi and llxprt ---------------------------------------------------------------------------------------------
@@ -271,7 +273,7 @@ def test_ours_is_silent_when(case: str) -> None:
     at = planned(**settings)
     at.change(edit)
     assert texts(at, "say*30", *more) == []
-    assert at.state.spent == 0
+    assert load_state(at).spent == 0
 
 
 def test_without_these_reasons_it_is_not_silent() -> None:
@@ -295,11 +297,11 @@ def test_the_silences_of_a_hook_are_the_same() -> None:
 def test_every_reminder_is_paid_for_and_then_there_is_silence() -> None:
     at = planned(remind_again=1)
     found = over(at, 200)
-    assert sum(map(tokens, found.values())) == at.state.spent <= 400
-    assert at.state.spent + tokens(list(found.values())[-1]) > 400
+    assert sum(map(tokens, found.values())) == load_state(at).spent <= 400
+    assert load_state(at).spent + tokens(list(found.values())[-1]) > 400
     assert max(found) < 60
-    events = [one for one in at.events() if one["kind"] == "reminder"]
-    assert [one["spent"] for one in events][-1] == at.state.spent
+    events = [one for one in read_events(at) if one["kind"] == "reminder"]
+    assert [one["spent"] for one in events][-1] == load_state(at).spent
     assert {one["budget"] for one in events} == {400}
 
 
@@ -312,7 +314,7 @@ def test_a_session_that_updates_its_list_every_five_turns_is_never_reminded() ->
         said.append("work" if number % 5 else "write")
         assert texts(at, *said) == []
         assert tool_used(at, ToolUse(f"c{number}")) == []
-    assert at.state.spent == 0
+    assert load_state(at).spent == 0
 
 
 def test_a_session_that_never_does_is_reminded_within_the_budget() -> None:
@@ -333,7 +335,7 @@ def test_the_budget_is_the_session_s_and_lasts_over_a_change_of_the_plan() -> No
     over(at, 200)
     at.call("plan", {"done": [2]})
     assert texts(at, "say*200") == []
-    other = desk(store=at.store, session="s2")
+    other = desk(store=at._seat.store, session="s2")
     other.change(lambda plan: ops.add(plan, "Else"))
     assert texts(other, "say*10") != []
 
@@ -344,9 +346,9 @@ def test_without_a_session_the_budget_is_the_plan_s() -> None:
         at = Desk(store, place=place, settings=settings_of.load({}, environ={}))
         at.change(lambda plan: ops.add(plan, "Read"))
         at.take_updates()
-        assert at.state == SessionState()
+        assert load_state(at) == SessionState()
         assert texts(at, "say*10") != []
-        assert at.state.spent > 0
+        assert load_state(at).spent > 0
 
 
 def test_what_a_text_costs_is_rather_counted_too_high_than_too_low() -> None:
@@ -430,7 +432,7 @@ def test_asking_for_the_decision_does_not_use_up_the_text_of_plan_mode(folder: P
     run("mode", "plan")
     remind("native", "say")
     with punchlist.open() as at:
-        assert at.state.planning == 0
+        assert load_state(at).planning == 0
 
 
 def test_a_file_without_messages_is_never_due(folder: Path) -> None:

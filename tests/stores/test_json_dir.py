@@ -142,7 +142,7 @@ def test_everything_a_plan_holds_is_read_back(folder: Path) -> None:
 def test_files_and_directories_are_private(folder: Path) -> None:
     desk = desk_in(folder)
     add(desk, "one")
-    desk.store.bind(PlanKey("/here", "s2", "main"), desk.plan.id)
+    desk._seat.store.bind(PlanKey("/here", "s2", "main"), desk.plan.id)
     for path in (folder, *folder.rglob("*")):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
@@ -198,7 +198,7 @@ def test_whoever_waits_sees_an_edit_in_the_file(folder: Path) -> None:
     plan = add(desk, "one")
     writer = threading.Timer(0.1, lambda: write(folder / LIST, [todo("one"), todo("two")]))
     writer.start()
-    desk.store.wait(plan.id, lambda: desk.plan.revision > 1, 60)
+    desk._seat.store.wait(plan.id, lambda: desk.plan.revision > 1, 60)
     assert texts(desk.plan) == ["one", "two"]
     writer.join()
 

@@ -277,7 +277,7 @@ def test_a_list_that_cannot_be_written_leaves_everything_as_it_was(folder: Path,
     texts = [f"item {number} {'x' * 1000}" for number in range(100)]
     with desk_in(folder) as desk:
         plan = add(desk, *texts)
-        desk.store.trim("9999")
+        desk._seat.store.trim("9999")
     before = list_path.read_bytes()
     assert limited(folder, len(before)).startswith(f"{list_path} cannot be used (File too large)")
     assert list_path.read_bytes() == before

@@ -22,6 +22,8 @@ from punchlist import Desk, StoreError, ops
 from punchlist.core.codec import to_json
 from punchlist.core.redact import bounded_call, recorded
 from punchlist.core.rules import faults
+from punchlist.desk.observations import observe
+from punchlist.local.files import time_text
 from punchlist.stores import MOST_CALLS, Store, open_store
 from punchlist.stores.postgres import _MIGRATIONS
 from punchlist.stores.sqlite import VERSION, statements
@@ -57,7 +59,7 @@ def names(desk: Desk) -> list[list[str]]:
 def test_an_observed_call_comes_back_with_its_item_and_changes_nothing_of_the_plan(store: Store) -> None:
     desk = started(store)
     before, history, seen = desk.plan, desk.history(), store.peek(desk.plan.id, "other")
-    desk.observe("1", [{"at": AT, **CALL, "exit": 0, "session": "s", "agent": "main"}])
+    observe(desk, "1", [{"at": AT, **CALL, "exit": 0, "session": "s", "agent": "main"}])
     assert desk.plan == before == store.load(before.id)
     assert (desk.history(), store.peek(before.id, "other")) == (history, seen)
     first, second = desk.load(calls=True).items
@@ -69,17 +71,17 @@ def test_an_observed_call_comes_back_with_its_item_and_changes_nothing_of_the_pl
 
 def test_a_call_without_a_time_has_the_time_at_which_it_was_kept(store: Store) -> None:
     desk = started(store)
-    desk.observe("1", [CALL])
+    observe(desk, "1", [CALL])
     (call,) = desk.load(calls=True).items[0].calls
     assert desk.plan.items[0].calls == ()
-    assert desk.history()[-1].at <= call["at"] <= desk.now()
+    assert desk.history()[-1].at <= call["at"] <= time_text()
 
 
 def test_an_item_keeps_its_newest_calls(store: Store) -> None:
     desk = started(store)
-    desk.observe("2", [CALL])
+    observe(desk, "2", [CALL])
     for start in range(0, MOST_CALLS + 30, 10):
-        desk.observe("1", [{**CALL, "id": str(start + number)} for number in range(10)])
+        observe(desk, "1", [{**CALL, "id": str(start + number)} for number in range(10)])
     first, second = desk.load(calls=True).items
     assert [int(call["id"]) for call in first.calls] == list(range(30, MOST_CALLS + 30))
     assert len(second.calls) == 1
@@ -95,7 +97,7 @@ def test_any_name_and_any_value_in_a_call_comes_back(store: Store) -> None:
 
 def test_calls_from_before_a_time_are_forgotten_with_the_history(store: Store) -> None:
     desk = started(store)
-    desk.observe("1", [{**CALL, "at": AT}, CALL])
+    observe(desk, "1", [{**CALL, "at": AT}, CALL])
     store.trim("2026-01-03", desk.plan.id)
     assert [call["at"] > AT for call in desk.load(calls=True).items[0].calls] == [True]
 
@@ -103,7 +105,7 @@ def test_calls_from_before_a_time_are_forgotten_with_the_history(store: Store) -
 def test_undo_and_redo_leave_observed_calls_as_they_are(store: Store) -> None:
     desk = started(store)
     desk.change(lambda plan: ops.rename(plan, "1", "Alpha"))
-    desk.observe("1", [CALL])
+    observe(desk, "1", [CALL])
     for step, text in ((desk.undo, "A"), (desk.redo, "Alpha")):
         assert [item.text for item in step().plan.items] == [text, "B"]
         assert names(desk) == [["Bash"], []]
@@ -122,7 +124,7 @@ def test_calls_in_an_imported_document_are_kept_once_beside_the_plan(store: Stor
 
 def test_a_copy_of_a_plan_has_the_calls_of_its_items(store: Store) -> None:
     desk = started(store)
-    desk.observe("1", [CALL])
+    observe(desk, "1", [CALL])
     desk.carry("s", "t")
     assert names(Desk(store, session="t")) == [["Bash"], []]
 
@@ -150,7 +152,7 @@ def test_a_call_takes_less_than_a_kilobyte_whatever_its_input(tmp_path: Path, ar
     call = recorded("toolu_" + "x" * 300, "Edit", args, "failed", "é" * 5_000, redact=redact, exit=1, **who)
     with punchlist.open(f"sqlite:{tmp_path}/plans.db", session="s") as desk:
         desk.change(lambda plan: ops.start(ops.add(plan, "A"), "1"))
-        desk.observe("1", [call])
+        observe(desk, "1", [call])
     with closing(sqlite3.connect(tmp_path / "plans.db")) as db:
         (row,) = db.execute("SELECT number, plan, item, at, data FROM observations").fetchall()
     assert sum(len(str(value).encode()) for value in row) < 1_000

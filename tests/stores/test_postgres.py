@@ -336,12 +336,12 @@ def test_a_fork_of_one_who_follows_can_follow_by_itself(desk: Desk, url: str, on
 
 
 def test_a_fork_while_another_thread_is_at_work_does_not_wait_for_that_thread(desk: Desk) -> None:
-    assert isinstance(desk.store, PostgresStore)
+    assert isinstance(desk._seat.store, PostgresStore)
     held, free = Barrier(2), Barrier(2)
 
     def holds() -> None:
-        assert isinstance(desk.store, PostgresStore)
-        with desk.store._own_lock():
+        assert isinstance(desk._seat.store, PostgresStore)
+        with desk._seat.store._own_lock():
             held.wait(PATIENCE)
             free.wait(PATIENCE)
 

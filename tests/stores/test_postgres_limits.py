@@ -264,9 +264,9 @@ def test_updates_whose_answer_was_lost_are_told(wire: Wire, direct: str) -> None
 def test_what_somebody_else_told_meanwhile_is_not_told_again(direct: str) -> None:
     with punchlist.open(direct, session="s") as desk:
         desk.change(lambda plan: ops.add(plan, "a"))
-        desk.store.remember(desk.plan.id, "reader", Reader(1), Reader(0))
+        desk._seat.store.remember(desk.plan.id, "reader", Reader(1), Reader(0))
         with pytest.raises(punchlist.StaleRevision):
-            desk.store.remember(desk.plan.id, "reader", Reader(1), Reader(0))
+            desk._seat.store.remember(desk.plan.id, "reader", Reader(1), Reader(0))
 
 
 # --- limits ----------------------------------------------------------------------------------------------------------
@@ -293,8 +293,8 @@ def test_a_server_that_falls_silent_is_not_waited_for_longer_than_allowed(kind: 
 def test_a_client_that_is_suspended_in_a_transaction_does_not_hold_up_others(direct: str) -> None:
     with punchlist.open(direct, session="s") as desk, punchlist.open(direct, session="s") as other:
         desk.change(lambda plan: ops.add(plan, "first"))
-        assert isinstance(desk.store, PostgresStore)
-        desk.store.reserve(desk.plan.id)  # and then it sleeps
+        assert isinstance(desk._seat.store, PostgresStore)
+        desk._seat.store.reserve(desk.plan.id)  # and then it sleeps
         Aside(lambda: other.change(lambda plan: ops.add(plan, "second"))).result()
         assert asked(direct, "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction'") == [(0,)]
         desk.change(lambda plan: ops.add(plan, "third"))  # it wakes up

@@ -766,7 +766,7 @@ def test_a_reader_of_long_ago_holds_no_history(store: Store) -> None:
     agent.call("TodoWrite", todos(Alpha="pending"))
     agent.change(lambda plan: ops.complete(plan, "1"))
     assert sum(store.trim("9999", live="9998").values()) == 2
-    assert store.lists(agent.plan.id, agent.reader_key) == {}
+    assert store.lists(agent.plan.id, agent._seat.reader_key) == {}
     assert agent.history() == []
 
 

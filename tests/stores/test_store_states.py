@@ -17,6 +17,7 @@ from punchlist import Desk, ops
 from punchlist.core.codec import pace_from_json, pace_to_json
 from punchlist.core.errors import StaleRevision, StoreError
 from punchlist.core.model import Plan, Reader, SessionState
+from punchlist.desk.session_state import load_state, update_state
 from punchlist.local.settings import load
 from punchlist.stores import PlanKey, Store, open_store
 from punchlist.stores.sqlite import VERSION
@@ -89,9 +90,9 @@ def test_a_pace_that_is_fresh_again_can_be_kept_and_left(store: Store) -> None:
 def test_the_paces_of_readers_do_not_touch_each_other_whatever_their_names(store: Store) -> None:
     names = [*HOSTILE, "x" * 5_000, "x" * 5_001, "a/b", "../a", "A", "a", "a ", "a\n"]
     for number, name in enumerate(names, 1):
-        desk(store, "s" + name).update_state(lambda pace, number=number: pace._replace(nudges=number))  # type: ignore[misc]
-    assert [desk(store, "s" + name).state.nudges for name in names] == list(range(1, len(names) + 1))
-    assert desk(store, "other").state == SessionState()
+        update_state(desk(store, "s" + name), lambda pace, number=number: pace._replace(nudges=number))  # type: ignore[misc]
+    assert [load_state(desk(store, "s" + name)).nudges for name in names] == list(range(1, len(names) + 1))
+    assert load_state(desk(store, "other")) == SessionState()
 
 
 def test_threads_that_count_at_once_lose_nothing(store: Store) -> None:
@@ -101,7 +102,7 @@ def test_threads_that_count_at_once_lose_nothing(store: Store) -> None:
         own = desk(store)
         ready.wait()
         for _ in range(25):
-            own.update_state(lambda pace: pace._replace(nudges=pace.nudges + 1))
+            update_state(own, lambda pace: pace._replace(nudges=pace.nudges + 1))
 
     threads = [Thread(target=counts) for _ in range(4)]
     for thread in threads:
@@ -114,10 +115,11 @@ def test_threads_that_count_at_once_lose_nothing(store: Store) -> None:
 _COUNTER = """
 import sys
 import punchlist
+from punchlist.desk.session_state import update_state
 with punchlist.open(sys.argv[1], session="s1") as desk:
     sys.stdin.readline()
     for _ in range(100):
-        desk.update_state(lambda pace: pace._replace(nudges=pace.nudges + 1))
+        update_state(desk, lambda pace: pace._replace(nudges=pace.nudges + 1))
 """
 
 
@@ -174,7 +176,7 @@ def test_a_pace_that_another_version_or_a_fault_left_behind_does_not_stand_in_th
     db.close()
     before = store.load_state(KEY)
     assert before.nudges == (4 if "4" in kept else 0)
-    assert desk(store).update_state(lambda pace: pace._replace(nudges=pace.nudges + 1)).nudges == before.nudges + 1
+    assert update_state(desk(store), lambda pace: pace._replace(nudges=pace.nudges + 1)).nudges == before.nudges + 1
     assert store.load_state(KEY).nudges == before.nudges + 1
     store.close()
 
@@ -307,7 +309,7 @@ def test_a_file_of_the_second_version_is_brought_up_to_date_after_a_copy_was_mad
     assert [item.text for item in own.plan.items] == ["Read"]
     assert [record.revision for record in own.history()] == [1]
     assert store.sessions("p") == [("s1", "main")]
-    own.update_state(lambda pace: pace._replace(nudges=1))
+    update_state(own, lambda pace: pace._replace(nudges=1))
     store.close()
 
     again = open_store(f"sqlite:{path}")

@@ -21,6 +21,7 @@ import pytest
 
 import punchlist
 from punchlist import Desk, ops
+from punchlist.desk.events import log_event, read_events
 from punchlist.tui.styles import PATHS
 from tests import postgres_server
 from tests.commands import SCRIPT, do, hook
@@ -186,7 +187,7 @@ def test_the_spinner_turns_only_while_an_agent_seems_to_work(own_folder: Path) -
             own.change(lambda plan: ops.start(ops.complete(plan, "1"), "2"), by="main")
         session.sees("2 Theirs…")
         with desk() as own:
-            own.note("stop", reason="it asked something", open=1)
+            log_event(own, "stop", reason="it asked something", open=1)
         session.sees("▶ 2 Theirs").sees_no("Theirs…")
         with desk() as own:
             own.change(lambda plan: ops.note(plan, "2", "on it"), by="main")
@@ -194,7 +195,7 @@ def test_the_spinner_turns_only_while_an_agent_seems_to_work(own_folder: Path) -
 
 
 def test_an_agent_that_was_not_heard_for_long_does_not_look_alive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Desk, "now", staticmethod(lambda later=0: "2026-01-01T10:00:00.000Z"))
+    monkeypatch.setattr("punchlist.local.files.time", lambda: 1_767_261_600.0)  # 2026-01-01T10:00
     given(start="1")
     with watching() as session:
         session.sees("▶ 1 Read the parser", "nothing heard for ", " days")
@@ -206,7 +207,7 @@ def test_an_agent_that_uses_a_tool_is_at_work_though_it_changes_nothing_in_the_p
     style: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as earlier:
-        earlier.setattr(Desk, "now", staticmethod(lambda later=0: strftime(CLOCK, gmtime(time() - 250))))
+        earlier.setattr("punchlist.local.files.time", lambda: time() - 250)
         given(start="1", session="s1")
     with watching("--session", "s1", "--style", style) as session:
         session.sees("Read the parser", "nothing heard for 4 minutes")
@@ -221,15 +222,10 @@ def test_each_of_several_active_items_has_its_own_time(monkeypatch: pytest.Monke
     given(store="sqlite:plan.db")
     for seconds, id in ((7_300, "1"), (190, "2"), (65, "3")):
         with monkeypatch.context() as earlier, desk(store="sqlite:plan.db") as own:
-            now = strftime(CLOCK, gmtime(time() - seconds))
-            earlier.setattr(Desk, "now", staticmethod(partial(_always, now)))
+            earlier.setattr("punchlist.local.files.time", partial(float, time() - seconds))
             own.change(partial(ops.start, id=id, owner=f"w{id}"), by="main")
     with watching("--store", "sqlite:plan.db") as session:
         session.sees("1 Read the parser…  (@w1)  2h 01m", "2 Fix the loop…  (@w2)  3m ", "3 Run the tests…  (@w3)  1m ")
-
-
-def _always(now: str, later: float = 0) -> str:
-    return now
 
 
 def test_that_the_agent_is_not_nudged_any_more_is_seen() -> None:
@@ -245,7 +241,7 @@ def test_how_long_ago_the_agent_stopped_is_seen() -> None:
     with watching("--session", "s1") as session:
         session.sees("1 Read the parser…")
         with desk(session="s1") as own:
-            own.note("stop", reason="it asked something", open=1)
+            log_event(own, "stop", reason="it asked something", open=1)
         session.sees("the agent stopped just now").sees_no("parser…")
 
 
@@ -323,7 +319,7 @@ def test_each_toggle_is_written_down_with_how_it_was_before(monkeypatch: pytest.
         session.type("\x14")
         session.sees("ctrl+t show plan")
     with desk() as own:
-        toggles = [event for event in own.events() if event["kind"] == "toggle"]
+        toggles = [event for event in read_events(own) if event["kind"] == "toggle"]
         assert [(one["is_expanded"], one["has_todos"]) for one in toggles] == [(False, True), (True, True)]
         assert {one["plan"] for one in toggles} == {own.plan.id}
 

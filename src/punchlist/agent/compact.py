@@ -7,6 +7,7 @@ from contextlib import suppress
 from ..core.errors import StoreError
 from ..core.text import cut
 from ..desk import guidance
+from ..desk.events import log_event
 from ..desk.guidance import Guidance
 from ..policy.conversation import tally
 from ..prompts import say
@@ -53,7 +54,7 @@ def compact(context: Context, talk: Transcript, system: str) -> bool:
     talk.unsummed = 0
     restore(context, talk, "compact")
     after = tokens(talk)
-    context.desk.note("compaction", before=before, after=after)
+    log_event(context.desk, "compaction", before=before, after=after)
     context.tell(Compacted(context.agent, before, after))
     return True
 

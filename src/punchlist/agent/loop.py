@@ -11,8 +11,10 @@ from contextlib import suppress
 from ..core.errors import StoreError
 from ..core.text import counted, inline
 from ..desk import Desk
+from ..desk.events import log_event
 from ..desk.guidance import Nudge, Stop, end_quiet, is_continuing, prompted, turn_ended
-from ..desk.holding import held_back
+from ..desk.holding import held_back, is_off
+from ..desk.session_state import load_state
 from ..dialects import offered
 from ..policy.continuation import TurnEnd
 from ..prompts import say
@@ -51,7 +53,7 @@ def _note_stop(desk: Desk, end: TurnEnded) -> None:
     reasons = {"stopped": "the user stopped it", "failed": end.text, "limit": end.text}
     plan = desk.plan
     if plan.id and end.why in reasons:
-        desk.note("stop", reason=inline(reasons[end.why]), open=len(plan.open_items))
+        log_event(desk, "stop", reason=inline(reasons[end.why]), open=len(plan.open_items))
 
 
 def _until_end(context: Context, said: Transcript, prompt: str) -> TurnEnded:
@@ -138,7 +140,7 @@ def _ended(context: Context, said: Transcript, turn: ModelAnswer) -> TurnEnded |
         end = turn_ended(context.desk, TurnEnd(said=turn.text, agent=context.agent))
     if isinstance(end, Stop):
         return TurnEnded(context.agent, "waiting" if open_items else "done", end.reason)
-    context.tell(Nudged(context.agent, context.desk.state.nudges, end.text))
+    context.tell(Nudged(context.agent, load_state(context.desk).nudges, end.text))
     said.add(Attachment("nudge", end.text, len(context.desk.plan.items)))
     return None
 
@@ -146,7 +148,7 @@ def _ended(context: Context, said: Transcript, turn: ModelAnswer) -> TurnEnded |
 def tools(context: Context) -> list[Tool]:
     """What the model can do now."""
     quiet = context.desk.plan.mode == "quiet"
-    own = [] if quiet or context.desk.is_off else plans.tools(context, continuing=is_continuing(context.desk))
+    own = [] if quiet or is_off(context.desk) else plans.tools(context, continuing=is_continuing(context.desk))
     return [*own, *shell.tools(), *files.tools(), *ask_user.tools(), *([] if quiet else handing.tools(context))]
 
 
@@ -155,7 +157,7 @@ def prompt_of(context: Context) -> str:
     own = say("agent.system", folder=context.folder)
     desk: Desk = context.desk
     found = offered(desk.dialect, continuing=False, agent=desk.agent)
-    if not found or desk.is_off or not desk.dialect.system or desk.plan.mode == "quiet":
+    if not found or is_off(desk) or not desk.dialect.system or desk.plan.mode == "quiet":
         return own
     return f"{own}\n\n{say(desk.dialect.system, tool=found[0].name, shell='shell')}"
 

@@ -97,7 +97,7 @@ def absolute(address: str) -> str:
 def welcome(context: Context, said: Transcript, *, goes_on: bool = False) -> None:
     """Put before the model what it should hear first: the plan it comes back to, or that waits for it (`goes_on`), or
     how to make one."""
-    goes_on = goes_on and not context.desk.guide.lists_at_start
+    goes_on = goes_on and not context.desk._seat.guide.lists_at_start
     restore(context, said, "resume" if said.messages or goes_on else "startup")
 
 

@@ -26,7 +26,9 @@ def guarded(desk: Desk, who: Caller, plan: Plan, after: Plan) -> Plan:
     if who.session and not desk.session:
         own = desk.for_session(who.session, who.by)
     final = desk.settings.user_closed_is_final
-    refusals = spared(_asked(plan, after), plan, _unseen_edits(own, plan), agent=own.name, final=final, ids=True).said
+    refusals = spared(
+        _asked(plan, after), plan, _unseen_edits(own, plan), agent=own._seat.name, final=final, ids=True
+    ).said
     if any(line.endswith(AGAIN) for line in refusals):
         refusals = (*own.take_updates(), *refusals)
     if refusals:
@@ -38,7 +40,7 @@ def _unseen_edits(desk: Desk, plan: Plan) -> Any:
     """Return what others changed that the agent was not told."""
     if not plan.id:
         return NOTHING
-    updates = pending_updates(desk, plan, desk.store.peek(plan.id, desk.reader_key)[1])
+    updates = pending_updates(desk, plan, desk._seat.store.peek(plan.id, desk._seat.reader_key)[1])
     if not updates:
         return NOTHING
     return edits_of_others(desk, plan, updates)

@@ -10,6 +10,7 @@ from ..desk import Desk, guidance
 from ..desk.tool_call import decline, faulted
 from ..dialects import Reply, Tool, offered
 from ..dialects import load as load_dialect
+from ..local.files import time_text
 from ..local.on_off import is_off
 from ..local.settings import Settings, place
 from ..prompts import say
@@ -92,7 +93,7 @@ def attach(args: Args) -> int:
     """Print what a model is told at the start, after a change, after a compaction or on resume; or nothing."""
     with open_desk(args) as desk:
         found = guidance.changed(desk) if args.context == "changed" else guidance.started(desk, args.context)
-        data = [guidance.to_json(one, desk.now()) for one in found]
+        data = [guidance.to_json(one, time_text()) for one in found]
     return output.answer(args, data, *(one.text for one in found))
 
 
@@ -102,7 +103,9 @@ def remind(args: Args) -> int:
     from ..policy.conversation import read, tally
 
     with open_desk(args) as desk:
-        counted = tally(read(entries(log(args.messages)), desk.guide.marks), [tool.name for tool in desk.dialect.tools])
+        counted = tally(
+            read(entries(log(args.messages)), desk._seat.guide.marks), [tool.name for tool in desk.dialect.tools]
+        )
         said: dict[str, Any] = {
             "turns_since_write": counted.since_write,
             "turns_since_reminder": counted.since_reminder,

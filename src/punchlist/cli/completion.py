@@ -154,7 +154,7 @@ def _stored(args: Args, before: Sequence[str], kind: str) -> list[Row]:
     with open_desk(args) as desk:
         if kind in ("item", "items"):
             return [(item.id, item.text) for item in desk.plan.items]
-        plans = desk.store.plans(_MOST)
+        plans = desk._seat.store.plans(_MOST)
     if kind == "session":
         return [(session, plan.title or plan.active) for plan in plans for session in plan.sessions]
     return [(plan.id, plan.title or plan.active) for plan in plans]

@@ -10,8 +10,11 @@ from ..core.sentences import difference
 from ..core.text import cut, inline
 from ..desk import Desk, plan_mode
 from ..desk.commit import Changed
+from ..desk.events import log_event
 from ..desk.holding import release
+from ..desk.session_state import update_state
 from ..local import event_log, on_off
+from ..local.files import time_text
 from ..local.settings import load, place
 from . import output
 from .desk import named, open_own_desk
@@ -54,7 +57,7 @@ def _about_seed(args: Args, changed: Changed) -> list[str]:
 def pause(args: Args) -> int:
     """Pause the agent."""
     with open_own_desk(args) as desk:
-        return apply(desk, args, lambda plan: ops.pause(plan, " ".join(args.reason), Desk.now()))
+        return apply(desk, args, lambda plan: ops.pause(plan, " ".join(args.reason), time_text()))
 
 
 def stop(args: Args) -> int:
@@ -64,8 +67,8 @@ def stop(args: Args) -> int:
         if not sessions and not desk.plan.id:
             raise Refused("there is no plan here, and so nothing to stop.")
         for one in sessions or [desk]:
-            one.update_state(lambda state: state._replace(stopped=True))
-            one.note("no-nudges", by=USER)
+            update_state(one, lambda state: state._replace(stopped=True))
+            log_event(one, "no-nudges", by=USER)
     stopped = [one.session for one in sessions or [desk]]
     return output.answer(args, {"stopped": stopped}, "the agent is no longer nudged in this session.")
 
@@ -76,7 +79,7 @@ def _sessions(desk: Desk) -> list[Desk]:
         return [desk]
     if not desk.plan.id:
         return []
-    return [desk.for_session(*one) for one in desk.store.sessions(desk.plan.id)]
+    return [desk.for_session(*one) for one in desk._seat.store.sessions(desk.plan.id)]
 
 
 def resume(args: Args) -> int:
@@ -84,10 +87,10 @@ def resume(args: Args) -> int:
     with open_own_desk(args) as desk:
         before = desk.plan
         was_held = release(desk)
-        for who in desk.store.sessions(before.id) if before.id else ():
+        for who in desk._seat.store.sessions(before.id) if before.id else ():
             was_held = release(desk.for_session(*who)) or was_held
         if was_held:
-            desk.note("resume", by=USER)
+            log_event(desk, "resume", by=USER)
         if before.paused:
             return report(args, desk.change(ops.resume))
     words = ["nothing changed."]

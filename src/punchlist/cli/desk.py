@@ -61,7 +61,7 @@ def open_desk(
         raise
     if not found:
         return desk
-    return Desk(desk.store, plan=found, dialect=desk.settings.dialect, settings=desk.settings)
+    return Desk(desk._seat.store, plan=found, dialect=desk.settings.dialect, settings=desk.settings)
 
 
 def open_own_desk(args: Args, settings: Settings | None = None) -> Desk:

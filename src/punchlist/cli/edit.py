@@ -141,7 +141,7 @@ def _started(desk: Desk, plan: Plan, args: Args) -> Plan:
         raise Refused(f"start one item at a time, not {', '.join(ids)}; several only if they have different owners.")
     owner = ""
     if caller().is_agent:
-        owner = desk.name
+        owner = desk._seat.name
         plan = _without_others(desk, plan, ids)
     for id in ids:
         plan = ops.start(plan, id, owner=owner)
@@ -155,10 +155,10 @@ def _without_others(desk: Desk, plan: Plan, ids: Sequence[str]) -> Plan:
     from ..desk.tool_call import ended_among
 
     asked = [Asked("start", id) for id in ids]
-    ended = ended_among(desk, plan, rivals(asked, plan, agent=desk.name))
+    ended = ended_among(desk, plan, rivals(asked, plan, agent=desk._seat.name))
     kept = (
-        spared(asked, plan, {}, agent=desk.name, final=True, ids=True),
-        taken(asked, plan, agent=desk.name, ended=ended),
+        spared(asked, plan, {}, agent=desk._seat.name, final=True, ids=True),
+        taken(asked, plan, agent=desk._seat.name, ended=ended),
     )
     said = [line for one in kept if one.asked for line in one.said]
     if said:

@@ -14,6 +14,7 @@ from ..core.text import counted, cut, inline, quoted
 from ..desk import Desk
 from ..desk.commit import Changed
 from ..desk.commit import trim as delete_history
+from ..desk.events import read_events
 from ..local.settings import ago
 from . import output
 from .desk import named, open_desk, open_own_desk, plan_named
@@ -117,7 +118,7 @@ def _insert(items: list[Item], item: Item) -> None:
 def _events(desk: Desk, args: Args) -> int:
     """Everything that happened, the newest first: what history holds, and what the log of events does."""
     plan = desk.plan
-    found = [*desk.events(), *[_happened(record, plan) for record in worth_reading(desk, plan)]]
+    found = [*read_events(desk), *[_happened(record, plan) for record in worth_reading(desk, plan)]]
     found.sort(key=lambda event: str(event.get("at", "")), reverse=True)
     if args.most:
         found = found[: args.most]
@@ -182,7 +183,7 @@ def trim(args: Args) -> int:
         if not args.yes and not output.agrees(f"Delete the history of {whose} from before {inline(before)}?"):
             return output.answer(args, {"trimmed": 0, "plans": {}}, "nothing was deleted.")
         deleted = delete_history(desk, before, plan=plan)
-        titles = {one.id: one.title for one in desk.store.plans(_NAMED)}
+        titles = {one.id: one.title for one in desk._seat.store.plans(_NAMED)}
         lines = [*_about_deleted(deleted, titles), *_about_kept(desk, before, [plan] if plan else list(titles))]
     return output.answer(args, {"trimmed": sum(deleted.values()), "plans": deleted}, *lines)
 
@@ -197,7 +198,7 @@ def _about_deleted(deleted: dict[str, int], titles: Mapping[str, str]) -> Iterat
 
 def _about_kept(desk: Desk, before: str, plans: list[str]) -> Iterator[str]:
     """Yield what was kept though it is old enough."""
-    records = [record for plan in plans for record in desk.store.history(plan)]
+    records = [record for plan in plans for record in desk._seat.store.history(plan)]
     kept = sum(record.at < before for record in records)
     if kept:
         yield f"kept {counted(kept, 'change')} that a running agent has not seen yet."

@@ -22,7 +22,7 @@ def plans(args: Args) -> int:
     """List plans, the last touched first: all, or those of the session, agent or plan that was typed."""
     wanted = {name: getattr(args, name) or "" for name in ("session", "agent", "plan")}
     with open_desk(args) as desk:
-        found = desk.store.plans(args.most + 1, **wanted)
+        found = desk._seat.store.plans(args.most + 1, **wanted)
     is_cut, found = len(found) > args.most, found[: args.most]
     if args.json:
         output.say_json([data_of(listing) for listing in found])
@@ -53,7 +53,7 @@ def _use(desk: Desk, args: Args) -> int:
     if known.plan in ids or known.chosen:
         current = known.plan
     if current and current not in ids:
-        lives = [*desk.store.plans(1, plan=current), *lives]
+        lives = [*desk._seat.store.plans(1, plan=current), *lives]
     if not caller().is_agent:
         terminal_plan.remember(desk, known.plan, listed=[one.id for one in lives])
     data = [{**data_of(one), "chosen": one.id == current} for one in lives]
@@ -82,9 +82,9 @@ def _bind_next(desk: Desk, args: Args) -> int:
     plan = desk.plan
     if not plan.id:
         raise Refused("there is no plan here; name one with --plan ID: punchlist plans")
-    leave_next(desk.place, plan.id)
-    words = f"the next session that starts in {inline(desk.place)} works from plan {plan.id}."
-    return output.answer(args, {"next": desk.place, "plan": plan.id}, words)
+    leave_next(desk._seat.place, plan.id)
+    words = f"the next session that starts in {inline(desk._seat.place)} works from plan {plan.id}."
+    return output.answer(args, {"next": desk._seat.place, "plan": plan.id}, words)
 
 
 def carry(args: Args) -> int:

@@ -9,6 +9,10 @@ from ..core._typing import Any
 from ..core.codec import to_json
 from ..core.model import Plan, SessionState
 from ..desk import Desk
+from ..desk.holding import is_off
+from ..desk.observations import with_calls
+from ..desk.session_state import load_state
+from ..desk.visible import visible
 from . import output, terminal_plan
 from .desk import is_named, open_desk, remember_shown
 from .parser import Args
@@ -17,13 +21,13 @@ from .parser import Args
 def show(args: Args) -> int:
     """Show the plan as it is now, or one item of it."""
     with open_desk(args) as desk:
-        plan = desk.visible()
+        plan = visible(desk, desk.plan)
         if args.all:
             from .history import with_cleared
 
             plan = with_cleared(desk)
         if plan.id and (args.json or args.markdown or args.item is not None):
-            plan = desk.with_calls(plan)
+            plan = with_calls(desk._seat.store, plan)
         if args.item is not None:
             from .item import show_item
 
@@ -32,7 +36,7 @@ def show(args: Args) -> int:
         remember_shown(desk, args, in_full=True)
         names_plan = is_named(args)
         whose = terminal_plan.whose(desk, plan.id) if plan.id and not names_plan else ""
-        is_elsewhere = not plan.id and not names_plan and bool(desk.store.plans(1))
+        is_elsewhere = not plan.id and not names_plan and bool(desk._seat.store.plans(1))
         said = _said(desk, plan) if plan.id and not (args.json or args.markdown) else {}
     if args.json:
         output.say_json({**to_json(plan), **({"session": spent} if spent else {})})
@@ -57,7 +61,7 @@ def _said(desk: Desk, plan: Plan) -> dict[str, Any]:
     worker = activity.session_desk(desk, plan)
     heard = activity.last_heard(desk, plan)
     quiet = activity.silence(plan, heard, activity.stopped_at(plan.id, heard))
-    return {"off": worker.is_off, "nudges": not worker.state.stopped, "quiet": quiet}
+    return {"off": is_off(worker), "nudges": not load_state(worker).stopped, "quiet": quiet}
 
 
 def _lines(desk: Desk, plan: Plan, whose: str, said: Mapping[str, Any]) -> list[render.Line]:
@@ -79,12 +83,12 @@ def _spent(desk: Desk) -> dict[str, int]:
     """Return what reminders and nudges have cost the session that works from the plan; nothing if no hook ever ran."""
     from ..desk.activity import session_desk
 
-    state = session_desk(desk, desk.plan).state
+    state = load_state(session_desk(desk, desk.plan))
     if state == SessionState():
         return {}
     from ..desk.guidance import limits_of
 
-    limits = limits_of(desk.settings, desk.guide)
+    limits = limits_of(desk.settings, desk._seat.guide)
     spent = {"reminder_tokens": state.spent, "reminder_budget": limits.budget}
     return {**spent, "nudges": state.nudges, "nudge_limit": limits.nudges}
 

@@ -14,6 +14,9 @@ from ..core.errors import PunchlistError
 from ..core.model import Plan
 from ..desk import Desk
 from ..desk.activity import session_desk
+from ..desk.holding import is_off
+from ..desk.session_state import load_state
+from ..desk.visible import visible
 from . import output, terminal_plan
 from .desk import is_named, open_desk
 from .parser import Args
@@ -49,16 +52,16 @@ def line(args: Args) -> int:
 
 def _read(args: Args) -> Shown:
     with open_desk(args, find=_shown_plan) as desk:
-        plan = desk.visible()
+        plan = visible(desk, desk.plan)
         whose = terminal_plan.whose(desk, plan.id) if plan.items and not is_named(args) else ""
         worker = session_desk(desk, plan)
-        is_off, is_nudged = worker.is_off, not plan.items or not worker.state.stopped
+        off, is_nudged = is_off(worker), not plan.items or not load_state(worker).stopped
     behind = f" ({whose})" if whose else ""
     width = min(output.width(), _LONGEST)
     glyphs = output.glyphs(desk.settings)
-    text = render.line(plan, glyphs, max(width - len(behind), 20), off=is_off, nudges=is_nudged)
+    text = render.line(plan, glyphs, max(width - len(behind), 20), off=off, nudges=is_nudged)
     more = [render.next_line(plan, glyphs, width), render.last_line(plan, glyphs, width)]
-    return Shown(plan, text + behind, [*filter(None, more[: desk.settings.status_lines - 1])], is_off)
+    return Shown(plan, text + behind, [*filter(None, more[: desk.settings.status_lines - 1])], off)
 
 
 def _shown_plan(desk: Desk) -> str:

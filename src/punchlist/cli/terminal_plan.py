@@ -18,7 +18,7 @@ from ..core.render import Line, Span, plain
 from ..core.text import cut, inline
 from ..desk import Desk
 from ..local import session_links
-from ..local.files import read_file, write_file
+from ..local.files import read_file, time_text, write_file
 from ..local.settings import state_folder
 from ..stores import PlanSummary
 from . import output
@@ -40,8 +40,8 @@ class LastShown(NamedTuple):
 
 def live(desk: Desk) -> list[PlanSummary]:
     """Return the live plans of this directory: open and changed within a day, and the one that was touched last."""
-    found = desk.store.plans(_RECENT, agent=MAIN, place=desk.place)
-    oldest = desk.now(-_LIVE)
+    found = desk._seat.store.plans(_RECENT, agent=MAIN, place=desk._seat.place)
+    oldest = time_text(-_LIVE)
     lives = [one for one in found if one.touched > oldest and (one.is_open or one is found[0])]
     return lives or found[:1]
 
@@ -62,9 +62,9 @@ def to_change(desk: Desk) -> str:
     certain."""
     lives, known = live(desk), recall(desk)
     ids = [one.id for one in lives]
-    if known.plan and (known.plan in ids or (not lives and desk.store.load(known.plan))):
+    if known.plan and (known.plan in ids or (not lives and desk._seat.store.load(known.plan))):
         return known.plan
-    if len(lives) < 2 and (not known.plan or not ids or not desk.store.load(known.plan)):
+    if len(lives) < 2 and (not known.plan or not ids or not desk._seat.store.load(known.plan)):
         return ""
     remember(desk, "", listed=ids)
     raise Refused(_question(lives))
@@ -98,7 +98,7 @@ def rows(listings: Sequence[PlanSummary], current: str) -> list[str]:
 def pick(desk: Desk, words: str) -> str:
     """Return the plan that is meant: by its number in the last list, its id, its session, or a part of its title or of
     what is being worked on. Raises Refused."""
-    found = desk.store.plans(_RECENT, agent=MAIN, place=desk.place)
+    found = desk._seat.store.plans(_RECENT, agent=MAIN, place=desk._seat.place)
     listed = recall(desk).listed or tuple(one.id for one in live(desk))
     if words.isdecimal() and 0 < int(words) <= len(listed):
         return listed[int(words) - 1]
@@ -110,7 +110,7 @@ def pick(desk: Desk, words: str) -> str:
             return ids[0]
         if ids:
             raise Refused(f"{cut(inline(words), 40)!r} fits {len(ids)} plans: {', '.join(ids)}.")
-    if desk.store.load(words) is not None:
+    if desk._seat.store.load(words) is not None:
         return words
     raise Refused(f"no plan {cut(inline(words), 40)!r} here; see punchlist use, or all of them: punchlist plans")
 
@@ -153,7 +153,7 @@ def _write(path: str, data: bytes) -> None:
 def _path(desk: Desk) -> str:
     from binascii import crc32  # hashlib would take longer to load than everything else here
 
-    key = json.dumps([_terminal(), desk.place, desk.settings.store]).encode()
+    key = json.dumps([_terminal(), desk._seat.place, desk.settings.store]).encode()
     return os.path.join(state_folder(os.environ), "terminals", f"{crc32(key):08x}{crc32(key[::-1]):08x}")
 
 

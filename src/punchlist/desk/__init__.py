@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from ..core._typing import TYPE_CHECKING, Any, TypeVar
+from ..core._typing import TYPE_CHECKING, Any
 from ..core.diff import Record
-from ..core.errors import BadShape, Refused, StoreError
-from ..core.model import MAIN, USER, Pause, Plan, SessionState
+from ..core.errors import BadShape, Refused
+from ..core.model import MAIN, USER, Pause, Plan
 from ..local import settings as settings_of
-from ..local.files import utc_text
 from ..local.settings import DEFAULT_DIALECT, Settings
 from ..stores import PlanKey, Store, open_store
 from . import delivery
-from .commit import Changed, update_state
+from .commit import Changed
 from .seat import Seat
 
 if TYPE_CHECKING:  # what only a tool call needs is imported by the call: most hooks make none
-    from ..core.last_sent import Kept
     from ..dialects import Dialect, Reply
-    from ..policy.guide import Guide
     from .guidance import Nudge, Stop
 
-_LONGEST = 1.0  # seconds to wait for a change before asking the store
-_AGAIN = 0.5  # seconds until it is noticed that punchlist was turned off or on
 _UNNAMED = "default"  # the session of an agent that names none
-
-
-Decided = TypeVar("Decided")
 
 
 class Desk:
@@ -54,67 +45,23 @@ class Desk:
                 raise BadShape([f"{name} must be a string, not {value!r}."])
         if agent != MAIN and not session and not plan:
             session = _UNNAMED
-        self.store = store
         self.session = session
         self.agent = agent
-        self.host = host  # the agent program that the session runs in, where that is known
         self.settings = settings or settings_of.load()
-        self.seat = Seat(store, session, agent, plan, place, host)
-        self.reader_key = self.seat.reader_key
-        self.owes_list = False  # whether the reader was told of an edit of the user's, and not shown the list since
-        self._dialect = dialect
-        self._sent: tuple[str, Kept] | None = None  # the list that was last kept for this reader: its text, and itself
-        self._given: tuple[str, int, dict[str, str]] = ("", 0, {})  # words of the user in a plan, up to a revision
-        self._spoken = ("", 0, DEFAULT_DIALECT)  # the dialect that a plan was worked in at a revision
-        self._listeners: list[Callable[[Pause], object]] = []
-        self._events: list[dict[str, Any]] = []  # of a store that is not durable
-        self._off, self._off_until = False, 0.0
-        self._held = ""  # why the agent is held back, where no file says so
-        self._closed = False
+        self._seat = Seat(store, session, agent, plan, place, host, dialect)
 
     def __repr__(self) -> str:
-        plan = self.seat.cached
-        shown = {"session": self.session, "agent": self.agent, "dialect": self.dialect_name, "plan": plan.id}
+        seat = self._seat
+        plan = seat.cached
+        shown = {"session": self.session, "agent": self.agent, "dialect": seat.dialect_name, "plan": plan.id}
         values = "".join(f" {name}={value!r}" for name, value in shown.items() if value)
         state = f" revision={plan.revision}" if plan.id else ""
-        return f"<Desk{values}{state} in {type(self.store).__name__}>"
+        return f"<Desk{values}{state} in {type(seat.store).__name__}>"
 
     @property
     def dialect(self) -> Dialect:
         """The tools that the model of this desk is given."""
-        if isinstance(self._dialect, str):
-            from ..dialects import load
-
-            self._dialect = load(self._dialect)
-        return self._dialect
-
-    @property
-    def guide(self) -> Guide:
-        """How this desk's model is guided. The default dialect need not be loaded to know it."""
-        if self._dialect == DEFAULT_DIALECT:
-            from ..policy.guide import OURS
-
-            return OURS
-        return self.dialect.guide
-
-    @property
-    def dialect_name(self) -> str:
-        return self._dialect if isinstance(self._dialect, str) else self._dialect.name
-
-    @property
-    def name(self) -> str:
-        """What this agent is called on its plan: as it was given, unless another session has that name there."""
-        return self.seat.name
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether another session or agent works from the same plan, or did."""
-        return self.seat.is_shared
-
-    @property
-    def place(self) -> str:
-        """The git root or directory that plans of this desk belong to."""
-        return self.seat.place
+        return self._seat.dialect
 
     # --- reading -------------------------------------------------------------------------------------------------
 
@@ -126,31 +73,17 @@ class Desk:
         (the beginning of its result), both short and without secrets, `outcome` ("ok", "failed" or "unknown"),
         `session`, `agent`, and `exit`, the exit code, where that is known.
         """
-        plan = self.seat.look()[0]
-        return self.with_calls(plan) if calls and plan.id else plan
-
-    def with_calls(self, plan: Plan) -> Plan:
-        """Return a plan with the tool calls that were observed for its items."""
+        plan = self._seat.look()[0]
+        if not calls or not plan.id:
+            return plan
         from .observations import with_calls
 
-        return with_calls(self.store, plan)
-
-    def observe(self, item: str, calls: Sequence[Mapping[str, Any]]) -> None:
-        """Keep tool calls with the item they were made for. That is not a change of the plan."""
-        from .observations import observe
-
-        observe(self.store, self.load().id, item, calls)
+        return with_calls(self._seat.store, plan)
 
     @property
     def plan(self) -> Plan:
         """The plan as it is now: short for `load()`."""
         return self.load()
-
-    def visible(self) -> Plan:
-        """Return the plan as its dialect shows it: one that clears has dropped what was closed some time ago."""
-        from .visible import visible
-
-        return visible(self, self.load())
 
     def take_updates(self, *, ids: bool = True) -> list[str]:
         """Return what others changed since this reader was last told, a sentence each. It counts as told then.
@@ -163,7 +96,7 @@ class Desk:
 
     def history(self, after: int = 0) -> list[Record]:
         """Return every change after a revision, oldest first."""
-        return self.store.history(self.load().id, after)
+        return self._seat.store.history(self.load().id, after)
 
     def at(self, revision: int) -> Plan:
         """Return the plan as it was at a revision. Raises Refused if that is not kept."""
@@ -173,28 +106,7 @@ class Desk:
 
     def follow(self) -> Iterator[Plan]:
         """Yield the plan, and again each time anybody changes it, until the desk is closed."""
-        seen: tuple[str, int] | None = None
-        while (plan := self._other_than(seen)) is not None:
-            yield plan
-            seen = (plan.id, plan.revision)
-
-    def _other_than(self, seen: tuple[str, int] | None) -> Plan | None:
-        """The plan as soon as it is not the one that was seen; None when the desk is closed."""
-        try:
-            while not self._has_moved(seen):
-                self.store.wait(seen[0] if seen else "", lambda: self._has_moved(seen), _LONGEST)
-            return None if self._closed else self.load()
-        except StoreError:
-            if self._closed:
-                return None
-            raise
-
-    def _has_moved(self, seen: tuple[str, int] | None) -> bool:
-        return self._closed or self.seat.peek()[:2] != seen
-
-    def wait(self, plan: Plan, seconds: float) -> None:
-        """Return when the plan is no longer this one, or when the time is over."""
-        self.store.wait(plan.id, lambda: self._has_moved((plan.id, plan.revision)), seconds)
+        return self._seat.follow()
 
     def export_plan(self, format: str = "json") -> Any:
         """Return the plan in another format: parsed JSON, or a text for `markdown`."""
@@ -257,7 +169,8 @@ class Desk:
         plan = self.load()
         if not plan.id:
             raise Refused("there is no plan to bind a session to.")
-        self.store.bind(PlanKey(self.place, session, agent, self.host), plan.id)
+        seat = self._seat
+        seat.store.bind(PlanKey(seat.place, session, agent, seat.host), plan.id)
 
     def carry(self, source: str, target: str) -> Changed:
         """Give a session a copy of the plan of another session's main agent."""
@@ -267,8 +180,10 @@ class Desk:
 
     def for_session(self, session: str, agent: str = MAIN) -> Desk:
         """Return a desk of another session or agent, on the same store."""
-        own: dict[str, Any] = {"settings": self.settings, "dialect": self._dialect}
-        return Desk(self.store, session=session, agent=agent, place=self.seat.known_place, host=self.host, **own)
+        seat = self._seat
+        where: dict[str, Any] = {"place": seat.known_place, "host": seat.host}
+        own: dict[str, Any] = {"settings": self.settings, "dialect": seat.chosen}
+        return Desk(seat.store, session=session, agent=agent, **where, **own)
 
     # --- a loop of your own ------------------------------------------------------------------------------------------
 
@@ -298,7 +213,7 @@ class Desk:
         from ..policy.conversation import read, tally
         from .guidance import before_request
 
-        heard = tally(read(messages, self.guide.marks), [tool.name for tool in self.dialect.tools])
+        heard = tally(read(messages, self._seat.guide.marks), [tool.name for tool in self.dialect.tools])
         return [{"role": "user", "content": one.text} for one in before_request(self, heard)]
 
     def tool_used(self, name: str, args: Any, result: Any = "", failed: bool = False, exit: int | None = None) -> None:
@@ -316,79 +231,18 @@ class Desk:
 
     def on_pause(self, listener: Callable[[Pause], object]) -> None:
         """Call a listener with each pause that is asked for."""
-        self._listeners.append(listener)
+        self._seat.listeners.append(listener)
 
     def close(self) -> None:
         """Close the store. Whoever follows the plan from this desk comes to the end."""
-        self._closed = True
-        delivery.at_the_end(self.store.close)
+        self._seat.closed = True
+        delivery.at_the_end(self._seat.store.close)
 
     def __enter__(self) -> Desk:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    # --- the session ---------------------------------------------------------------------------------------------
-
-    @property
-    def state(self) -> SessionState:
-        """How this session's work goes: what it was reminded of and nudged with."""
-        return self.store.load_state(self._state_key)
-
-    @property
-    def _state_key(self) -> str:
-        """Without a session, work is counted for the plan: what one project has spent, another has not."""
-        return self.reader_key if self.session else f"{self.reader_key}/{self.seat.peek()[0]}"
-
-    def update_state(self, step: Callable[[SessionState], SessionState]) -> SessionState:
-        """Take a step in how this session's work goes, and save it. `step` is called again after a conflict."""
-        return self.decide(lambda state: (step(state), None))[0]
-
-    def decide(
-        self, step: Callable[[SessionState], tuple[SessionState, Decided]], known: SessionState | None = None
-    ) -> tuple[SessionState, Decided]:
-        """Take a step that also decides something. `known`: the state as it was read before."""
-        return update_state(self.store, self._state_key, step, known)
-
-    @property
-    def is_off(self) -> bool:
-        """Whether the user has turned punchlist off here. Looked up now and then, not at every call."""
-        if self.settings.off:
-            return True
-        if time.monotonic() > self._off_until:
-            from ..local.on_off import is_off
-
-            self._off = is_off(self.place, self.session)
-            self._off_until = time.monotonic() + _AGAIN
-        return self._off
-
-    def note(self, kind: str, **values: Any) -> None:
-        """Write an event to the log."""
-        try:
-            plan = self.seat.plan_id()
-        except StoreError:  # what happens to a store that fails is worth a line, too
-            plan = ""
-        who = {"at": self.now(), "session": self.session, "agent": self.agent, "plan": plan}
-        if self.store.durable:
-            from ..local.event_log import write
-
-            write(kind, **who, **values)
-        else:
-            self._events.append({"kind": kind, **who, **values})
-
-    def events(self) -> list[dict[str, Any]]:
-        """Return what happened around this plan beside its changes, oldest first."""
-        from ..local.event_log import is_about, read
-
-        about = (self.seat.peek()[0], self.session, self.place)
-        found = read() if self.store.durable else iter(self._events)
-        return [one for one in found if is_about(one, *about)]
-
-    @staticmethod
-    def now(later: float = 0) -> str:
-        """Return the time, or one so many seconds later, in ISO 8601."""
-        return utc_text(time.time() + later)
 
 
 def open(store: str = "", *, session: str = "", agent: str = MAIN, dialect: str = "", plan: str = "") -> Desk:

@@ -9,6 +9,8 @@ from ..core._typing import TYPE_CHECKING
 from ..core.diff import Record
 from ..core.model import ACTIVE, USER, Item, Plan
 from ..core.text import in_words
+from ..local.files import time_text
+from .session_state import load_state
 
 if TYPE_CHECKING:
     from . import Desk
@@ -24,13 +26,13 @@ def session_desk(desk: Desk, plan: Plan) -> Desk:
     """Return the desk of the session that was last bound to a plan; this desk if it has a session, or none was."""
     if desk.session or not plan.id:
         return desk
-    bound = [who for who in desk.store.sessions(plan.id) if who[0]]
+    bound = [who for who in desk._seat.store.sessions(plan.id) if who[0]]
     return desk.for_session(*bound[-1]) if bound else desk
 
 
 def recent_records(desk: Desk, plan: Plan) -> list[Record]:
     """Return the last records of a plan, oldest first."""
-    return desk.store.history(plan.id, max(plan.revision - _RECENT, 0)) if plan.id else []
+    return desk._seat.store.history(plan.id, max(plan.revision - _RECENT, 0)) if plan.id else []
 
 
 def last_heard(desk: Desk, plan: Plan) -> str:
@@ -46,8 +48,8 @@ def heard_in_history(records: Sequence[Record]) -> str:
 def heard_in_sessions(desk: Desk, plan: str) -> str:
     """Return when a session that works from the plan last used a tool or was prompted. Cheap enough to be asked every
     second."""
-    bound = [who for who in desk.store.sessions(plan) if who[0]] if plan else []
-    return max((desk.for_session(*who).state.heard for who in bound[-_SESSIONS:]), default="")
+    bound = [who for who in desk._seat.store.sessions(plan) if who[0]] if plan else []
+    return max((load_state(desk.for_session(*who)).heard for who in bound[-_SESSIONS:]), default="")
 
 
 def stopped_at(plan: str, heard: str) -> str:
@@ -62,14 +64,13 @@ def stopped_at(plan: str, heard: str) -> str:
 def silence(plan: Plan, heard: str, stopped: str) -> str:
     """Return what to say of an agent that has an active item and does not seem to work on it: "" if it does, or if
     none was ever heard from."""
-    from . import Desk
 
     if plan.active is None or plan.paused:
         return ""
     if stopped:
         ago = age(stopped)
         return f"the agent stopped {in_words(ago)} ago" if ago >= 60 else "the agent stopped just now"
-    if not heard or heard > Desk.now(-LATELY):
+    if not heard or heard > time_text(-LATELY):
         return ""
     return quiet_for(age(heard))
 

@@ -14,6 +14,7 @@ from ..core.model import NOTHING, USER, Pause, Plan, Reader, SessionState
 from ..local import settings
 from ..stores import Commit, Store
 from . import delivery
+from .events import log_event
 
 if TYPE_CHECKING:
     from . import Desk
@@ -78,7 +79,7 @@ def commit(
     raise conflict_error()
 
 
-def update_state(
+def advance(
     store: Store, key: str, step: Callable[[SessionState], tuple[SessionState, _T]], known: SessionState | None = None
 ) -> tuple[SessionState, _T]:
     """Take a step in the state of a session, and save it. Return the new state, and what the step found out.
@@ -108,16 +109,16 @@ def remember(desk: Desk, now: Plan, reader: Reader, *, told: bool) -> None:
 
     Raises StaleRevision if it was told meanwhile.
     """
-    if delivery.is_held() and (told or delivery.told(now.id, desk.reader_key)):
+    if delivery.is_held() and (told or delivery.told(now.id, desk._seat.reader_key)):
         _remember_when_written(desk, now)
     elif now.id and reader.seen < now.revision:
-        desk.store.remember(now.id, desk.reader_key, reader._replace(seen=now.revision), reader)
+        desk._seat.store.remember(now.id, desk._seat.reader_key, reader._replace(seen=now.revision), reader)
 
 
 def trim(desk: Desk, before: str, *, plan: str = "", place: str = "") -> dict[str, int]:
     """Delete history from before a time: of all plans, of one, or of those that were made in a place. What an agent
     that was at work in the last days has not been told stays. Return how much each plan has lost."""
-    return desk.store.trim(before, plan, place, live=settings.ago(_LIVE))
+    return desk._seat.store.trim(before, plan, place, live=settings.ago(_LIVE))
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
@@ -126,11 +127,11 @@ def trim(desk: Desk, before: str, *, plan: str = "", place: str = "") -> dict[st
 def _snapshots(desk: Desk, *, from_memory: bool) -> Iterator[Snapshot]:
     """Yield the plan again and again: as this desk left it, then as it is in the store. The waits between are short
     and uneven, so that two writers do not keep step."""
-    seat = desk.seat
+    seat = desk._seat
     if from_memory and seat.left is not None:
         yield seat.left
         seat.left = None
-    reserve, release = getattr(desk.store, "reserve", None), getattr(desk.store, "release", None)
+    reserve, release = getattr(desk._seat.store, "reserve", None), getattr(desk._seat.store, "release", None)
     known: tuple[str, Reader] | None = None
     try:
         for number in range(_TRIES):
@@ -149,7 +150,7 @@ def _snapshots(desk: Desk, *, from_memory: bool) -> Iterator[Snapshot]:
 
 def _is_current(desk: Desk, snapshot: Snapshot) -> bool:
     plan = snapshot.plan
-    return desk.seat.peek() == (plan.id, plan.revision, snapshot.reader)
+    return desk._seat.peek() == (plan.id, plan.revision, snapshot.reader)
 
 
 def _settle(desk: Desk, now: Plan, draft: Draft) -> Plan:
@@ -165,7 +166,7 @@ def _settle(desk: Desk, now: Plan, draft: Draft) -> Plan:
             if not error.is_readable:
                 raise
     if draft.lists:
-        desk.store.keep_lists(now.id, desk.reader_key, draft.lists)
+        desk._seat.store.keep_lists(now.id, desk._seat.reader_key, draft.lists)
     return now
 
 
@@ -173,14 +174,14 @@ def _save(desk: Desk, now: Plan, draft: Draft, record: Record) -> Plan:
     """Write what `now` has become. Raises StaleRevision, and Refused if the plan could not be read again."""
     refuse_unsound(now, draft.plan, record.changes)
     after = draft.plan._replace(id=now.id or _new_id(), revision=record.revision)
-    is_told_later = delivery.is_held() and (draft.told or bool(delivery.told(now.id, desk.reader_key)))
+    is_told_later = delivery.is_held() and (draft.told or bool(delivery.told(now.id, desk._seat.reader_key)))
     reader = None if is_told_later else draft.reader
     before = now if now.id else None
-    desk.store.save(Commit(before, after, record, reader, desk.seat.key_of(now), draft.lists))
+    desk._seat.store.save(Commit(before, after, record, reader, desk._seat.key_of(now), draft.lists))
     told = Reader(after.revision)
-    desk.seat.keep(now, after, Snapshot(after, told, told, is_current=False) if reader is not None else None)
-    if record.by != USER and desk._given[:2] == (now.id, now.revision):  # no words of the user came with it
-        desk._given = (after.id, after.revision, desk._given[2])
+    desk._seat.keep(now, after, Snapshot(after, told, told, is_current=False) if reader is not None else None)
+    if record.by != USER and desk._seat.given[:2] == (now.id, now.revision):  # no words of the user came with it
+        desk._seat.given = (after.id, after.revision, desk._seat.given[2])
     if is_told_later:
         _remember_when_written(desk, after)
     if before is None and desk.settings.keep_history:
@@ -193,22 +194,22 @@ def _save(desk: Desk, now: Plan, draft: Draft, record: Record) -> Plan:
 def _tell_pause(desk: Desk, paused: Pause | None) -> None:
     """Tell whoever listens of a pause. A durable store has it in its history; others keep an event."""
     if paused is None:
-        if not desk.store.durable:
-            desk.note("resume")
+        if not desk._seat.store.durable:
+            log_event(desk, "resume")
         return
-    if not desk.store.durable:
-        desk.note("pause", reason=paused.reason)
-    for listener in desk._listeners:
+    if not desk._seat.store.durable:
+        log_event(desk, "pause", reason=paused.reason)
+    for listener in desk._seat.listeners:
         listener(paused)
 
 
 def _trim(desk: Desk) -> None:
     """Delete history that is older than the settings say, of plans of this place only: a store may hold those of
     others, who want to keep theirs. If that fails, the plan is saved all the same."""
-    if not desk.place:
+    if not desk._seat.place:
         return
     try:
-        trim(desk, settings.ago(desk.settings.keep_history), place=desk.place)
+        trim(desk, settings.ago(desk.settings.keep_history), place=desk._seat.place)
     except StoreError as error:
         from ..local.event_log import write_error
 
@@ -216,8 +217,8 @@ def _trim(desk: Desk) -> None:
 
 
 def _remember_when_written(desk: Desk, now: Plan) -> None:
-    delivery.tell(now.id, desk.reader_key, now.revision)
-    delivery.when_written(lambda: desk.store.remember(now.id, desk.reader_key, Reader(now.revision)))
+    delivery.tell(now.id, desk._seat.reader_key, now.revision)
+    delivery.when_written(lambda: desk._seat.store.remember(now.id, desk._seat.reader_key, Reader(now.revision)))
 
 
 def _new_id() -> str:

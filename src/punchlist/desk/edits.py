@@ -10,6 +10,7 @@ from ..core.diff import undo as taken_back
 from ..core.errors import BadShape, Refused
 from ..core.model import USER, Plan
 from ..core.undo import leading_to, redoable, undoable
+from ..local.files import time_text
 from .commit import Changed, Draft, Snapshot, commit
 from .observations import keep_calls
 
@@ -28,12 +29,12 @@ def change(desk: Desk, edit: Callable[[Plan], Plan], by: str, kind: str) -> Chan
     if not isinstance(by, str) or not by:
         raise BadShape([f"by must be the name of whoever makes the change, not {by!r}."])
     is_own = by == desk.agent != USER
-    key = desk.reader_key if is_own else ""
+    key = desk._seat.reader_key if is_own else ""
 
     def work(snapshot: Snapshot) -> tuple[Draft, Calls]:
         now = snapshot.plan
-        at = desk.now()
-        name = desk.name if is_own else by
+        at = time_text()
+        name = desk._seat.name if is_own else by
         is_first = kind in _REPLACING and not now.revision  # what was done in it, was done before
         author = kind if is_first or kind == _CLEAR else name
         edited = edit(now)
@@ -48,7 +49,7 @@ def change(desk: Desk, edit: Callable[[Plan], Plan], by: str, kind: str) -> Chan
 
     changed, calls = commit(desk, work)
     if calls:
-        keep_calls(desk.store, changed.plan.id, calls)
+        keep_calls(desk._seat.store, changed.plan.id, calls)
     return changed
 
 
@@ -79,7 +80,7 @@ def _step(
     """Undo or redo: apply the changes of one record, or their inverse."""
 
     def stepped(now: Plan) -> Plan:
-        record = choose(leading_to(desk.store.history(now.id), now.revision)) if now.id else None
+        record = choose(leading_to(desk._seat.store.history(now.id), now.revision)) if now.id else None
         if record is None:
             raise Refused(f"there is nothing to {kind}.")
         after = edit(now, record.changes)
@@ -104,7 +105,7 @@ def at_revision(desk: Desk, revision: int) -> Plan:
     now = desk.load()
     if not 0 <= revision <= now.revision:
         raise Refused(f"no revision {revision}; the plan is at revision {now.revision}.")
-    records = leading_to(desk.store.history(now.id, revision), now.revision)
+    records = leading_to(desk._seat.store.history(now.id, revision), now.revision)
     oldest = records[0].revision - 1 if records else now.revision
     if revision < oldest and not (records and records[0].kind == CALLS):
         raise Refused(f"revision {revision} was trimmed; the oldest that is kept is {oldest}.")
@@ -129,7 +130,7 @@ def _with_former_words(desk: Desk, now: Plan, after: Plan) -> Plan:
         return after
     from ..core.conflicts import all_former_words
 
-    words = all_former_words(desk.store.history(now.id), after)
+    words = all_former_words(desk._seat.store.history(now.id), after)
     removed = [text for text in after.removed if words.get(text) not in new & moved]
     removed += [text for text, id in words.items() if id in old - new]
     return after._replace(removed=tuple(dict.fromkeys(removed)))

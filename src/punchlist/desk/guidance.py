@@ -14,6 +14,7 @@ from ..core.diff import CALLS, QUIET
 from ..core.errors import StoreError
 from ..core.model import MAIN, Item, Plan, Reader, SessionState
 from ..core.ops import resume
+from ..local.files import time_text
 from ..local.settings import DIALECTS, UNTIL_DONE, Settings
 from ..policy import reminders, wording
 from ..policy.continuation import INTERRUPTED, LIMITED, WAIT, TurnEnd, after_call, after_prompt, go_on, next_item
@@ -21,8 +22,10 @@ from ..policy.conversation import FAILED, REMINDER, Tally
 from ..policy.guide import LOST, OURS, Audience, Guide, Listed
 from ..policy.limits import Limits, tokens
 from ..prompts import say
-from .holding import held_back, release
+from .events import log_event
+from .holding import held_back, is_off, release
 from .observations import observe
+from .session_state import decide, load_state, update_state
 from .updates import forget_lists, take_updates
 from .visible import visible
 
@@ -89,8 +92,8 @@ class _Event(NamedTuple):
     def to(self) -> Audience:
         """Who is told. A model that writes its plan with a tool of its own does not know our ids."""
         desk = self.desk
-        knows_ids = desk.guide.knows_ids and not self.state.dialect
-        return Audience(knows_ids, desk.name if desk.is_shared else "", desk.settings.reminders)
+        knows_ids = desk._seat.guide.knows_ids and not self.state.dialect
+        return Audience(knows_ids, desk._seat.name if desk._seat.is_shared else "", desk.settings.reminders)
 
 
 # --- the events ------------------------------------------------------------------------------------------------------
@@ -104,9 +107,9 @@ def started(desk: Desk, source: str) -> list[Guidance]:
     context = _CONTEXTS.get(source, "resume")
     if source not in _MIDWAY:
         end_quiet(desk)
-    if context == "resume" and desk.guide.clears_on_resume:
+    if context == "resume" and desk._seat.guide.clears_on_resume:
         _clear_closed(desk)
-    plan, reader = desk.seat.look()
+    plan, reader = desk._seat.look()
     state = _restart(desk, plan, source) if plan.id else SessionState()
     event = _Event(desk, plan, reader, state, context)
     found = _each(event, ("listed", _list))
@@ -135,15 +138,15 @@ def prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[Guidance]:
         plan = desk.change(resume).plan
     waiting = WAIT if says_wait(prompt) else LIMITED if says_limit(prompt) else ""
     going = says_go_on(prompt)
-    heard = desk.now()
+    heard = time_text()
 
     def step(state: SessionState) -> SessionState:
         return after_prompt(state, plan.revision, waiting=waiting, going=going)._replace(heard=heard)
 
-    state = desk.update_state(step)
+    state = update_state(desk, step)
     if deaf:
         return []
-    event = _Event(desk, *desk.seat.look(), state)
+    event = _Event(desk, *desk._seat.look(), state)
     return _each(event, ("edited", _updates), ("listed", _list_after_edit), ("planned", _mode))
 
 
@@ -163,8 +166,8 @@ def before_request(desk: Desk, heard: Tally) -> list[Guidance]:
 def tool_used(desk: Desk, use: ToolUse, *, deaf: bool = False, owes_list: bool = False) -> list[Guidance]:
     """A tool was used: it is recorded, and the model is told what it should know now. `deaf`: nothing can be told now.
     `owes_list`: the model was told of an edit of the user's just now."""
-    desk.owes_list = desk.owes_list or owes_list
-    plan, reader = desk.seat.look()
+    desk._seat.owes_list = desk._seat.owes_list or owes_list
+    plan, reader = desk._seat.look()
     if not plan.id:
         return []
     state = _record(desk, plan, [use], counts=True)
@@ -201,25 +204,25 @@ def turn_ended(desk: Desk, end: TurnEnd) -> Nudge | Stop:
         return _let_stop(desk, plan, held)
     limits = limits_of(desk.settings)
     at = int(time.time())
-    known = desk.state
+    known = load_state(desk)
     end = end._replace(
-        agent=desk.name if end.agent == desk.agent else end.agent,
+        agent=desk._seat.name if end.agent == desk.agent else end.agent,
         owner=end.owner and _is_owner(desk, plan),
         changed=_last_change(desk, plan, known),
-        always=end.always or desk.guide.always_nudged,
+        always=end.always or desk._seat.guide.always_nudged,
     )
 
     def step(state: SessionState) -> tuple[SessionState, tuple[Item | None, str]]:
         item, reason, after = go_on(plan, state, end._replace(minutes=_minutes(state.since, at)), limits)
         if item is not None:
-            after = after._replace(since=state.since or at, nudged_at=desk.now())
+            after = after._replace(since=state.since or at, nudged_at=time_text())
         return after, (item, reason)
 
-    state, (item, reason) = desk.decide(step, known)
+    state, (item, reason) = decide(desk, step, known)
     if item is None:
         return _let_stop(desk, plan, reason)
-    desk.note("nudge", item=item.id, number=state.nudges, idle=state.idle)
-    event = _Event(desk, *desk.seat.look(), state)
+    log_event(desk, "nudge", item=item.id, number=state.nudges, idle=state.idle)
+    event = _Event(desk, *desk._seat.look(), state)
     told = take_updates(desk, ids=event.to.knows_ids)
     return Nudge("\n".join([_nudge(desk, plan, item, event.to), *told]), reason)
 
@@ -247,7 +250,7 @@ def describe(
         shown = result if isinstance(result, str) else dumps(result, ensure_ascii=False)
     except TypeError:  # an object that only this program knows
         shown = str(result)
-    who = {"at": desk.now(), "session": desk.session, "agent": desk.agent}
+    who = {"at": time_text(), "session": desk.session, "agent": desk.agent}
     kept = recorded(id, tool, given, outcome, shown, redact=desk.settings.redact_calls, exit=exit, **who)
     return ToolUse(digest(tool, args), "", failed, interrupted, changes_something(tool, args), (kept,))
 
@@ -262,13 +265,13 @@ def digest(tool: str, args: Any) -> str:
 def note_refusal(desk: Desk) -> None:
     """A permission was refused: no nudge until the agent has changed the plan again."""
     revision = desk.plan.revision
-    desk.update_state(lambda state: state._replace(asked=revision, going=False))
+    update_state(desk, lambda state: state._replace(asked=revision, going=False))
 
 
 def is_continuing(desk: Desk) -> bool:
     """Whether the agent was nudged since the user last spoke, and may pause."""
     plan = desk.plan
-    return bool(plan.id and not plan.paused and plan.open_items and desk.state.since)
+    return bool(plan.id and not plan.paused and plan.open_items and load_state(desk).since)
 
 
 def lines(found: Sequence[Guidance]) -> list[str]:
@@ -302,7 +305,7 @@ def enter_quiet(desk: Desk) -> Plan:
 
     before = desk.plan
     plan = enter(desk)
-    desk.update_state(lambda state: _unmoved(state, before, plan)._replace(planning=1))
+    update_state(desk, lambda state: _unmoved(state, before, plan)._replace(planning=1))
     return plan
 
 
@@ -314,7 +317,7 @@ def end_quiet(desk: Desk) -> Plan:
     from .plan_mode import leave
 
     plan = leave(desk)
-    desk.update_state(lambda state: _unmoved(state, before, plan))
+    update_state(desk, lambda state: _unmoved(state, before, plan))
     return plan
 
 
@@ -358,7 +361,7 @@ def is_due(desk: Desk, heard: Tally) -> bool:
     """Whether it is time for a reminder, from the conversation alone."""
     if heard.failed and _can_repeat(desk):
         return True
-    limits = limits_of(desk.settings, desk.guide)
+    limits = limits_of(desk.settings, desk._seat.guide)
     return reminders.is_due(heard, limits) and not _asks(heard, limits)
 
 
@@ -377,14 +380,14 @@ _Maker = Callable[[_Event], Guidance | None]
 def _look(desk: Desk, context: str = "") -> _Event:
     """The event with what the store has for it. Where that cannot be read, each part says so by itself."""
     try:
-        return _Event(desk, *desk.seat.look(), desk.state, context)
+        return _Event(desk, *desk._seat.look(), load_state(desk), context)
     except StoreError:
         return _Event(desk, Plan(), Reader(), SessionState(), context)
 
 
 def _each(event: _Event, *makers: tuple[str, _Maker]) -> list[Guidance]:
     """What each of them makes. One that fails is noted, and keeps the others from nothing."""
-    if event.desk.is_off:
+    if is_off(event.desk):
         return []
     found = []
     for name, make in makers:
@@ -401,7 +404,7 @@ def _each(event: _Event, *makers: tuple[str, _Maker]) -> list[Guidance]:
 def _note_fault(desk: Desk, where: str, error: Exception) -> None:
     """Note what failed, if even that can be done."""
     try:
-        desk.note("error", where=where, message=f"{type(error).__name__}: {error}")
+        log_event(desk, "error", where=where, message=f"{type(error).__name__}: {error}")
     except StoreError:
         pass
 
@@ -409,7 +412,7 @@ def _note_fault(desk: Desk, where: str, error: Exception) -> None:
 def _told(event: _Event, kind: str, listed: Listed, context: str = "", items: int = 0) -> Guidance | None:
     if not listed.text:
         return None
-    text = wording.wrapped(listed.text, event.desk.guide.wrapper)
+    text = wording.wrapped(listed.text, event.desk._seat.guide.wrapper)
     return Guidance(kind, text, (listed.text,), context or event.context, items, listed.content)
 
 
@@ -417,7 +420,7 @@ def _list(event: _Event) -> Guidance | None:
     """The list, as the dialect's system tells it in this context."""
     desk, context = event.desk, event.context
     plan = visible(desk, event.plan)
-    found = _todo(event, plan, desk.guide.listed(plan, context, event.to))
+    found = _todo(event, plan, desk._seat.guide.listed(plan, context, event.to))
     if context in LOST:
         forget_lists(desk, _listed_ids(event))
     return found
@@ -431,7 +434,7 @@ def _todo(event: _Event, plan: Plan, listed: Listed) -> Guidance | None:
 
 def _listed_ids(event: _Event) -> list[str]:
     """The items that the list shows."""
-    if event.desk.guide.lists_all:
+    if event.desk._seat.guide.lists_all:
         return [item.id for item in event.plan.items]
     return wording.listed_ids(event.plan)
 
@@ -445,14 +448,14 @@ def _updates(event: _Event, shown: Sequence[str] = ()) -> Guidance | None:
     told = take_updates(desk, ids=event.to.knows_ids, shown=shown)
     if not told or (shown and not event.reader.seen):  # who is new to the plan has all of it in the list
         return None
-    text = wording.wrapped(wording.edited(told), desk.guide.wrapper)
+    text = wording.wrapped(wording.edited(told), desk._seat.guide.wrapper)
     return Guidance(EDIT, text, tuple(told), event.context, len(event.plan.items))
 
 
 def _list_after_edit(event: _Event) -> Guidance | None:
     """The whole list behind an edit of the user's, where the model sends it whole: so its next one holds the edit."""
     desk = event.desk
-    owed, desk.owes_list = desk.owes_list, False
+    owed, desk._seat.owes_list = desk._seat.owes_list, False
     if not owed:
         return None
     guide = _guide_of(desk, event.state)
@@ -465,7 +468,7 @@ def _list_after_edit(event: _Event) -> Guidance | None:
 def _guide_of(desk: Desk, state: SessionState) -> Guide:
     """The guide of the tool that the model writes its plan with: its own, where it has one."""
     if not state.dialect:
-        return desk.guide
+        return desk._seat.guide
     from ..dialects import load
 
     return load(state.dialect).guide
@@ -473,7 +476,7 @@ def _guide_of(desk: Desk, state: SessionState) -> Guide:
 
 def _reminder(event: _Event, heard: Tally, budget: int | None = None) -> Guidance | None:
     """The reminder that is due now, as the dialect's system gives it. `budget`: in tokens; None: as its system has."""
-    desk, guide = event.desk, event.desk.guide
+    desk, guide = event.desk, event.desk._seat.guide
     limits = limits_of(desk.settings, guide)
     if not reminders.is_due(heard, limits):
         return None
@@ -494,11 +497,11 @@ def _reminder(event: _Event, heard: Tally, budget: int | None = None) -> Guidanc
 
 
 def _our_reminder(event: _Event, plan: Plan, turns: int) -> Listed:
-    item = next_item(plan, event.desk.name)
+    item = next_item(plan, event.desk._seat.name)
     if item is None:
         return Listed()
     desk = event.desk
-    tool = event.state.tool or desk.guide.writer or desk.dialect.tools[0].name
+    tool = event.state.tool or desk._seat.guide.writer or desk.dialect.tools[0].name
     return Listed(wording.reminder(plan, item, turns, tool, ids=event.to.knows_ids))
 
 
@@ -518,9 +521,9 @@ def _pay(desk: Desk, text: str, limits: Limits) -> bool:
         after = reminders.afforded(text, state, limits)
         return after or state, after is not None
 
-    state, is_paid = desk.decide(step)
+    state, is_paid = decide(desk, step)
     if is_paid:
-        desk.note("reminder", tokens=tokens(text), spent=state.spent, budget=limits.budget)
+        log_event(desk, "reminder", tokens=tokens(text), spent=state.spent, budget=limits.budget)
     return is_paid
 
 
@@ -532,13 +535,13 @@ def _failed(event: _Event, heard: Tally = Tally()) -> Guidance | None:  # noqa: 
         return None
     if reminders.silence(event.plan, limits_of(desk.settings)._replace(on_empty=True)):
         return None
-    desk.update_state(lambda state: state._replace(failed=False))
-    return _told(event, FAILED, Listed(say(desk.guide.failed)))
+    update_state(desk, lambda state: state._replace(failed=False))
+    return _told(event, FAILED, Listed(say(desk._seat.guide.failed)))
 
 
 def _can_repeat(desk: Desk) -> bool:
     """Whether the dialect has a text for a failed call, and this agent has the tool to send it again."""
-    if not desk.guide.failed:
+    if not desk._seat.guide.failed:
         return False
     from ..dialects import offered
 
@@ -551,7 +554,7 @@ def _mode(event: _Event, *, at_once: bool = False, counts: bool = False, is_requ
     desk, plan = event.desk, event.plan
     if plan.mode == "act":
         if event.state.planning:
-            desk.update_state(lambda state: state._replace(planning=0))
+            update_state(desk, lambda state: state._replace(planning=0))
         return None
     every = max(desk.settings.plan_mode_every, 1)
 
@@ -563,7 +566,7 @@ def _mode(event: _Event, *, at_once: bool = False, counts: bool = False, is_requ
         told = 1 if is_due else told
         return state._replace(planning=told + 1 if is_request else told), is_due
 
-    _, is_due = desk.decide(step)
+    _, is_due = decide(desk, step)
     kind = "quiet" if plan.mode == "quiet" else "plan_mode"
     return _told(event, kind, Listed(mode_text(desk, plan))) if is_due else None
 
@@ -591,11 +594,11 @@ def _restart(desk: Desk, plan: Plan, source: str) -> SessionState:
         return state if source in _MIDWAY else after_prompt(state, plan.revision)
 
     try:
-        return desk.update_state(step)
+        return update_state(desk, step)
     except StoreError as error:
         if not error.is_readable:
             raise
-        return desk.state  # the model is told the plan, even if nothing can be saved
+        return load_state(desk)  # the model is told the plan, even if nothing can be saved
 
 
 def _clear_closed(desk: Desk) -> None:
@@ -608,7 +611,7 @@ def _clear_closed(desk: Desk) -> None:
 def _record(desk: Desk, plan: Plan, uses: Sequence[ToolUse], *, counts: bool) -> SessionState:
     """Keep what tools were used for. `counts`: as a turn of work, where nobody has the conversation."""
     _keep_calls(desk, plan, tuple([call for use in uses for call in use.calls]))
-    heard = desk.now()
+    heard = time_text()
 
     def step(state: SessionState) -> SessionState:
         if counts:
@@ -617,7 +620,7 @@ def _record(desk: Desk, plan: Plan, uses: Sequence[ToolUse], *, counts: bool) ->
             state = _after_use(state, use)
         return state._replace(heard=heard)
 
-    return desk.update_state(step)
+    return update_state(desk, step)
 
 
 def _after_use(state: SessionState, use: ToolUse) -> SessionState:
@@ -633,16 +636,16 @@ def _after_use(state: SessionState, use: ToolUse) -> SessionState:
 def _keep_calls(desk: Desk, plan: Plan, calls: tuple[Mapping[str, Any], ...]) -> None:
     active = _own_item(desk, plan)
     if calls and active is not None and not plan.paused:
-        observe(desk.store, plan.id, active.id, calls)
+        observe(desk, active.id, calls, plan.id)
 
 
 def _own_item(desk: Desk, plan: Plan) -> Item | None:
     """The item that a tool was used for: its own, else one that is nobody's; where several sessions share a plan, none
     of another's."""
     busy = plan.at_work
-    mine = "" if desk.name == MAIN else desk.name
+    mine = "" if desk._seat.name == MAIN else desk._seat.name
     own = [item for owner in (mine, "") for item in busy if item.owner == owner]
-    if own or desk.is_shared:
+    if own or desk._seat.is_shared:
         return next(iter(own), None)
     return next(iter(busy), None)
 
@@ -656,13 +659,13 @@ def _unmoved(state: SessionState, before: Plan, after: Plan) -> SessionState:
 
 
 def _let_stop(desk: Desk, plan: Plan, reason: str) -> Stop:
-    desk.note("stop", reason=reason, open=len(plan.open_items))
+    log_event(desk, "stop", reason=reason, open=len(plan.open_items))
     return Stop(reason)
 
 
 def _nudge(desk: Desk, plan: Plan, item: Item, to: Audience) -> str:
     """What nudges an agent, in words that fit the tool it has."""
-    own = desk.guide.nudge
+    own = desk._seat.guide.nudge
     if own:
         return say(own, item=wording.now(plan, item, ids=False))
     words = wording.now(plan, item, ids=to.knows_ids)
@@ -671,27 +674,27 @@ def _nudge(desk: Desk, plan: Plan, item: Item, to: Audience) -> str:
 
 def _is_nudge(desk: Desk, prompt: str) -> bool:
     """Whether a prompt is a nudge of ours that comes back."""
-    own = desk.guide.nudge
+    own = desk._seat.guide.nudge
     names = ("plan.nudge", "plan.nudge.list", *([own] if own else []))
     heads = tuple([say(name).partition("{")[0] for name in names])
-    return prompt.lstrip().startswith(heads) and bool(desk.state.since)
+    return prompt.lstrip().startswith(heads) and bool(load_state(desk).since)
 
 
 def _last_change(desk: Desk, plan: Plan, state: SessionState) -> int:
     """The last revision of the plan that this agent itself made since the user spoke; 0 if there is none."""
     if plan.revision <= state.asked:
         return 0
-    records = desk.store.history(plan.id, state.asked)
-    own = [one.revision for one in records if one.reader == desk.reader_key and one.kind not in (CALLS, QUIET)]
+    records = desk._seat.store.history(plan.id, state.asked)
+    own = [one.revision for one in records if one.reader == desk._seat.reader_key and one.kind not in (CALLS, QUIET)]
     return max(own, default=0)
 
 
 def _is_owner(desk: Desk, plan: Plan) -> bool:
     """Whether this session is the one that works from the plan: of several, the one that was bound last, or one that
     has an item of its own in work."""
-    if desk.name != MAIN and any(item.owner == desk.name for item in plan.busy):
+    if desk._seat.name != MAIN and any(item.owner == desk._seat.name for item in plan.busy):
         return True
-    bound = desk.store.sessions(plan.id)
+    bound = desk._seat.store.sessions(plan.id)
     mains = [session for session, agent in bound if agent in (MAIN, desk.agent)]
     return not mains or mains[-1] == desk.session
 

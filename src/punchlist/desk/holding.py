@@ -1,22 +1,28 @@
 """An agent that is held back: it asked for a pause that could not be saved, and stops until the user speaks again.
+And a desk where punchlist is off.
 
-This is kept in a file beside the store, because the store may be what failed.
+Both are kept in files beside the store, because the store may be what failed.
 """
 
 from __future__ import annotations
 
+import time
+
 from ..core._typing import TYPE_CHECKING
 from ..local import on_off
+from .events import log_event
 
 if TYPE_CHECKING:
     from . import Desk
 
+_AGAIN = 0.5  # seconds until it is noticed that punchlist was turned off or on
+
 
 def hold_back(desk: Desk, reason: str) -> None:
     """Let the agent stop until the user speaks again."""
-    is_kept = desk.store.durable and on_off.hold(_key(desk), reason)
-    desk._held = "" if is_kept else reason  # what a file keeps, another process can end
-    desk.note("pause-failed", message=reason)
+    is_kept = desk._seat.store.durable and on_off.hold(_key(desk), reason)
+    desk._seat.held = "" if is_kept else reason  # what a file keeps, another process can end
+    log_event(desk, "pause-failed", message=reason)
 
 
 def hold_back_session(session: str, agent: str, reason: str) -> None:
@@ -30,14 +36,27 @@ def hold_back_session(session: str, agent: str, reason: str) -> None:
 
 def held_back(desk: Desk) -> str:
     """Return why the agent is not to be nudged although nothing is paused; empty if nothing holds it back."""
-    return desk._held or (on_off.hold_reason(_key(desk)) if desk.store.durable else "")
+    return desk._seat.held or (on_off.hold_reason(_key(desk)) if desk._seat.store.durable else "")
 
 
 def release(desk: Desk) -> bool:
     """Let an agent that was held back go on: the user has spoken. Return whether one was."""
-    was_held, desk._held = bool(desk._held), ""
-    return (desk.store.durable and on_off.release(_key(desk))) or was_held
+    was_held, desk._seat.held = bool(desk._seat.held), ""
+    return (desk._seat.store.durable and on_off.release(_key(desk))) or was_held
+
+
+def is_off(desk: Desk) -> bool:
+    """Return whether the user has turned punchlist off here. Looked up now and then, not at every call."""
+    if desk.settings.off:
+        return True
+    seat = desk._seat
+    known, until = seat.off
+    if time.monotonic() <= until:
+        return known
+    found = on_off.is_off(seat.place, desk.session)
+    seat.off = (found, time.monotonic() + _AGAIN)
+    return found
 
 
 def _key(desk: Desk) -> str:
-    return desk.reader_key if desk.session else f"{desk.reader_key}{desk.place}"
+    return desk._seat.reader_key if desk.session else f"{desk._seat.reader_key}{desk._seat.place}"

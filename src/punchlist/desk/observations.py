@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..core._typing import Any
+from ..core._typing import TYPE_CHECKING, Any
 from ..core.diff import Calls
 from ..core.errors import StoreError
 from ..core.model import Plan
 from ..stores import Store
+
+if TYPE_CHECKING:
+    from . import Desk
 
 
 def with_calls(store: Store, plan: Plan) -> Plan:
@@ -20,11 +23,13 @@ def with_calls(store: Store, plan: Plan) -> Plan:
     return plan._replace(items=tuple(items))
 
 
-def observe(store: Store, plan: str, item: str, calls: Sequence[Mapping[str, Any]]) -> None:
-    """Keep tool calls with an item. A store that can only be read at the moment keeps none."""
+def observe(desk: Desk, item: str, calls: Sequence[Mapping[str, Any]], plan: str = "") -> None:
+    """Keep tool calls with an item. That is not a change of the plan. A store that can only be read at the moment keeps
+    none. `plan`: its id, where that is known."""
+    plan = plan or desk.load().id
     try:
         if plan and calls:
-            store.observe(plan, item, calls)
+            desk._seat.store.observe(plan, item, calls)
     except StoreError as error:
         if not error.is_readable:
             raise

@@ -11,7 +11,7 @@ from ..core.model import USER, Plan
 from ..core.ops import extend, set_mode
 from ..core.outline import entries
 from ..core.text import cut, inline
-from ..local.files import make_folder, open_file, write_file
+from ..local.files import make_folder, open_file, time_text, write_file
 from ..local.settings import state_folder
 from . import Desk
 from .commit import Changed
@@ -115,9 +115,9 @@ def leave(desk: Desk) -> Plan:
 
 
 def _was_entered(desk: Desk, plan: Plan) -> bool:
-    for record in reversed(desk.store.history(plan.id)):
+    for record in reversed(desk._seat.store.history(plan.id)):
         if any(change.kind == "plan" and change.id == "mode" for change in record.changes):
-            is_own = record.reader == desk.reader_key or record.at < desk.now(-_ABANDONED)
+            is_own = record.reader == desk._seat.reader_key or record.at < time_text(-_ABANDONED)
             return bool(record.kind == QUIET and is_own)
     return False
 

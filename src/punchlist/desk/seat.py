@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 
-from ..core._typing import TYPE_CHECKING
-from ..core.errors import Refused
-from ..core.model import Plan, Reader
+from ..core._typing import TYPE_CHECKING, Any
+from ..core.errors import Refused, StoreError
+from ..core.model import Pause, Plan, Reader
 from ..core.text import cut, inline
 from ..local import settings
+from ..local.settings import DEFAULT_DIALECT
 from ..stores import PlanKey, Store
 
 if TYPE_CHECKING:
+    from ..core.last_sent import Kept
+    from ..dialects import Dialect
+    from ..policy.guide import Guide
     from .commit import Snapshot
 
+_LONGEST = 1.0  # seconds to wait for a change before asking the store
 _AGAIN = 0.5  # seconds until it is noticed that another session works from the plan, if that has changed nothing
 _LONG = 300  # characters of a key that is used as it is
 
 
 class Seat:
-    """A session's agent, and what is known of its plan between two looks at the store."""
+    """What the rooms of this package know of a desk: a session's agent, and its plan between two looks at the store."""
 
-    def __init__(self, store: Store, session: str, agent: str, plan: str, place: str, host: str) -> None:
+    def __init__(
+        self, store: Store, session: str, agent: str, plan: str, place: str, host: str, dialect: str | Dialect
+    ) -> None:
         self.store = store
         self.session = session
         self.agent = agent
-        self.host = host
+        self.host = host  # the agent program that the session runs in, where that is known
+        self.chosen = dialect  # by name until it is used
         self.plan = plan  # the one that was named; empty if none was
         self.reader_key = reader_key(session, agent)
         self.parent = ""  # the plan that this one is made a copy of
@@ -35,6 +44,37 @@ class Seat:
         self._key = PlanKey(session=session, agent=agent)
         self._latest = ""  # the plan that was found without a session
         self._named: tuple[str, int, float, str, bool] = ("", 0, 0.0, agent, False)
+        self.owes_list = False  # whether the reader was told of an edit of the user's, and not shown the list since
+        self.sent: tuple[str, Kept] | None = None  # the list that was last kept for this reader: its text, and itself
+        self.given: tuple[str, int, dict[str, str]] = ("", 0, {})  # words of the user in a plan, up to a revision
+        self.worked_in = ("", 0, DEFAULT_DIALECT)  # the dialect that a plan was worked in at a revision
+        self.listeners: list[Callable[[Pause], object]] = []  # who is told of pauses
+        self.events: list[dict[str, Any]] = []  # of a store that is not durable
+        self.off = (False, 0.0)  # whether punchlist is off here, and until when that is believed
+        self.held = ""  # why the agent is held back, where no file says so
+        self.closed = False
+
+    @property
+    def dialect(self) -> Dialect:
+        """The tools that the model is given."""
+        if isinstance(self.chosen, str):
+            from ..dialects import load
+
+            self.chosen = load(self.chosen)
+        return self.chosen
+
+    @property
+    def dialect_name(self) -> str:
+        return self.chosen if isinstance(self.chosen, str) else self.chosen.name
+
+    @property
+    def guide(self) -> Guide:
+        """How the model is guided."""
+        if self.chosen == DEFAULT_DIALECT:
+            from ..policy.guide import OURS
+
+            return OURS
+        return self.dialect.guide
 
     @property
     def place(self) -> str:
@@ -87,6 +127,33 @@ class Seat:
         self._latest = after.id
         if self._named[:2] == (now.id, now.revision):
             self._named = (after.id, after.revision, *self._named[2:])
+
+    # --- waiting for others --------------------------------------------------------------------------------------
+
+    def follow(self) -> Iterator[Plan]:
+        """Yield the plan, and again each time anybody changes it, until the desk is closed."""
+        seen: tuple[str, int] | None = None
+        while (plan := self._other_than(seen)) is not None:
+            yield plan
+            seen = (plan.id, plan.revision)
+
+    def wait(self, plan: Plan, seconds: float) -> None:
+        """Return when the plan is no longer this one, or when the time is over."""
+        self.store.wait(plan.id, lambda: self._has_moved((plan.id, plan.revision)), seconds)
+
+    def _other_than(self, seen: tuple[str, int] | None) -> Plan | None:
+        """The plan as soon as it is not the one that was seen; None when the desk is closed."""
+        try:
+            while not self._has_moved(seen):
+                self.store.wait(seen[0] if seen else "", lambda: self._has_moved(seen), _LONGEST)
+            return None if self.closed else self.look()[0]
+        except StoreError:
+            if self.closed:
+                return None
+            raise
+
+    def _has_moved(self, seen: tuple[str, int] | None) -> bool:
+        return self.closed or self.peek()[:2] != seen
 
     # --- the name on a plan --------------------------------------------------------------------------------------
 

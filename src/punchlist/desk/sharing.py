@@ -15,7 +15,7 @@ from ..core.model import MAIN, USER, SessionState
 from ..core.text import cut, inline
 from ..local import session_links
 from ..stores import Store
-from .commit import update_state
+from .commit import advance
 from .seat import reader_key
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def claim(seat: Seat, plan: str, *, again: bool = False) -> str:
         name = _free(seat, kept or seat.agent, taken)
         return state._replace(names={**state.names, seat.reader_key: name}), name
 
-    return update_state(seat.store, _key(plan), step)[1]
+    return advance(seat.store, _key(plan), step)[1]
 
 
 def hand_on(store: Store, plan: str, old: str, new: str) -> None:
@@ -58,7 +58,7 @@ def hand_on(store: Store, plan: str, old: str, new: str) -> None:
     def step(state: SessionState) -> tuple[SessionState, None]:
         return state._replace(names={**state.names, new: state.names.get(old) or MAIN, old: ""}), None
 
-    update_state(store, _key(plan), step)
+    advance(store, _key(plan), step)
 
 
 def is_at_work(seat: Seat, plan: str, name: str) -> bool:

@@ -29,10 +29,13 @@ from ..core.rules import obeyed
 from ..core.schema import Lenience, repair
 from ..core.updates import SHOWN, became_active, turns, words_given
 from ..dialects import STATUS_WORDS, Call, Dialect, Reply, Tool, Turn, find_tool, offered
+from ..local.files import time_text
 from .commit import Draft, Snapshot, commit
 from .edits import rewound
-from .holding import hold_back
-from .observations import keep_calls
+from .events import log_event
+from .holding import hold_back, is_off
+from .observations import keep_calls, with_calls
+from .session_state import load_state, update_state
 from .updates import may_tell, pending_updates, update_lines
 from .visible import visible
 
@@ -74,8 +77,8 @@ def asks_for_pause(tool: str, args: object) -> bool:
 
 def _outcome(desk: Desk, *, failed: bool) -> None:
     """Keep whether a call failed, where the dialect has a word for that, and this agent could send it again."""
-    if desk.dialect.guide.failed and not desk.is_off and offered(desk.dialect, continuing=True, agent=desk.agent):
-        desk.update_state(lambda state: state._replace(failed=failed))
+    if desk.dialect.guide.failed and not is_off(desk) and offered(desk.dialect, continuing=True, agent=desk.agent):
+        update_state(desk, lambda state: state._replace(failed=failed))
 
 
 def _answered(desk: Desk, tool: str, args: object, interactive: bool | None, continuing: bool) -> Reply:
@@ -92,7 +95,7 @@ def _answered(desk: Desk, tool: str, args: object, interactive: bool | None, con
 def decline(desk: Desk, tool: str, message: str) -> Reply:
     """The answer to a call that could not even be understood. It is written down."""
     dialect = desk.dialect
-    desk.note("refusal", tool=tool, dialect=dialect.name, message=message)
+    log_event(desk, "refusal", tool=tool, dialect=dialect.name, message=message)
     _outcome(desk, failed=True)
     known = [one for one in dialect.tools if one.name == tool] or dialect.tools
     return dialect.refuse(_called(desk, known[0], None, None), Plan(), message)
@@ -120,7 +123,7 @@ def worked_out(dialect: Dialect, call: Call, seen: Plan, now: Plan, *, closed_is
 
 
 def _refuse_off(desk: Desk) -> None:
-    if desk.is_off:
+    if is_off(desk):
         raise Refused("punchlist is off here; it works again after `punchlist on`.")
 
 
@@ -138,13 +141,13 @@ def _refuse_mode(call: Call, plan: Plan) -> None:
 def _called(desk: Desk, tool: Tool, args: Any, interactive: bool | None) -> Call:
     own = desk.settings
     quiet = own.interactive if interactive is None else interactive
-    at = desk.now()
+    at = time_text()
     return Call(
         tool,
         args,
         desk.agent,
         quiet,
-        desk.store.durable,
+        desk._seat.store.durable,
         at,
         own.strict_pause,
         own.user_closed_is_final,
@@ -192,12 +195,12 @@ class _Done(NamedTuple):
 def _carry_out(desk: Desk, call: Call, notes: list[str], *, ends_quiet: bool = True) -> Reply:
     """Carry out a call that was understood. `ends_quiet`: a quiet context that a hook entered for the agent is over,
     since it calls the tool all the same. In a loop of our own only the agent's own tool ends one."""
-    ends_quiet = ends_quiet and bool(desk.host)
+    ends_quiet = ends_quiet and bool(desk._seat.host)
     dialect = desk.dialect
     try:
         changed, done = commit(desk, lambda snapshot: _draft(desk, call, snapshot, ends_quiet), from_memory=True)
     except Refused as refusal:  # the dialect made a plan that could not be read again
-        desk.note("refusal", tool=call.tool.name, dialect=dialect.name, message=str(refusal))
+        log_event(desk, "refusal", tool=call.tool.name, dialect=dialect.name, message=str(refusal))
         return _with(
             dialect.refuse(call, desk.load(), str(refusal)), desk.take_updates(ids=dialect.guide.knows_ids), []
         )
@@ -206,18 +209,18 @@ def _carry_out(desk: Desk, call: Call, notes: list[str], *, ends_quiet: bool = T
 
         end_quiet(desk)
         return _carry_out(desk, call, notes, ends_quiet=False)
-    desk.owes_list = desk.owes_list or any(record.by == USER for record in done.records)
+    desk._seat.owes_list = desk._seat.owes_list or any(record.by == USER for record in done.records)
     if done.refusal:
-        desk.note("refusal", tool=call.tool.name, dialect=dialect.name, message=done.refusal)
+        log_event(desk, "refusal", tool=call.tool.name, dialect=dialect.name, message=done.refusal)
         return _with(dialect.refuse(call, changed.plan, done.refusal), done.updates, [])
     after = changed.plan
     if not changed.changes:
         after = done.current
-        desk.note("call", tool=call.tool.name, dialect=dialect.name, revision=after.revision)
+        log_event(desk, "call", tool=call.tool.name, dialect=dialect.name, revision=after.revision)
     if done.calls:
-        keep_calls(desk.store, changed.plan.id, done.calls)
+        keep_calls(desk._seat.store, changed.plan.id, done.calls)
     if dialect.shows_calls:
-        after = desk.with_calls(after)
+        after = with_calls(desk._seat.store, after)
     in_words = _in_user_words(desk, after, changed.changes)
     turn = Turn(done.call, changed.before, after, changed.changes, done.worked.errors, done.updates, in_words)
     return _with(dialect.reply(turn), [*done.updates, *done.said, *done.worked.kept], notes)
@@ -248,7 +251,7 @@ def _draft(desk: Desk, call: Call, snapshot: Snapshot, ends_quiet: bool) -> tupl
     record = None
     if changes:
         name = done.call.agent
-        record = Record(now.revision + 1, call.at, name, desk.reader_key, desk.dialect.name, "edit", changes)
+        record = Record(now.revision + 1, call.at, name, desk._seat.reader_key, desk.dialect.name, "edit", changes)
     return Draft(after, record, told, done.worked.lists, bool(updates)), done
 
 
@@ -282,10 +285,10 @@ def _noted(desk: Desk, done: _Done, now: Plan) -> tuple[Plan, tuple[Change, ...]
 
 def _named(desk: Desk, call: Call, now: Plan) -> Call:
     """The call under the name that its agent has on the plan, with the other sessions that own items there."""
-    name = desk.name
+    name = desk._seat.name
     if name != desk.agent:
         return call._replace(agent=name, owner=name)
-    if not desk.is_shared:
+    if not desk._seat.is_shared:
         return call
     owners = frozenset([item.owner for item in now.items]) - {"", name}
     if not owners:
@@ -297,7 +300,7 @@ def _sessions_among(desk: Desk, now: Plan, owners: frozenset[str]) -> frozenset[
     """Return those of the owners of items that are other sessions on the plan."""
     from .sharing import seated
 
-    found = seated(desk.seat, now.id, frozenset([owner or MAIN for owner in owners]))
+    found = seated(desk._seat, now.id, frozenset([owner or MAIN for owner in owners]))
     return frozenset([owner for owner in owners if (owner or MAIN) in found])
 
 
@@ -314,12 +317,12 @@ def _in_user_words(desk: Desk, plan: Plan, changes: Sequence[Change]) -> frozens
 
 def _words_of_user(desk: Desk, plan: Plan) -> dict[str, str]:
     """The words that the user gave to items of a plan, by their ids. Only what came since the last time is read."""
-    known, revision, words = desk._given
+    known, revision, words = desk._seat.given
     if known != plan.id or revision > plan.revision:
         revision, words = 0, {}
     if revision < plan.revision:
-        words = words | words_given(desk.store.history(plan.id, revision, by=USER))
-        desk._given = (plan.id, plan.revision, words)
+        words = words | words_given(desk._seat.store.history(plan.id, revision, by=USER))
+        desk._seat.given = (plan.id, plan.revision, words)
     return words
 
 
@@ -329,7 +332,7 @@ def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Rec
     asked = dialect.asked(seen, call)
     history: Sequence[Record] = ()
     if any(one.verb == "omit" or (one.text and not one.id) for one in asked):  # a new list, or words that no item has
-        history = desk.store.history(now.id)
+        history = desk._seat.store.history(now.id)
         call = call._replace(words=former_words(history, now))
         asked = dialect.asked(seen, call)
     if not asked or (not unknown and not history and is_undisputed(asked, now, call.agent)):
@@ -366,7 +369,7 @@ def _of_sessions(desk: Desk, call: Call, asked: Sequence[Asked], now: Plan) -> l
 def edits_of_others(desk: Desk, now: Plan, unknown: Sequence[Record]) -> Edits:
     """What others than this desk's reader made of each item in these records."""
     try:
-        others = [turn for turn in turns(now, unknown) if turn[1] != desk.reader_key]
+        others = [turn for turn in turns(now, unknown) if turn[1] != desk._seat.reader_key]
     except Disagreement:  # the history was lost and begun again: nothing tells what was edited
         return NOTHING
     return unheard_edits([(by, before, after) for by, _, _, before, after in others], now)
@@ -378,7 +381,7 @@ def ended_among(desk: Desk, now: Plan, owners: frozenset[str]) -> frozenset[str]
         return owners
     from .sharing import is_at_work
 
-    return frozenset(owner for owner in owners if not is_at_work(desk.seat, now.id, owner or MAIN))
+    return frozenset(owner for owner in owners if not is_at_work(desk._seat, now.id, owner or MAIN))
 
 
 def _relisted(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> Worked | None:
@@ -393,7 +396,7 @@ def _relisted(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> W
         entries,
         desk.dialect.style,
         kept,
-        unheard_of(unknown, desk.reader_key),
+        unheard_of(unknown, desk._seat.reader_key),
         closed_is_final=desk.settings.user_closed_is_final,
         recall=lambda id: _left(desk, now, id),
     )
@@ -407,7 +410,7 @@ def _relisted(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> W
     lists: Mapping[str, str] = NOTHING
     if new != before:
         text = to_text(new)
-        lists, desk._sent = {call.tool.name: text}, (text, new)
+        lists, desk._seat.sent = {call.tool.name: text}, (text, new)
     said = _worked_on(desk, call, now, before, found.kept)
     return Worked(plan, (), (*found.said, *said), cleared, lists)
 
@@ -430,17 +433,17 @@ def _kept_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> 
     """The list that this agent sent last with this tool, with what others changed since noted in it; and without."""
     if not now.id:
         return Kept(), Kept()
-    text = desk.store.lists(now.id, desk.reader_key).get(call.tool.name, "")
-    kept = desk._sent[1] if desk._sent and desk._sent[0] == text else from_text(text)
+    text = desk._seat.store.lists(now.id, desk._seat.reader_key).get(call.tool.name, "")
+    kept = desk._seat.sent[1] if desk._seat.sent and desk._seat.sent[0] == text else from_text(text)
     if kept.at >= now.revision:
         return kept, kept
-    records = unknown if unknown and unknown[0].revision <= kept.at + 1 else desk.store.history(now.id, kept.at)
-    return informed(kept, records, desk.reader_key, now.revision), kept
+    records = unknown if unknown and unknown[0].revision <= kept.at + 1 else desk._seat.store.history(now.id, kept.at)
+    return informed(kept, records, desk._seat.reader_key, now.revision), kept
 
 
 def _left(desk: Desk, now: Plan, id: str) -> Item | None:
     """An item that left the plan, as it was then."""
-    for record in reversed(desk.store.history(now.id)):
+    for record in reversed(desk._seat.store.history(now.id)):
         for change in record.changes:
             if change.kind == "removed" and change.id == id:
                 return change.before if isinstance(change.before, Item) else None
@@ -468,7 +471,7 @@ def _with_attempts(desk: Desk, now: Plan, plan: Plan) -> Plan:
     """A pause keeps how often the agent was nudged before it, and when."""
     if plan.paused is None or plan.paused == now.paused:
         return plan
-    state, paused = desk.state, plan.paused
+    state, paused = load_state(desk), plan.paused
     attempts, last = max(state.nudges, paused.attempts), state.nudged_at or paused.last_prompt_at
     return plan._replace(paused=paused._replace(attempts=attempts, last_prompt_at=last))
 

@@ -31,7 +31,7 @@ def imported(desk: Desk, data: object, format: str) -> Callable[[Plan], Plan]:
 def carry(desk: Desk, source: str, target: str) -> Changed:
     """Give a session a copy of the plan of another session's main agent."""
     copy, old = _carried(desk, source, target)
-    copy.seat.parent = old.id
+    copy._seat.parent = old.id
     changed = copy.change(lambda now: replaced(now, old, set()), kind="import")
     _copy_lists(desk.for_session(source), old, copy, changed.plan)
     return changed
@@ -51,7 +51,7 @@ def _carried(desk: Desk, source: str, target: str) -> tuple[Desk, Plan]:
 
 def _copy_lists(source: Desk, old: Plan, copy: Desk, new: Plan) -> None:
     """Let a copy of a conversation go on from the lists that were sent in it, if its plan has the same ids."""
-    lists = source.store.lists(old.id, source.reader_key)
+    lists = source._seat.store.lists(old.id, source._seat.reader_key)
     if not lists or [(item.id, item.text) for item in old.items] != [(item.id, item.text) for item in new.items]:
         return
     from ..core.last_sent import from_text, informed, to_text
@@ -59,15 +59,15 @@ def _copy_lists(source: Desk, old: Plan, copy: Desk, new: Plan) -> None:
     left = {}
     for tool, text in lists.items():
         kept = from_text(text)
-        kept = informed(kept, source.store.history(old.id, kept.at), source.reader_key, old.revision)
+        kept = informed(kept, source._seat.store.history(old.id, kept.at), source._seat.reader_key, old.revision)
         left[tool] = to_text(kept._replace(at=new.revision))
-    copy.store.keep_lists(new.id, copy.reader_key, left)
+    copy._seat.store.keep_lists(new.id, copy._seat.reader_key, left)
 
 
 def hand_over(desk: Desk, session: str) -> None:
     """Let another session go on with a desk's plan: it knows what whoever worked from it before has heard. If nobody
     has, it is taken to know the plan as it is, which it is told when it starts."""
-    plan, store = desk.plan, desk.store
+    plan, store = desk.plan, desk._seat.store
     bound = [one for one, agent in store.sessions(plan.id) if agent == MAIN]
     desk.bind(session)
     if session in bound:
@@ -86,7 +86,7 @@ def hand_over(desk: Desk, session: str) -> None:
 def _own_ids(desk: Desk, now: Plan, new: Plan) -> set[str]:
     """The ids of a plan of ours that mean the same in this one, now or earlier, or that this one has not used."""
     known = {(item.id, plainly(item.text)) for item in now.items}
-    for record in desk.store.history(now.id) if now.id else ():
+    for record in desk._seat.store.history(now.id) if now.id else ():
         known.update((c.id, plainly(c.before.text)) for c in record.changes if c.kind in ("removed", "changed"))
     items = [(item.id, plainly(item.text)) for item in new.items]
     return {id for id, words in items if int(id) > now.last_id or (id, words) in known}

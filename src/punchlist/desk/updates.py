@@ -34,17 +34,17 @@ def take_updates(desk: Desk, *, ids: bool, shown: Sequence[str] = ()) -> list[st
         return Draft(now, reader=reader, told=bool(lines)), (lines, records)
 
     _, (lines, records) = commit(desk, work)
-    desk.owes_list = desk.owes_list or any(record.by == USER for record in records)
+    desk._seat.owes_list = desk._seat.owes_list or any(record.by == USER for record in records)
     return lines
 
 
 def pending_updates(desk: Desk, now: Plan, reader: Reader) -> list[Record]:
     """Return the records that a reader has not been told of. For one that was told of nothing yet, the plan begins
     with the last import or restore."""
-    seen = max(reader.seen, delivery.told(now.id, desk.reader_key))
+    seen = max(reader.seen, delivery.told(now.id, desk._seat.reader_key))
     if seen >= now.revision:
         return []
-    records = leading_to(desk.store.history(now.id, seen), now.revision)
+    records = leading_to(desk._seat.store.history(now.id, seen), now.revision)
     if seen:
         return records
     last = max((index for index, record in enumerate(records) if record.kind in REPLACING), default=-1)
@@ -58,13 +58,13 @@ def update_lines(
     change. A session that is new to a plan of others is told the plan."""
     if not records:
         return []
-    if is_new and desk.is_shared:
+    if is_new and desk._seat.is_shared:
         return _complete_list(desk, now, ids=ids)
     from ..core.updates import replaced, turns, worth_telling
 
     lines: list[str] = []
     for by, reader, replaces, before, after in turns(now, records):
-        if reader == desk.reader_key:
+        if reader == desk._seat.reader_key:
             continue
         if replaces:
             lines += replaced(after, ids=ids)
@@ -83,17 +83,17 @@ def _complete_list(desk: Desk, now: Plan, *, ids: bool) -> list[str]:
         return []
     from ..policy.wording import restored
 
-    return [restored(now, ids=ids, going_on=False, agent=desk.name if desk.is_shared else "")]
+    return [restored(now, ids=ids, going_on=False, agent=desk._seat.name if desk._seat.is_shared else "")]
 
 
 def may_tell(desk: Desk, now: Plan, reader: Reader) -> bool:
     """Return whether no other process is telling this reader of this plan right now. Raises StaleRevision if one just
     has. A process that does not say when its answer was written saves at once what it tells, and needs no claim."""
-    if not (delivery.is_held() and desk.store.durable):
+    if not (delivery.is_held() and desk._seat.store.durable):
         return True
-    if not delivery.claim(now.id, desk.reader_key):
+    if not delivery.claim(now.id, desk._seat.reader_key):
         return False
-    if desk.seat.peek()[2] != reader:
+    if desk._seat.peek()[2] != reader:
         raise StaleRevision("the reader was told of it")
     return True
 
@@ -101,13 +101,13 @@ def may_tell(desk: Desk, now: Plan, reader: Reader) -> bool:
 def forget_lists(desk: Desk, restored: Sequence[str]) -> None:
     """The reader has lost its conversation, and was shown these items again: its next list can leave out no others."""
     plan = desk.plan
-    lists = desk.store.lists(plan.id, desk.reader_key) if plan.id else {}
+    lists = desk._seat.store.lists(plan.id, desk._seat.reader_key) if plan.id else {}
     if not lists:
         return
     from ..core.last_sent import from_text, informed, lost, to_text
 
     kept = {tool: from_text(text) for tool, text in lists.items()}
-    records = desk.store.history(plan.id, min(one.at for one in kept.values()))
-    known = {tool: informed(one, records, desk.reader_key, plan.revision) for tool, one in kept.items()}
+    records = desk._seat.store.history(plan.id, min(one.at for one in kept.values()))
+    known = {tool: informed(one, records, desk._seat.reader_key, plan.revision) for tool, one in kept.items()}
     left = {tool: to_text(lost(one, restored)) for tool, one in known.items()}
-    desk.store.keep_lists(plan.id, desk.reader_key, left)
+    desk._seat.store.keep_lists(plan.id, desk._seat.reader_key, left)

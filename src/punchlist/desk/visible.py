@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core._typing import TYPE_CHECKING
 from ..core.model import Plan
+from ..local.files import time_text
 from ..local.settings import DEFAULT_DIALECT
 
 if TYPE_CHECKING:
@@ -20,14 +21,14 @@ def visible(desk: Desk, plan: Plan, *, keeps_phases: bool = False) -> Plan:
         return plan
     from ..core.ops import clear
 
-    return clear(plan, desk.now(-delay), keeps_phases=keeps_phases)
+    return clear(plan, time_text(-delay), keeps_phases=keeps_phases)
 
 
 def clears(desk: Desk, plan: Plan) -> bool:
     """Return whether closed items leave this plan after a while: in the dialect that was chosen for this desk, else in
     the one that the plan was last worked in."""
-    is_chosen = desk._dialect != DEFAULT_DIALECT or desk.settings.origins.get("dialect", "default") != "default"
-    name = desk.dialect_name if is_chosen else _worked_in(desk, plan)
+    is_chosen = desk._seat.chosen != DEFAULT_DIALECT or desk.settings.origins.get("dialect", "default") != "default"
+    name = desk._seat.dialect_name if is_chosen else _worked_in(desk, plan)
     if name == DEFAULT_DIALECT:
         return False
     if is_chosen:
@@ -39,8 +40,8 @@ def clears(desk: Desk, plan: Plan) -> bool:
 
 def _worked_in(desk: Desk, plan: Plan) -> str:
     """The dialect of the last call that changed a plan."""
-    if desk._spoken[:2] != (plan.id, plan.revision):
-        records = desk.store.history(plan.id, max(plan.revision - _LATELY, 0)) if plan.id else []
+    if desk._seat.worked_in[:2] != (plan.id, plan.revision):
+        records = desk._seat.store.history(plan.id, max(plan.revision - _LATELY, 0)) if plan.id else []
         named = [record.dialect for record in records if record.dialect]
-        desk._spoken = (plan.id, plan.revision, named[-1] if named else DEFAULT_DIALECT)
-    return desk._spoken[2]
+        desk._seat.worked_in = (plan.id, plan.revision, named[-1] if named else DEFAULT_DIALECT)
+    return desk._seat.worked_in[2]

@@ -9,6 +9,8 @@ from ..core.model import MAIN, SessionState
 from ..core.text import counted
 from ..desk import Desk, desk_for, guidance
 from ..desk.guidance import EDIT, Guidance, lines
+from ..desk.holding import is_off
+from ..desk.session_state import decide, load_state, update_state
 from ..desk.updates import forget_lists
 from ..local.settings import ATTACHED, for_host, load, place
 from ..policy.continuation import TurnEnd
@@ -39,7 +41,7 @@ def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer
     if breaker.is_open and settings.store.startswith("postgres"):  # to ask a server that is away takes time
         return HookAnswer()
     with breaker, desk_for(settings, **who, patience=str(breaker.patience)) as desk:
-        if desk.is_off:
+        if is_off(desk):
             return HookAnswer()
         if event.moment == BEFORE:
             return HookAnswer(_begin_quiet(desk))
@@ -147,7 +149,7 @@ def _guide(desk: Desk, event: HookEvent, host: Host, before: str) -> list[str]:
             _copy_plan(desk, event, host, before)
         source = _give_plan(desk, event, host)
         if event.agent == MAIN and source != "compact":
-            desk.seat.take_name()
+            desk._seat.take_name()
         if host.deaf:
             return []
         if source in ("", "startup") and desk.settings.origins.get("dialect") != ATTACHED:
@@ -233,9 +235,9 @@ def _again(desk: Desk, event: HookEvent, host: Host) -> list[str]:
 
 
 def _has_forgotten(desk: Desk, event: HookEvent, host: Host) -> bool:
-    if host.lost is None or not event.log or event.agent != MAIN or not desk.seat.plan_id():
+    if host.lost is None or not event.log or event.agent != MAIN or not desk._seat.plan_id():
         return False
-    before = desk.state.log
+    before = load_state(desk).log
     forgotten, seen = host.lost(event, before)
     if seen == before:
         return forgotten
@@ -245,7 +247,7 @@ def _has_forgotten(desk: Desk, event: HookEvent, host: Host) -> bool:
             return state, False
         return state._replace(log=seen), True
 
-    _, is_first = desk.decide(step)
+    _, is_first = decide(desk, step)
     return forgotten and is_first
 
 
@@ -273,9 +275,9 @@ def _take_over(desk: Desk, old: str) -> None:
 def _say_cleared(desk: Desk) -> str:
     """What the user should know after a `/clear`, once: the plan came along, and how to leave it behind."""
     items = desk.plan.open_items
-    if not items or desk.state.cleared:
+    if not items or load_state(desk).cleared:
         return ""
-    desk.update_state(lambda state: state._replace(cleared=True))
+    update_state(desk, lambda state: state._replace(cleared=True))
     return (
         f"punchlist: the plan came along ({counted(len(items), 'open item')}). "
         f"To leave it behind: punchlist off --session {desk.session}"
@@ -294,8 +296,8 @@ def _copy_plan(desk: Desk, event: HookEvent, host: Host, before: str) -> None:
 
 def _keep_names(desk: Desk, before: Desk) -> None:
     """Where a conversation goes on, the model knows items by the names that it knew them by."""
-    old = before.state
-    desk.update_state(lambda state: state._replace(tool=old.tool, dialect=old.dialect, cleared=old.cleared))
+    old = load_state(before)
+    update_state(desk, lambda state: state._replace(tool=old.tool, dialect=old.dialect, cleared=old.cleared))
 
 
 def _approve(desk: Desk, plan: str) -> None:

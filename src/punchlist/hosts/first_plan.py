@@ -19,12 +19,12 @@ _LARGEST = 200  # bytes of a note
 def adopt(desk: Desk, named: str, *, deaf: bool) -> bool:
     """Give a session that starts the plan that is meant for it, and return whether it got one. `named` is the plan that
     the environment names. `deaf`: the model is told nothing now, so it was told nothing."""
-    if named and desk.plan.id != named and desk.store.load(named) is not None:
+    if named and desk.plan.id != named and desk._seat.store.load(named) is not None:
         return _take(desk, named, deaf=deaf)
     if desk.plan.id:
         return False
-    chosen = take_next(desk.place)
-    if chosen and desk.store.load(chosen) is not None:
+    chosen = take_next(desk._seat.place)
+    if chosen and desk._seat.store.load(chosen) is not None:
         return _take(desk, chosen, deaf=deaf)
     return any(_take(desk, plan, alone=True, deaf=deaf) for plan in _prepared(desk))
 
@@ -60,22 +60,22 @@ def _path(place: str) -> str:
 
 def _prepared(desk: Desk) -> Iterator[str]:
     """Yield the open plans of this place that the user wrote and no session ever worked from, the newest first."""
-    for listing in desk.store.plans(_RECENT, agent=MAIN, place=desk.place):
+    for listing in desk._seat.store.plans(_RECENT, agent=MAIN, place=desk._seat.place):
         if listing.is_open and not listing.sessions and _is_by_user(desk, listing):
             yield listing.id
 
 
 def _is_by_user(desk: Desk, listing: PlanSummary) -> bool:
-    return all(record.by == USER for record in desk.store.history(listing.id))
+    return all(record.by == USER for record in desk._seat.store.history(listing.id))
 
 
 def _take(desk: Desk, plan: str, *, alone: bool = False, deaf: bool) -> bool:
-    home = PlanKey(desk.place, desk.session, desk.agent, desk.host)
+    home = PlanKey(desk._seat.place, desk.session, desk.agent, desk._seat.host)
     try:
-        desk.store.bind(home, plan, alone=alone)
+        desk._seat.store.bind(home, plan, alone=alone)
     except StaleRevision:
         return False
     if not deaf:  # it is told all of the plan now
-        revision, reader = desk.store.peek(plan, desk.reader_key)
-        desk.store.remember(plan, desk.reader_key, Reader(max(revision, reader.seen)))
+        revision, reader = desk._seat.store.peek(plan, desk._seat.reader_key)
+        desk._seat.store.remember(plan, desk._seat.reader_key, Reader(max(revision, reader.seen)))
     return True

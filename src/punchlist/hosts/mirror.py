@@ -12,8 +12,13 @@ def mirror(desk: Desk, event: HookEvent, host: Host) -> list[str]:
     """Carry out a call that the agent's own tool has carried out already. Return what the model should be told."""
     tool, args = host.mirror_call(event) if host.mirror_call else (event.tool, event.args)
     dialect = _for_all(load_mirror(host.mirrors[event.tool]))
-    own: dict[str, Any] = {"session": desk.session, "agent": desk.agent, "settings": desk.settings, "place": desk.place}
-    copy = Desk(desk.store, dialect=dialect, host=desk.host, **own)
+    own: dict[str, Any] = {
+        "session": desk.session,
+        "agent": desk.agent,
+        "settings": desk.settings,
+        "place": desk._seat.place,
+    }
+    copy = Desk(desk._seat.store, dialect=dialect, host=desk._seat.host, **own)
     if tool not in [one.name for one in copy.dialect.tools]:
         return []
     return list(copy.call(tool, args).updates)

@@ -173,3 +173,8 @@ def utc_text(seconds: float | None = None) -> str:
     """Return a time, by default this one, as every file and store of ours has it: `2026-01-31T12:00:00.000Z`."""
     whole, thousandths = divmod(round((time() if seconds is None else seconds) * 1000), 1000)
     return "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z".format(*gmtime(whole)[:6], thousandths)
+
+
+def time_text(later: float = 0) -> str:
+    """Return the time, or one so many seconds later, as `utc_text` does."""
+    return utc_text(time() + later)

@@ -75,9 +75,9 @@ class Desks:
 
     def _bind(self, desk: Desk) -> None:
         """Let others see that a session works from the plan that the server was started with."""
-        home = PlanKey(desk.place, desk.session, desk.agent, desk.host)
-        if desk.store.find(home) != self._plan and desk.store.load(self._plan) is not None:
-            desk.store.bind(home, self._plan)
+        home = PlanKey(desk._seat.place, desk.session, desk.agent, desk._seat.host)
+        if desk._seat.store.find(home) != self._plan and desk._seat.store.load(self._plan) is not None:
+            desk._seat.store.bind(home, self._plan)
 
     def _desk(self, who: AgentRef, place: str) -> Desk:
         if self._store is None:

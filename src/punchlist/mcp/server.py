@@ -11,6 +11,7 @@ from ..core.model import NOTHING
 from ..core.text import cut, inline
 from ..desk import Desk
 from ..desk.tool_call import decline, faulted
+from ..desk.visible import visible
 from ..dialects import Dialect, Reply, Tool, load, offered
 from ..dialects.wire import WRITERS, with_output
 from ..local.on_off import is_off
@@ -347,11 +348,11 @@ def _is_continuing(desk: Desk) -> bool:
 def _with_list(desk: Desk, reply: Reply) -> Reply:
     """The answer; where it tells of an edit of the user's, with the list behind it in the form of a dialect that sends
     it whole, so that the next list holds the edit."""
-    if not desk.owes_list:
+    if not desk._seat.owes_list:
         return reply
-    desk.owes_list = False
+    desk._seat.owes_list = False
     guide = desk.dialect.guide
-    plan = desk.visible()
+    plan = visible(desk, desk.plan)
     if not guide.sends_whole or not plan.items or (guide.answers_with_list and not reply.is_error):
         return reply
     return reply._replace(text=f"{reply.text}\n{guide.listed(plan, 'changed', Audience()).text}")

@@ -10,7 +10,10 @@ from ..core._typing import NamedTuple
 from ..core.errors import Refused, StoreError
 from ..core.model import MAIN, NOTHING, Plan
 from ..desk import Desk, activity
+from ..desk.holding import is_off
+from ..desk.session_state import load_state
 from ..desk.visible import clears
+from ..local.files import time_text
 from ..stores import PlanSummary, masked
 from .view import Worker
 
@@ -73,7 +76,7 @@ class Follower:
                 time.sleep(_AGAIN)
             except Refused as error:  # the plan is gone; there may be another
                 self._note(self.seen._replace(trouble=str(error)))
-                self.desk.seat.forget()
+                self.desk._seat.forget()
                 time.sleep(_AGAIN)
 
     def _look(self) -> None:
@@ -86,7 +89,7 @@ class Follower:
                 self._see(now)
             elif now.id:
                 self._note(self._around(self.seen))
-            self.desk.wait(now, _LONGEST if now.id else _SOON)
+            self.desk._seat.wait(now, _LONGEST if now.id else _SOON)
 
     def _require(self) -> None:
         """Open the store again if another file is in its place. One that is gone is not created: it is waited for."""
@@ -102,7 +105,7 @@ class Follower:
         """The plan as it is. One that is finished, or still for long, makes way for another of the same place."""
         plan = self.seen.plan
         if not plan.open_items or time.monotonic() - self._changed > _STILL:
-            self.desk.seat.forget()
+            self.desk._seat.forget()
         return self.desk.plan
 
     def _see(self, plan: Plan) -> None:
@@ -118,7 +121,7 @@ class Follower:
         if self._whose is not None:
             seen = seen._replace(whose=self._whose(self.desk, plan.id))
         worker = activity.session_desk(self.desk, plan)
-        state = worker.state
+        state = load_state(worker)
         helpers = self._helpers(worker.session, plan.id)
         touched = [listing.touched for listing in helpers]
         heard = max(seen.changed, activity.heard_in_sessions(self.desk, plan.id), *touched)
@@ -126,15 +129,15 @@ class Follower:
             heard=heard,
             stopped=activity.stopped_at(plan.id, heard),
             failed=state.failed,
-            off=worker.is_off,
+            off=is_off(worker),
             nudges=not state.stopped,
             workers=self._workers(helpers),
         )
 
     def _helpers(self, session: str, main: str) -> list[PlanSummary]:
         """The plans of the sub-agents of a session that are at work, or were a moment ago."""
-        found = self.desk.store.plans(_WORKERS + 1, session=session) if session else []
-        oldest = Desk.now(-_RECENTLY)
+        found = self.desk._seat.store.plans(_WORKERS + 1, session=session) if session else []
+        oldest = time_text(-_RECENTLY)
         return [one for one in found if one.id != main and one.agent != MAIN and one.touched > oldest]
 
     def _workers(self, helpers: list[PlanSummary]) -> tuple[Worker, ...]:
@@ -142,7 +145,7 @@ class Follower:
         for listing in helpers:
             plan = self._known.get(listing.id)
             if plan is None or plan.revision != listing.revision:
-                plan = self.desk.store.load(listing.id)
+                plan = self.desk._seat.store.load(listing.id)
             if plan is not None:
                 self._known[listing.id] = plan
                 found.append(Worker(listing.agent, "Running" if plan.open_items else "Completed", plan))

@@ -9,6 +9,7 @@ from ..core.model import Plan
 from ..core.ops import clear
 from ..core.render import EMPTIED
 from ..desk import Desk, activity
+from ..local.files import time_text
 from ..stores import masked
 from .follow import Follower, Seen
 from .panel import Panel
@@ -59,7 +60,7 @@ def shown(seen: Seen, delay: int = -1) -> View:
     """What a watcher shows of what was seen. `delay`: the seconds after which closed items leave a list that clears."""
     plan = seen.plan
     if seen.clears and delay >= 0:
-        plan = clear(plan, Desk.now(-delay))
+        plan = clear(plan, time_text(-delay))
     if seen.whose:
         plan = plan._replace(title=f"{plan.title or 'Plan'} ({seen.whose})")
     status = _without_items(plan, seen)

@@ -9,6 +9,7 @@ from ...core.ops import set_mode
 from ...core.text import block, cut
 from ...desk.guidance import end_quiet, enter_quiet, quiet_text
 from ...desk.plan_mode import approved, plan_file, read_plan_file
+from ...desk.session_state import update_state
 from ...prompts import say
 from ..context import Context
 from ..events import Planned, Question
@@ -68,7 +69,7 @@ def _enter(context: Context, args: Mapping[str, Any]) -> Answer:
     if context.desk.plan.id:
         plan_file(context.desk.plan)  # refused before anything is changed
     plan = context.desk.change(lambda plan: set_mode(plan, "plan"), by=context.agent).plan
-    context.desk.update_state(lambda state: state._replace(planning=1))  # the answer tells it
+    update_state(context.desk, lambda state: state._replace(planning=1))  # the answer tells it
     context.tell(Planned(context.agent, plan))
     file = plan_file(plan)
     return Answer(say("plan-mode", file=file), display=f"the plan goes to {file}")

@@ -78,7 +78,7 @@ def _environ(context: Context) -> dict[str, str]:
         "PUNCHLIST_AGENT": context.agent,
         "PUNCHLIST_BY": context.agent,
         "PUNCHLIST_STORE": absolute(context.desk.settings.store),
-        "PUNCHLIST_DIALECT": context.desk.dialect_name,
+        "PUNCHLIST_DIALECT": context.desk._seat.dialect_name,
     }
     known = without_keys(os.environ, context.desk.settings.model)
     known.pop("PUNCHLIST_PLAN", None)

@@ -117,7 +117,7 @@ def demo(args: Args) -> int:
         return _as_json(ok, end, plan.id, session.context.desk.session, folder)
     if not ok:
         raise Refused(f"the demo did not end as it should: {end.why}: {end.text} (plan {plan.id}, {folder})")
-    durable = session.context.desk.store.durable
+    durable = session.context.desk._seat.store.durable
     look = _look(name, args, plan.id, folder) if durable else ["nothing of the plan was kept: its store was in memory"]
     output.say(_ended(look, _turn(name, install)))
     return 0
@@ -173,7 +173,7 @@ def _edit(session: Session, settings: Settings) -> None:
     desk = session.context.desk
     if not session.quiet:
         session.console.say([(Span(f"you, in another terminal: punchlist add '{_EDIT}' --after 3", "now"),)])
-    if not desk.store.durable:
+    if not desk._seat.store.durable:
         desk.change(lambda plan: ops.add(plan, _EDIT, after="3"))
         return
     words = [sys.executable, "-P", "-m", "punchlist", "add", _EDIT, "--after", "3", "--plan", desk.plan.id]

@@ -11,6 +11,8 @@ from typing import TypeVar
 from ...agent.events import Interrupt, Question
 from ...core.model import Plan
 from ...desk import Desk
+from ...desk.events import log_event
+from ...desk.holding import is_off
 from ...desk.visible import visible
 from ...tui import open_panel
 from ...tui.keys import edited
@@ -99,7 +101,7 @@ class LivePanel:
                 tokens=console.tokens,
                 quiet=self._quiet,
                 alert=console.waiting,
-                off=self._desk is not None and self._desk.is_off,
+                off=self._desk is not None and is_off(self._desk),
                 status="" if plan.active else console.doing or "Thinking",
                 workers=console.shown_workers,
                 typed=console.draft,
@@ -144,7 +146,7 @@ def panel_for(desk: Desk, console: Console) -> Panel | None:
 
     def toggled(before: bool, plan: Plan) -> None:
         console.expanded = not before
-        desk.note("toggle", is_expanded=before, has_todos=bool(plan.items))
+        log_event(desk, "toggle", is_expanded=before, has_todos=bool(plan.items))
 
     panel = open_panel(desk.settings, on_toggle=toggled)
     if not isinstance(panel, Panel):

@@ -9,6 +9,8 @@ from threading import Event, Thread
 from ...core.errors import PunchlistError
 from ...core.model import Plan
 from ...desk import Desk
+from ...desk.holding import is_off
+from ...desk.visible import visible
 from ...tui.line_editor import History, Typed, pressed
 from ...tui.panel import Panel
 from ...tui.view import View
@@ -41,7 +43,7 @@ class PlanPoller:
 
     def _look(self) -> None:
         try:
-            plan = self._desk.visible()
+            plan = visible(self._desk, self._desk.plan)
         except PunchlistError:  # the store does not answer: what was seen last stays
             return
         if plan != self.plan:
@@ -59,7 +61,7 @@ def asked(
     with panel, _shown_above(console, panel), PlanPoller(desk, panel.wake) as poller:
         try:
             while not until():
-                panel.draw(_view(console, poller.plan, line)._replace(off=desk.is_off))
+                panel.draw(_view(console, poller.plan, line)._replace(off=is_off(desk)))
                 for key in panel.wait(_LOOK):
                     if key == "enter":
                         return _said(console, line.text)

@@ -169,7 +169,7 @@ def _session_meant(args: Args) -> str:
 
 def _bound(desk: Desk, plan: str) -> None:
     """Let the session work from a plan that is there."""
-    named = Desk(desk.store, plan=plan, settings=desk.settings, dialect=desk.dialect, place=place())
+    named = Desk(desk._seat.store, plan=plan, settings=desk.settings, dialect=desk.dialect, place=place())
     from ...desk.transfer import hand_over
 
     hand_over(named, desk.session)

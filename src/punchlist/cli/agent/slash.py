@@ -19,6 +19,7 @@ from ...core.sentences import difference
 from ...core.text import counted, nearest
 from ...desk import Desk, plan_mode
 from ...dialects.formats import load
+from ...local.files import time_text
 from ..editor import edited
 from ..history import with_cleared
 from ..input import read
@@ -121,7 +122,7 @@ def _plan(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
 
 
 def _pause(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
-    return _changed(desk, lambda plan: ops.pause(plan, rest or "the user asked for it", Desk.now()))
+    return _changed(desk, lambda plan: ops.pause(plan, rest or "the user asked for it", time_text()))
 
 
 def _resume(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
