@@ -31,6 +31,7 @@ LEVELS = {
 OUTSIDE = {
     "stores/postgres/__init__.py",
     "stores/postgres/connection.py",
+    "stores/postgres/failures.py",
     "stores/postgres/listener.py",
     "agent/providers.py",
 }  # may import what is not in the standard library

@@ -85,7 +85,7 @@ def test_a_follower_goes_with_its_session_to_another_plan(store: Store) -> None:
 
 
 def test_closing_a_desk_is_the_end_for_those_who_follow_it(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("punchlist.desk._LONGEST", 10.0 * PATIENCE)  # whoever is not woken hangs
+    monkeypatch.setattr("punchlist.desk.seat._LONGEST", 10.0 * PATIENCE)  # whoever is not woken hangs
     desk = desk_of(store)
     add(desk, "a")
     followers = [Follower(desk) for _ in range(3)]

@@ -25,7 +25,7 @@ from punchlist.core.rules import faults
 from punchlist.desk.observations import observe
 from punchlist.local.files import time_text
 from punchlist.stores import MOST_CALLS, Store, open_store
-from punchlist.stores.postgres import _MIGRATIONS
+from punchlist.stores.postgres.tables import MIGRATIONS
 from punchlist.stores.sqlite import VERSION, statements
 from tests import postgres_server
 from tests.core.plans import HOSTILE, any_json, often
@@ -281,7 +281,7 @@ def test_an_older_database_of_a_server_loses_its_records_of_calls(postgres: str)
         db.execute("CREATE SCHEMA punchlist")
         db.execute("CREATE TABLE punchlist.version (number INTEGER NOT NULL)")
         db.execute("INSERT INTO punchlist.version VALUES (5)")
-        for script in _MIGRATIONS[:5]:
+        for script in MIGRATIONS[:5]:
             db.execute(script.encode())
         db.execute("SET search_path TO punchlist")
         filled(lambda statement, values: db.execute(statement.replace("?", "%s").encode(), values))

@@ -44,7 +44,7 @@ def desk(url: str) -> Iterator[Desk]:
 @pytest.fixture
 def only_notices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody looks by itself: whoever is not woken hangs."""
-    monkeypatch.setattr("punchlist.desk._LONGEST", 10.0 * PATIENCE)  # a look by the clock would hide a lost notice
+    monkeypatch.setattr("punchlist.desk.seat._LONGEST", 10.0 * PATIENCE)  # a look by the clock would hide a lost notice
     monkeypatch.setattr(listener, "_LOOKS", 10.0 * PATIENCE)  # the same, in the listener
 
 

@@ -26,7 +26,8 @@ from punchlist import Desk, StoreError, ops
 from punchlist.core.model import Reader
 from punchlist.local.settings import load
 from punchlist.stores import open_store
-from punchlist.stores.postgres import PostgresStore, _passes
+from punchlist.stores.postgres import PostgresStore
+from punchlist.stores.postgres.failures import may_pass
 from tests.core.plans import texts
 from tests.postgres_server import fresh_database
 from tests.stores.following import PATIENCE, Follower
@@ -317,7 +318,7 @@ def test_a_plan_that_somebody_else_holds_is_named_in_time(direct: str) -> None:
     "error", [psycopg.errors.DiskFull(), psycopg.errors.QueryCanceled(), psycopg.errors.LockNotAvailable()]
 )
 def test_what_will_not_pass_is_named_at_once(error: psycopg.Error) -> None:
-    assert not _passes(error)
+    assert not may_pass(error)
 
 
 def test_a_busy_writer_does_not_keep_others_from_writing(direct: str) -> None:

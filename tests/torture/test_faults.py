@@ -159,7 +159,7 @@ def test_a_server_that_has_answered_once_is_waited_for_when_it_restarts(
 def test_those_who_follow_go_on_when_the_server_is_back(
     server: postgres_server.Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("punchlist.desk._LONGEST", 600.0)  # whoever is not woken hangs
+    monkeypatch.setattr("punchlist.desk.seat._LONGEST", 600.0)  # whoever is not woken hangs
     url = postgres_server.fresh_database(server.url)
     with punchlist.open(url, session="s") as desk, punchlist.open(url, session="s") as other:
         add(desk, "before")

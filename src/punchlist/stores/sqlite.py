@@ -261,7 +261,7 @@ class SqliteStore:
         """Several statements that belong together: all of them or none."""
         with self._lock:
             self._stay()
-            return self._transacted(begin, work)
+            return self._transact(begin, work)
 
     def _stay(self) -> None:
         """Be with the file of this name: what we write to one that was moved away or replaced would be lost with it.
@@ -296,7 +296,7 @@ class SqliteStore:
         except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
             fail(self.path, error)
 
-    def _transacted(self, begin: str, work: Callable[[], _T]) -> _T:
+    def _transact(self, begin: str, work: Callable[[], _T]) -> _T:
         if self._full and begin != "BEGIN":
             raise self._full
         try:
@@ -307,9 +307,9 @@ class SqliteStore:
         except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
             fail(self.path, error)
         finally:
-            self._let_go()
+            self._roll_back()
 
-    def _let_go(self) -> None:
+    def _roll_back(self) -> None:
         """Take back what was begun and not finished. A store that was closed meanwhile has nothing of that kind."""
         try:
             if self._db.in_transaction:
@@ -352,7 +352,7 @@ class SqliteStore:
         """Migrate the file, after a copy of it was made; return whether much of it was dropped."""
         copies: list[str] = []
         try:
-            return self._transacted("BEGIN IMMEDIATE", lambda: self._migrate(copies))
+            return self._transact("BEGIN IMMEDIATE", lambda: self._migrate(copies))
         except StoreError:  # the file is as it was, and needs no copy
             for copy in copies:
                 os.unlink(copy)

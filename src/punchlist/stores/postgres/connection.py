@@ -123,7 +123,7 @@ class Batch:
             cursor.nextset()
 
 
-def connected(url: str, seconds: float, patience: float, left: float) -> Bounded:
+def connect(url: str, seconds: float, patience: float, left: float) -> Bounded:
     """A connection that is made within some seconds, and told within those that are left. The server itself is told to
     give up in less than `patience`."""
     given = psycopg.conninfo.conninfo_to_dict(url)
