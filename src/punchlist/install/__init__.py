@@ -124,9 +124,11 @@ def detach(name: str, where: Where, *, dry: bool = False) -> list[Edit]:
 
 def locate(part: Part, name: str) -> str:
     """The file a part is in, or will be."""
-    there = [file for file in part.files if os.path.exists(file)] if len(part.files) > 1 else []
+    if len(part.files) == 1:
+        return part.files[0]
+    there = [file for file in part.files if os.path.exists(file)]
     mine = [file for file in there if read_part(part, file, name)[1]]
-    return next(iter([*mine, *there, part.files[-1]]))
+    return [*mine, *there, part.files[-1]][0]
 
 
 def read_part(part: Part, file: str, name: str) -> tuple[str, bool]:
@@ -147,7 +149,9 @@ def content(file: str) -> str:
 def _worth_telling(edits: list[Edit], name: str, where: Where) -> list[Edit]:
     """What was done, without the file in our own folder that starts hooks, unless nothing else was."""
     others = [edit for edit in edits if edit.file != where.starter(name)]
-    return others if any(edit.is_change for edit in others) or not any(edit.is_change for edit in edits) else edits
+    if any(edit.is_change for edit in edits) and not any(edit.is_change for edit in others):
+        return edits
+    return others
 
 
 def _require_known(without: Sequence[str], parts: Iterable[Part]) -> None:
@@ -165,8 +169,9 @@ def _work(name: str, where: Where, without: Sequence[str]) -> Callable[[str], Ed
     def work(file: str) -> Edit:
         mine = [part for part in parts if locate(part, name) == file]
         unwanted = [part for part in mine if part.name in without]
-        is_all_ours = all(part.kind == "file" for part in mine)
-        script = where.starter(name) if is_all_ours else where.script
+        script = where.script
+        if all(part.kind == "file" for part in mine):  # the file is ours
+            script = where.starter(name)
         return _attach(_detach(file, mine, name, sure=sure), mine, unwanted, name, script)
 
     return work
@@ -200,11 +205,16 @@ def _attach(bare: Edit, parts: list[Part], unwanted: list[Part], name: str, scri
     wanted = [part for part in parts if part not in unwanted]
     receipt = receipts.receipt_of(file)
     edited = receipt is not None and old == bare.new
-    text = strip_parts(receipts.text(old), unwanted, name, receipts.text(receipt.before) if receipt else before)
+    first = before
+    if receipt:
+        first = receipts.text(receipt.before)
+    text = strip_parts(receipts.text(old), unwanted, name, first)
     new = add_parts(text, [part for part in wanted if part.kind != "file" or not edited], name, script, before)
-    gone = not wanted and bare.new is None and is_nothing(new)
-    places = dict.fromkeys([*find_theirs(new, parts, name, before), *find_blocked_lines(new, wanted, name)])
-    return Edit(file, _names(wanted), old, None if gone else new.encode(), bare.new, bool(wanted), tuple(places))
+    places = tuple(dict.fromkeys([*find_theirs(new, parts, name, before), *find_blocked_lines(new, wanted, name)]))
+    data: bytes | None = new.encode()
+    if not wanted and bare.new is None and is_nothing(new):
+        data = None
+    return Edit(file, _names(wanted), old, data, bare.new, bool(wanted), places)
 
 
 def _detach(file: str, parts: list[Part], name: str, *, sure: bool) -> Edit:
@@ -217,10 +227,17 @@ def _detach(file: str, parts: list[Part], name: str, *, sure: bool) -> Edit:
         then = receipts.text(receipt.before)
         taken, places = _names_in(receipts.text(old), parts, name, then), find_theirs(then, parts, name, then)
         return Edit(file, taken, old, receipt.before, kept=tuple(places))
-    before = receipts.text(receipt.before) if receipt else None if sure else receipts.text(old)
+    before: str | None = None
+    ours = all(part.kind == "file" for part in parts)
+    if receipt:
+        before = receipts.text(receipt.before)
+        ours = receipt.before is None
+    elif not sure:
+        before = receipts.text(old)
     text = strip_parts(receipts.text(old), parts, name, before)
-    ours = receipt.before is None if receipt else all(part.kind == "file" for part in parts)
-    new = None if ours and is_nothing(text) and text.encode() != old else text.encode()
+    new: bytes | None = text.encode()
+    if ours and is_nothing(text) and new != old:
+        new = None
     taken = _names_in(receipts.text(old), parts, name, before)
     return Edit(file, taken, old, new, kept=tuple(find_theirs(text, parts, name, before)))
 

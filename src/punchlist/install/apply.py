@@ -12,6 +12,8 @@ from . import edit_json, edit_toml, edit_yaml
 from .parts import (
     NAME,
     Part,
+    as_dict,
+    as_list,
     handlers,
     is_line,
     is_server,
@@ -80,8 +82,9 @@ def value_at(text: str, part: Part) -> Any:
     form = _form(part)
     if form == "yaml":
         return edit_yaml.read(text, _pair(part))
-    found: Any = edit_toml.read(text) if form == "toml" else edit_json.read(text)
-    return within(found, *part.path)
+    if form == "toml":
+        return within(edit_toml.read(text), *part.path)
+    return within(edit_json.read(text), *part.path)
 
 
 def _form(part: Part) -> str:
@@ -109,7 +112,9 @@ def _add_entry(text: str, part: Part, host: str, script: str, before: str | None
     form = _form(part)
     if form == "yaml":
         return edit_yaml.put(text, _pair(part), part.value)
-    return (edit_toml.put if form == "toml" else edit_json.put_all)(text, part.path, part.value)
+    if form == "toml":
+        return edit_toml.put(text, part.path, part.value)
+    return edit_json.put_all(text, part.path, part.value)
 
 
 def _strip_entry(text: str, part: Part, host: str, before: str | None) -> str:
@@ -131,7 +136,9 @@ def _strip_entry(text: str, part: Part, host: str, before: str | None) -> str:
 def _is_entry(text: str, part: Part, before: str | None) -> bool:
     """Whether the entry is ours: one that we put there, or just what we would put there if nothing is known."""
     there = value_at(text, part)
-    return is_written(there, part.value) if before is None else is_server(there) and not _was_there(part, before)
+    if before is None:
+        return is_written(there, part.value)
+    return is_server(there) and not _was_there(part, before)
 
 
 def _was_there(part: Part, before: str | None) -> bool:
@@ -139,12 +146,16 @@ def _was_there(part: Part, before: str | None) -> bool:
 
 
 def _their_entry(text: str, part: Part, host: str, before: str | None) -> list[str]:
-    return [_place(part)] if serves(value_at(text, part)) and not _is_entry(text, part, before) else []
+    if serves(value_at(text, part)) and not _is_entry(text, part, before):
+        return [_place(part)]
+    return []
 
 
 def _end_like(text: str, before: str | None) -> str:
     """With the line ends at its end that it had: ours begins on a line of its own."""
-    return before if before is not None and text.rstrip("\r\n") == before.rstrip("\r\n") else text
+    if before is not None and text.rstrip("\r\n") == before.rstrip("\r\n"):
+        return before
+    return text
 
 
 # --- hooks -----------------------------------------------------------------------------------------------------------
@@ -169,7 +180,9 @@ def _add_hooks(text: str, part: Part, host: str, script: str, before: str | None
 
 def groups_of(wanted: Any) -> list[dict[str, Any]]:
     """The groups of hooks that an event should have: one, or several."""
-    return wanted if isinstance(wanted, list) else [wanted]
+    if isinstance(wanted, list):
+        return wanted
+    return [wanted]
 
 
 def is_answered(groups: Any, wanted: Any, host: str) -> bool:
@@ -180,8 +193,7 @@ def is_answered(groups: Any, wanted: Any, host: str) -> bool:
 
 
 def _groups(groups: Any) -> list[dict[str, Any]]:
-    found = groups if isinstance(groups, list) else []
-    return [entry for entry in found if isinstance(entry, dict) and isinstance(entry.get("hooks"), list)]
+    return [entry for entry in as_list(groups) if isinstance(as_dict(entry).get("hooks"), list)]
 
 
 def _their_hooks(text: str, part: Part, host: str, before: str | None) -> list[str]:
@@ -208,8 +220,7 @@ def _ours(hooks: dict[str, Any], host: str) -> dict[str, dict[int, list[int]]]:
 
 
 def _hooks(text: str, part: Part) -> dict[str, Any]:
-    found = value_at(text, part)
-    return found if isinstance(found, dict) else {}
+    return as_dict(value_at(text, part))
 
 
 def _is_same(there: dict[str, Any], wanted: dict[str, Any]) -> bool:
@@ -227,9 +238,11 @@ def _without_event(text: str, part: Part, host: str, event: str) -> str:
     now = _hooks(text, part)
     for group, numbers in reversed(_ours(now, host).get(event, {}).items()):
         path: edit_json.Path = (*part.path, event, group)
-        alone = len(numbers) == len(now[event][group]["hooks"])
-        for way in [path] if alone else [(*path, "hooks", number) for number in reversed(numbers)]:
-            text = edit_json.remove(text, way)
+        if len(numbers) == len(now[event][group]["hooks"]):
+            text = edit_json.remove(text, path)
+            continue
+        for number in reversed(numbers):
+            text = edit_json.remove(text, (*path, "hooks", number))
     return text
 
 
@@ -237,14 +250,15 @@ def _without_event(text: str, part: Part, host: str, event: str) -> str:
 
 
 def _add_element(text: str, part: Part, host: str, script: str, before: str | None) -> str:
-    there = value_at(text, part)
-    return text if isinstance(there, list) and part.value in there else edit_json.append(text, part.path, part.value)
+    if part.value in as_list(value_at(text, part)):
+        return text
+    return edit_json.append(text, part.path, part.value)
 
 
 def _strip_element(text: str, part: Part, host: str, before: str | None) -> str:
-    there = value_at(text, part)
-    was = value_at(before, part) if before is not None else None
-    if not isinstance(there, list) or part.value not in there or (isinstance(was, list) and part.value in was):
+    there = as_list(value_at(text, part))
+    was_there = before is not None and part.value in as_list(value_at(before, part))
+    if part.value not in there or was_there:
         return text
     for number in reversed([number for number, entry in enumerate(there) if entry == part.value]):
         text = edit_json.remove(text, (*part.path, number))
@@ -261,7 +275,9 @@ def _add_line(text: str, part: Part, host: str, script: str, before: str | None)
         return edit_json.put(text, part.path, {"type": "command", "command": line_command(script, host), **part.value})
     if not isinstance(there, dict) or there.get("type") != "command" or not isinstance(there.get("command"), str):
         return text
-    theirs = their_line(there["command"]) if is_line(there, host) else there["command"]
+    theirs = there["command"]
+    if is_line(there, host):
+        theirs = their_line(theirs)
     if runs_line(there, host) or not _is_text(theirs):
         return text
     wanted = line_command(script, host, theirs)
@@ -280,14 +296,15 @@ def _strip_line(text: str, part: Part, host: str, before: str | None) -> str:
     theirs = their_line(there["command"])
     if not theirs:
         return _prune(edit_json.remove(text, part.path), part.path[:-1], before)
-    old = value_at(before, part) if before and not edit_json.is_blank(before) else None
+    old = as_dict(value_at(before or "", part))
     for key, value in part.value.items():
-        if there.get(key) == value and key not in (old or ()):
+        if there.get(key) == value and key not in old:
             text = edit_json.remove(text, (*part.path, key))
     path = (*part.path, "command")
-    node = edit_json.find(edit_json.parse(before), path) if before and not edit_json.is_blank(before) else None
-    if node and before and edit_json.value(before, node) == theirs:
-        return edit_json.replace(text, path, before[node.start : node.end])
+    if before and not edit_json.is_blank(before):
+        node = edit_json.find(edit_json.parse(before), path)
+        if node and edit_json.value(before, node) == theirs:
+            return edit_json.replace(text, path, before[node.start : node.end])
     return edit_json.put(text, path, theirs)
 
 
@@ -297,7 +314,9 @@ def _is_text(words: str) -> bool:
 
 
 def _their_line(text: str, part: Part, host: str, before: str | None) -> list[str]:
-    return [_place(part)] if runs_line(value_at(text, part), host) else []
+    if runs_line(value_at(text, part), host):
+        return [_place(part)]
+    return []
 
 
 # --- a whole file ----------------------------------------------------------------------------------------------------
@@ -327,7 +346,9 @@ def _is_file(text: str, part: Part) -> bool:
 
 
 def _their_file(text: str, part: Part, host: str, before: str | None) -> list[str]:
-    return ["it"] if text.strip() and not _is_file(text, part) else []
+    if text.strip() and not _is_file(text, part):
+        return ["it"]
+    return []
 
 
 def _prune(text: str, path: tuple[str, ...], before: str | None) -> str:

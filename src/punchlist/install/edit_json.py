@@ -48,7 +48,9 @@ class Child(NamedTuple):
 
 def read(text: str) -> Any:
     """The whole document as a value; an empty one is an empty object."""
-    return {} if is_blank(text) else value(text, parse(text))
+    if is_blank(text):
+        return {}
+    return value(text, parse(text))
 
 
 def value(text: str, node: Node) -> Any:
@@ -59,6 +61,11 @@ def value(text: str, node: Node) -> Any:
     return json.loads(text[node.start : node.end])
 
 
+def _mark(text: str) -> str:
+    """The byte-order mark that a text begins with, if it does."""
+    return text[: text.startswith(_BOM)]
+
+
 def is_blank(text: str) -> bool:
     return not text.removeprefix(_BOM).strip(" \t\r\n")
 
@@ -66,8 +73,7 @@ def is_blank(text: str) -> bool:
 @lru_cache(maxsize=4)  # one edit looks at the same text several times
 def parse(text: str) -> Node:
     """The places of everything in a document. Refused with line and column if it is none."""
-    at = _skip(text, len(_BOM) if text.startswith(_BOM) else 0)
-    node = _node(text, at, 0)
+    node = _node(text, _skip(text, len(_mark(text))), 0)
     end = _skip(text, node.end)
     if end != len(text):
         raise _wrong(text, end, "nothing more")
@@ -89,7 +95,9 @@ def find(root: Node, path: Path) -> Node | None:
 
 def _child(node: Node, step: str | int) -> Child | None:
     if isinstance(step, int):
-        return node.children[step] if node.kind == "array" and step < len(node.children) else None
+        if node.kind != "array":
+            return None
+        return next(iter(node.children[step:]), None)
     return next((child for child in reversed(node.children) if child.key == step and node.kind == "object"), None)
 
 
@@ -99,23 +107,26 @@ def _skip(text: str, at: int) -> int:
 
 def _past(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
-    return found.end() if found else at
+    if found:
+        return found.end()
+    return at
 
 
 def _node(text: str, at: int, depth: int) -> Node:
     if depth > _DEEPEST:
         raise _wrong(text, at, f"at most {_DEEPEST} levels")
     opening = text[at : at + 1]
-    if opening in ("{", "["):
-        return _box(text, at, depth, "object" if opening == "{" else "array")
+    if opening == "{":
+        return _box(text, at, depth, "object", "}")
+    if opening == "[":
+        return _box(text, at, depth, "array", "]")
     found = _STRING.match(text, at) or _SCALAR.match(text, at)
     if not found:
         raise _wrong(text, at, "a value")
     return Node(at, found.end(), "")
 
 
-def _box(text: str, start: int, depth: int, kind: str) -> Node:
-    closing = "}" if kind == "object" else "]"
+def _box(text: str, start: int, depth: int, kind: str, closing: str) -> Node:
     children: list[Child] = []
     at = _skip(text, start + 1)
     while text[at : at + 1] != closing:
@@ -126,9 +137,11 @@ def _box(text: str, start: int, depth: int, kind: str) -> Node:
             key, at = _key(text, at)
         node = _node(text, at, depth + 1)
         at = _skip(text, node.end)
-        comma = at if text[at : at + 1] == "," else -1
+        comma = -1
+        if text[at : at + 1] == ",":
+            comma = at
+            at = _skip(text, at + 1)
         children.append(Child(first, key, node, comma))
-        at = _skip(text, at + 1) if comma >= 0 else at
     return Node(start, at + 1, kind, tuple(children))
 
 
@@ -145,7 +158,9 @@ def _key(text: str, at: int) -> tuple[str, int]:
 def _wrong(text: str, at: int, wanted: str) -> Refused:
     line = text.count("\n", 0, at) + 1
     column = at - text.rfind("\n", 0, at)
-    seen = repr(text[at : at + 1]) if at < len(text) else "the end of the file"
+    seen = "the end of the file"
+    if at < len(text):
+        seen = repr(text[at])
     return Refused(f"line {line}, column {column}: expected {wanted}, not {seen}.")
 
 
@@ -155,7 +170,7 @@ def _wrong(text: str, at: int, wanted: str) -> Refused:
 def put(text: str, path: tuple[str, ...], new: Any) -> str:
     """The text with a value at a path of keys; what is missing on the way is made."""
     if is_blank(text):
-        return (_BOM if text.startswith(_BOM) else "") + _format(_nest(path, new), "  ", "\n", "") + "\n"
+        return _mark(text) + _format(_nest(path, new), "  ", "\n", "") + "\n"
     root = node = parse(text)
     for depth, step in enumerate(path):
         child = _child(node, step)
@@ -163,28 +178,35 @@ def put(text: str, path: tuple[str, ...], new: Any) -> str:
             _require(text, node, path[:depth], "object")
             return _insert(text, root, node, step, _nest(path[depth + 1 :], new))
         node = child.node
-    flat = json.dumps(new, ensure_ascii=False)
-    many = _format(new, _unit(text), _line_of(text), _indent(text, node.start))
-    return text[: node.start] + (many if _may_be_many(text, root, node) else flat) + text[node.end :]
+    if _may_be_many(text, root, node):
+        raw = _format(new, _unit(text), _line_of(text), _indent(text, node.start))
+    else:
+        raw = json.dumps(new, ensure_ascii=False)
+    return text[: node.start] + raw + text[node.end :]
 
 
 def put_all(text: str, path: tuple[str, ...], new: dict[str, Any]) -> str:
     """The text with these keys in the object at a path; what else it holds is left alone."""
-    node = None if is_blank(text) else find(parse(text), path)
+    if is_blank(text):
+        return put(text, path, new)
+    node = find(parse(text), path)
     if node is None:
         return put(text, path, new)
     _require(text, node, path, "object")
     old = value(text, node)
     for key, entry in new.items():
-        text = text if key in old and old[key] == entry else put(text, (*path, key), entry)
+        if key not in old or old[key] != entry:
+            text = put(text, (*path, key), entry)
     return text
 
 
 def append(text: str, path: tuple[str, ...], new: Any) -> str:
     """The text with one more element at the end of the array at a path."""
-    root = parse(text) if not is_blank(text) else None
-    box = find(root, path) if root else None
-    if root is None or box is None:
+    if is_blank(text):
+        return put(text, path, [new])
+    root = parse(text)
+    box = find(root, path)
+    if box is None:
         return put(text, path, [new])
     _require(text, box, path, "array")
     return _insert(text, root, box, None, new)
@@ -194,8 +216,10 @@ def remove(text: str, path: Path) -> str:
     """The text without the value at a path; an object or array that is empty then is written as `{}` or `[]`."""
     root = parse(text)
     box = find(root, path[:-1])
-    child = _child(box, path[-1]) if box else None
-    if box is None or child is None:
+    if box is None:
+        return text
+    child = _child(box, path[-1])
+    if child is None:
         return text
     cuts = _cuts(text, box, box.children.index(child))
     for start, end in sorted(cuts, reverse=True):
@@ -203,14 +227,17 @@ def remove(text: str, path: Path) -> str:
     if len(box.children) > 1:
         return text
     end = box.end - sum(end - start for start, end in cuts)
-    inside = text[box.start + 1 : end - 1]
-    return text if inside.strip(" \t\r\n") else text[: box.start + 1] + text[end - 1 :]
+    if text[box.start + 1 : end - 1].strip(" \t\r\n"):
+        return text
+    return text[: box.start + 1] + text[end - 1 :]
 
 
 def replace(text: str, path: Path, raw: str) -> str:
     """The text with the value at a path written exactly so."""
     node = find(parse(text), path)
-    return text if node is None else text[: node.start] + raw + text[node.end :]
+    if node is None:
+        return text
+    return text[: node.start] + raw + text[node.end :]
 
 
 def _require(text: str, node: Node, path: Path, kind: str) -> None:
@@ -229,15 +256,21 @@ def _nest(path: tuple[str, ...], new: Any) -> Any:
 def _cuts(text: str, box: Node, number: int) -> list[tuple[int, int]]:
     """What goes with a child: the space before it, itself, and one comma: its own, or else the one before it."""
     child = box.children[number]
-    before = box.children[number - 1].comma if number else box.start
-    has_own = child.comma >= 0
-    comma = [(child.comma, child.comma + 1)] if has_own else [(before, before + 1)] if number else []
-    if has_own and number == 0 and not _is_many(text, box):  # the next one moves up to the bracket
-        comma = [(child.comma, _past(_SPACE, text, child.comma + 1))]
+    before = box.start
+    if number:
+        before = box.children[number - 1].comma
+    rest = text[child.node.end :]
+    comma = []
+    if child.comma >= 0:
+        rest = text[child.node.end : child.comma] + text[child.comma + 1 :]
+        comma = [(child.comma, child.comma + 1)]
+        if number == 0 and not _is_many(text, box):  # the next one moves up to the bracket
+            comma = [(child.comma, _past(_SPACE, text, child.comma + 1))]
+    elif number:
+        comma = [(before, before + 1)]
     start = child.start
     while text[start - 1] in " \t\r\n":
         start -= 1
-    rest = text[child.node.end : child.comma] + text[child.comma + 1 :] if has_own else text[child.node.end :]
     if _ends_in_line_comment(text[before + 1 : start]) and not _LINE_END.match(rest):
         start = text.index("\n", start) + 1  # or the comment would swallow what comes next
     return [(start, child.node.end), *comma]
@@ -253,30 +286,54 @@ def _ends_in_line_comment(gap: str) -> bool:
 
 def _insert(text: str, root: Node, box: Node, key: str | None, new: Any) -> str:
     """One more child at the end of an object or array, behind the comments that are there."""
-    last = box.children[-1] if box.children else None
-    after = (last.comma + 1 if last.comma >= 0 else last.node.end) if last else box.start + 1
-    at = _behind_comments(text, after, box.end - 1)
-    many = _is_many(text, box) if last else _may_be_many(text, root, box)
-    line, unit = _line_of(text), _unit(text)
-    indent = _indent(text, last.start) if last and many else _indent(text, box.start) + unit
-    tight = bool(last) and not many and _is_tight(text, box)
-    name = "" if key is None else json.dumps(key, ensure_ascii=False) + (":" if tight else ": ")
-    flat = json.dumps(new, ensure_ascii=False, separators=(",", ":") if tight else None)
-    piece = name + (_format(new, unit, line, indent) if many else flat)
-    if many or text[at : at + 1] in ("\r", "\n"):  # behind a comment that ends its line, too
-        piece = line + indent + piece
-    elif last and not tight:
+    if not box.children:
+        return _insert_first(text, root, box, key, new)
+    last = box.children[-1]
+    at = _behind_comments(text, max(last.node.end, last.comma + 1), box.end - 1)
+    indent = _indent(text, box.start) + _unit(text)
+    is_many = _is_many(text, box)
+    is_tight = not is_many and _is_tight(text, box)
+    if is_many:
+        indent = _indent(text, last.start)
+    piece = _member(text, key, new, indent, is_many=is_many, is_tight=is_tight)
+    if is_many or text[at : at + 1] in ("\r", "\n"):  # behind a comment that ends its line, too
+        piece = _line_of(text) + indent + piece
+    elif not is_tight:
         piece = " " + piece
-    if last is None and many and "\n" not in text[at : box.end - 1]:
-        piece += line + _indent(text, box.start)
-    if last is None or last.comma >= 0:
-        return text[:at] + piece + ("," if last else "") + text[at:]
+    if last.comma >= 0:
+        return text[:at] + piece + "," + text[at:]
     return text[: last.node.end] + "," + text[last.node.end : at] + piece + text[at:]
 
 
+def _insert_first(text: str, root: Node, box: Node, key: str | None, new: Any) -> str:
+    """The first child of an object or array."""
+    at = _behind_comments(text, box.start + 1, box.end - 1)
+    indent = _indent(text, box.start) + _unit(text)
+    is_many = _may_be_many(text, root, box)
+    piece = _member(text, key, new, indent, is_many=is_many, is_tight=False)
+    if is_many or text[at : at + 1] in ("\r", "\n"):
+        piece = _line_of(text) + indent + piece
+    if is_many and "\n" not in text[at : box.end - 1]:
+        piece += _line_of(text) + _indent(text, box.start)
+    return text[:at] + piece + text[at:]
+
+
+def _member(text: str, key: str | None, new: Any, indent: str, *, is_many: bool, is_tight: bool) -> str:
+    """A value with its key, if it has one: over several lines, on one, or without spaces."""
+    colon, raw = ": ", json.dumps(new, ensure_ascii=False)
+    if is_many:
+        raw = _format(new, _unit(text), _line_of(text), indent)
+    elif is_tight:
+        colon, raw = ":", json.dumps(new, ensure_ascii=False, separators=(",", ":"))
+    if key is None:
+        return raw
+    return json.dumps(key, ensure_ascii=False) + colon + raw
+
+
 def _behind_comments(text: str, start: int, end: int) -> int:
-    found = list(_COMMENT.finditer(text, start, end))
-    return found[-1].end() if found else start
+    for found in _COMMENT.finditer(text, start, end):
+        start = found.end()
+    return start
 
 
 def _is_many(text: str, box: Node) -> bool:
@@ -318,10 +375,14 @@ def _indent(text: str, at: int) -> str:
 def _unit(text: str) -> str:
     """One step of indentation, as the document has it."""
     found = re.search(r"\n([ \t]+)[^\s]", text)
-    return found.group(1) if found else "  "
+    if found:
+        return found.group(1)
+    return "  "
 
 
 def _line_of(text: str) -> str:
     """How the document ends its lines."""
-    at = text.find("\n")
-    return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"
+    first, newline, _ = text.partition("\n")
+    if newline and first.endswith("\r"):
+        return "\r\n"
+    return "\n"

@@ -11,6 +11,7 @@ import tomllib
 from typing import Any, NamedTuple
 
 from ..core.errors import Refused
+from .parts import as_dict, within
 
 _BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 _QUOTED = re.compile(
@@ -71,18 +72,22 @@ def snippet(path: tuple[str, ...], table: dict[str, Any]) -> str:
 
 
 def _look(document: Any, path: tuple[str, ...]) -> dict[str, Any] | None:
-    for step in path:
-        document = document.get(step) if isinstance(document, dict) else None
-    return document if isinstance(document, dict) else None
+    found = within(document, *path)
+    if isinstance(found, dict):
+        return found
+    return None
 
 
 def _with(document: dict[str, Any], path: tuple[str, ...], table: dict[str, Any] | None) -> dict[str, Any]:
     """The document with another value at a path; without it, and without what is empty then, for none."""
     first, rest = path[0], path[1:]
-    inner = document.get(first)
-    new = _with(inner if isinstance(inner, dict) else {}, rest, table) if rest else table
+    new = table
+    if rest:
+        new = _with(as_dict(document.get(first)), rest, table)
     others = {key: value for key, value in document.items() if key != first}
-    return {**others, first: new} if new else others
+    if new:
+        others[first] = new
+    return others
 
 
 def _require(text: str, wanted: dict[str, Any], otherwise: str) -> None:
@@ -100,14 +105,18 @@ def _bare(value: Any) -> Any:
         return {key: _bare(entry) for key, entry in value.items() if entry != {}}
     if isinstance(value, list):
         return [_bare(entry) for entry in value]
-    return repr(value) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return repr(value)
+    return value
 
 
 def _append(text: str, path: tuple[str, ...], table: dict[str, Any]) -> str:
-    line = "\r\n" if "\r\n" in text else "\n"
-    blank = not text.removeprefix(_BOM).strip()
-    ended = text if blank or text.endswith("\n") else text + line
-    return ended + ("" if blank else line) + snippet(path, table).replace("\n", line)
+    line = _line_of(text)
+    if text.removeprefix(_BOM).strip():
+        if not text.endswith("\n"):
+            text += line
+        text += line
+    return text + snippet(path, table).replace("\n", line)
 
 
 def _change(text: str, path: tuple[str, ...], values: dict[str, Any]) -> str:
@@ -119,8 +128,7 @@ def _change(text: str, path: tuple[str, ...], values: dict[str, Any]) -> str:
         if old:
             text = text[: old.value] + _show(value) + text[old.end :]
         elif heading:
-            line = "\r\n" if "\r\n" in text else "\n"
-            text = f"{text[: heading.end]}{line}{_name(key)} = {_show(value)}{text[heading.end :]}"
+            text = f"{text[: heading.end]}{_line_of(text)}{_name(key)} = {_show(value)}{text[heading.end :]}"
     return text
 
 
@@ -140,9 +148,8 @@ def _spans(text: str, path: tuple[str, ...]) -> list[tuple[int, int]]:
 
 def _without(text: str, start: int, end: int) -> str:
     """The text without these lines, and without the blank line that set them apart."""
-    start = max(text.rfind("\n", 0, start) + 1, len(_BOM) if text.startswith(_BOM) else 0)
-    stop = text.find("\n", end)
-    head, tail = text[:start], text[stop + 1 :] if stop >= 0 else ""
+    start = max(text.rfind("\n", 0, start) + 1, int(text.startswith(_BOM)))
+    head, tail = text[:start], text[end:].partition("\n")[2]
     if not tail.strip(" \t") or tail.lstrip(" \t").startswith(("\n", "\r\n")):
         head = re.sub(r"(\n|\A)[ \t]*\r?\n\Z", r"\1", head)
     return head + tail
@@ -152,7 +159,7 @@ def _statements(text: str) -> list[Statement]:
     """Everything a document says, in order. The document is known to be right."""
     found: list[Statement] = []
     table: tuple[str, ...] = ()
-    at = len(_BOM) if text.startswith(_BOM) else 0
+    at = int(text.startswith(_BOM))
     while (at := _end(_BLANK, text, at)) < len(text):
         if text[at] == "[":
             end = _value_end(text, at)
@@ -169,7 +176,9 @@ def _statements(text: str) -> list[Statement]:
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
-    return found.end() if found else at
+    if found:
+        return found.end()
+    return at
 
 
 def _key_end(text: str, at: int) -> int:
@@ -187,8 +196,9 @@ def _value_end(text: str, at: int) -> int:
             continue
         depth += (text[at] in "[{") - (text[at] in "]}")
         is_space = text[at] in " \t"
-        at = _end(_QUOTED, text, at) if text[at] in "\"'" else at + 1
-        end = end if is_space else at
+        at = max(_end(_QUOTED, text, at), at + 1)
+        if not is_space:
+            end = at
     return end
 
 
@@ -203,7 +213,15 @@ def _path(key: str) -> tuple[str, ...]:
 
 
 def _name(key: str) -> str:
-    return key if _BARE.fullmatch(key) else _show(key)
+    if _BARE.fullmatch(key):
+        return key
+    return _show(key)
+
+
+def _line_of(text: str) -> str:
+    if "\r\n" in text:
+        return "\r\n"
+    return "\n"
 
 
 def _show(value: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ..core.errors import Refused
 from . import edit_json
+from .parts import within
 
 _NAME = r"\"([^\"\\]*)\"|'([^']*)'|([^\s#&*!|>%@`\"'\[\]{},?:-][^:#\r\n]*?)"
 _GIVEN = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^\"'\s#].*?"
@@ -36,11 +37,12 @@ class _Block(NamedTuple):
 def read(text: str, path: tuple[str, str]) -> Any:
     """The entry at a path, as far as it is plain; none if there is none."""
     if _is_json(text):
-        found = edit_json.read(text).get(path[0])
-        return found.get(path[1]) if isinstance(found, dict) else None
+        return within(edit_json.read(text), *path)
     lines = _lines(text)
     block = _find(lines, path)
-    return _value(lines, block) if block else None
+    if block:
+        return _value(lines, block)
+    return None
 
 
 def has(text: str, key: str) -> bool:
@@ -56,7 +58,9 @@ def put(text: str, path: tuple[str, str], entry: dict[str, Any]) -> str:
     if _is_json(text):
         return edit_json.put_all(text, path, entry)
     lines = _check(text, path, entry)
-    line = "\r\n" if "\r\n" in text else "\n"
+    line = "\n"
+    if "\r\n" in text:
+        line = "\r\n"
     old = _find(lines, path)
     if old:
         return "".join(_change(lines, old, entry, line))
@@ -67,7 +71,8 @@ def put(text: str, path: tuple[str, str], entry: dict[str, Any]) -> str:
         lines[-1] += line
     if top is None:
         return "".join([*lines, f"{path[0]}:{line}", *_format(path[1], entry, 2, line)])
-    lines[top.start] = lines[top.start].replace("{}", "", 1).rstrip() + line if top.given else lines[top.start]
+    if top.given:
+        lines[top.start] = lines[top.start].replace("{}", "", 1).rstrip() + line
     return "".join([*lines[: top.end], *_format(path[1], entry, _inner(lines, top) or 2, line), *lines[top.end :]])
 
 
@@ -75,7 +80,9 @@ def remove(text: str, path: tuple[str, str], *, and_block: bool) -> str:
     """The text without this entry, and without the block it was alone in, if that is wanted."""
     if _is_json(text):
         text = edit_json.remove(text, path)
-        return edit_json.remove(text, path[:1]) if and_block and edit_json.read(text).get(path[0]) == {} else text
+        if and_block and edit_json.read(text).get(path[0]) == {}:
+            text = edit_json.remove(text, path[:1])
+        return text
     lines = _lines(text)
     found = _find(lines, path)
     if not found:
@@ -85,8 +92,10 @@ def remove(text: str, path: tuple[str, str], *, and_block: bool) -> str:
     top = _find_block(lines, 0, len(lines), path[0])
     if top and top.end == top.start + 1:
         name = lines[top.start]
-        empty = name if "#" in name else name.rstrip() + " {}" + name[len(name.rstrip()) :]
-        lines[top.start : top.end] = [] if and_block else [empty]
+        if and_block:
+            lines[top.start : top.end] = []
+        elif "#" not in name:
+            lines[top.start] = name.rstrip() + " {}" + name[len(name.rstrip()) :]
     return "".join(lines)
 
 
@@ -110,8 +119,9 @@ def _check(text: str, path: tuple[str, str], entry: dict[str, Any]) -> list[str]
     """The lines of a text that is plain enough."""
     lines = _lines(text)
     for number, line in enumerate(lines, 1):
-        if fault := _problem(line.removeprefix("\ufeff").rstrip("\r\n"), number):
-            raise _unsafe(f"line {number}: {fault}", path, entry)
+        problem = _problem(line.removeprefix("\ufeff").rstrip("\r\n"), number)
+        if problem:
+            raise _unsafe(f"line {number}: {problem}", path, entry)
     top = _find_block(lines, 0, len(lines), path[0])
     if top and (top.given not in ("", "{}") or _inner(lines, top) == 0 < top.end - top.start - 1):
         raise _unsafe(f"line {top.start + 1}: {path[0]!r} is not a block of keys", path, entry)
@@ -125,7 +135,9 @@ def _problem(line: str, number: int) -> str:
     is_plain = (
         line[:1] in ("", " ", "#") or line.startswith("- ") or _KEY.match(line) or (line == "---" and number == 1)
     )
-    return "" if is_plain else repr(line[:40])
+    if is_plain:
+        return ""
+    return repr(line[:40])
 
 
 def _ends_in_text(lines: list[str]) -> bool:
@@ -135,13 +147,17 @@ def _ends_in_text(lines: list[str]) -> bool:
 
 
 def _unsafe(where: str, path: tuple[str, str], entry: dict[str, Any]) -> Refused:
-    todo = snippet(path, entry) if entry else f"take {'.'.join(path)} out of it by hand."
+    todo = f"take {'.'.join(path)} out of it by hand."
+    if entry:
+        todo = snippet(path, entry)
     return Refused(f"{where}; it cannot be edited safely. Edit it by hand:\n{todo}")
 
 
 def _find(lines: list[str], path: tuple[str, str]) -> _Block | None:
     top = _find_block(lines, 0, len(lines), path[0])
-    return _find_block(lines, top.start + 1, top.end, path[1], _inner(lines, top)) if top else None
+    if top is None:
+        return None
+    return _find_block(lines, top.start + 1, top.end, path[1], _inner(lines, top))
 
 
 def _find_block(lines: list[str], start: int, end: int, key: str, indent: int = 0) -> _Block | None:
@@ -170,7 +186,9 @@ def _inner(lines: list[str], block: _Block) -> int:
     for line in lines[block.start + 1 : block.end]:
         words = line.strip()
         if words and not words.startswith("#"):
-            return 0 if words.startswith("- ") else len(line) - len(line.lstrip(" "))
+            if words.startswith("- "):
+                return 0
+            return len(line) - len(line.lstrip(" "))
     return 0
 
 
@@ -184,8 +202,10 @@ def _value(lines: list[str], block: _Block) -> Any:
     depth = _inner(lines, block)
     keys = [_KEY.match(line.rstrip("\r\n")) for line in lines[block.start + 1 : block.end]]
     names = [found[2] or found[3] or found[4] for found in keys if found and len(found[1]) == depth]
+    if not names:
+        return None
     inner = {name: _find_block(lines, block.start + 1, block.end, name, depth) for name in names}
-    return {name: _value(lines, found) for name, found in inner.items() if found} if names else None
+    return {name: _value(lines, found) for name, found in inner.items() if found}
 
 
 def _change(lines: list[str], block: _Block, entry: dict[str, Any], line: str) -> list[str]:
@@ -196,7 +216,9 @@ def _change(lines: list[str], block: _Block, entry: dict[str, Any], line: str) -
         old = _find_block(lines, block.start + 1, end, name, depth)
         if old and _value(lines, old) == value:
             continue
-        start, stop = (old.start, old.end) if old else (end, end)
+        start = stop = end
+        if old:
+            start, stop = old.start, old.end
         lines = [*lines[:start], f"{' ' * depth}{name}: {_show(value)}{line}", *lines[stop:]]
     return lines
 
@@ -215,7 +237,7 @@ def _scalar(words: str) -> Any:
 
 
 def _format(key: str, entry: dict[str, Any], indent: int, line: str) -> list[str]:
-    inner = " " * (indent * 2 if indent else 2)
+    inner = " " * (indent * 2 or 2)
     return [f"{' ' * indent}{key}:{line}", *(f"{inner}{name}: {_show(value)}{line}" for name, value in entry.items())]
 
 

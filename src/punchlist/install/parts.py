@@ -28,7 +28,9 @@ class Where(NamedTuple):
 
     def starter(self, host: str) -> str:
         """Return the command that an agent starts hooks with: a file that loads less than the script does."""
-        return os.path.join(self.launchers, host, NAME) if self.launchers else self.script
+        if self.launchers:
+            return os.path.join(self.launchers, host, NAME)
+        return self.script
 
     def folder(self, variable: str, default: str) -> str:
         """A directory that an environment variable may move."""
@@ -85,7 +87,9 @@ def line_command(script: str, host: str, theirs: str = "", silent: str = _SILENT
 def their_line(command: str) -> str:
     """The status line that ours was put behind; nothing if there was none."""
     words = _words(command)
-    return words[words.index("--after") + 1] if "--after" in words[:-1] else ""
+    if "--after" not in words[:-1]:
+        return ""
+    return words[words.index("--after") + 1]
 
 
 def _guard(script: str, words: str, silent: str) -> str:
@@ -122,10 +126,9 @@ def is_script(path: str) -> bool:
 
 def command_of(entry: Any) -> list[str]:
     """The words of a registered server's command, however its host writes them."""
-    if not isinstance(entry, dict):
-        return []
-    command, args = entry.get("command", entry.get("cmd")), entry.get("args")
-    words = [*(command if isinstance(command, list) else [command]), *(args if isinstance(args, list) else [])]
+    entry = as_dict(entry)
+    command = entry.get("command", entry.get("cmd"))
+    words = [command, *as_list(command), *as_list(entry.get("args"))]
     return [word for word in words if isinstance(word, str)]
 
 
@@ -139,8 +142,8 @@ def is_hook(handler: Any, host: str) -> bool:
 
 def is_served(handler: Any, host: str) -> bool:
     """Whether a hook is one that our running server answers."""
-    given = handler.get("input") if isinstance(handler, dict) and handler.get("server") == NAME else None
-    return isinstance(given, dict) and given.get("host") == host
+    handler = as_dict(handler)
+    return handler.get("server") == NAME and as_dict(handler.get("input")).get("host") == host
 
 
 def runs_hook(handler: Any, host: str) -> bool:
@@ -162,8 +165,10 @@ def runs_line(entry: Any, host: str) -> bool:
 
 
 def _command(entry: Any) -> str:
-    command = entry.get("command") if isinstance(entry, dict) else None
-    return command if isinstance(command, str) else ""
+    command = as_dict(entry).get("command")
+    if isinstance(command, str):
+        return command
+    return ""
 
 
 def _says(command: str, words: str) -> bool:
@@ -187,10 +192,9 @@ def _words(command: str) -> list[str]:
 
 def handlers(hooks: Any, host: str) -> Iterator[tuple[str, int, int]]:
     """Where our hooks are among those of a settings file: event, group, number in it."""
-    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
-        for group, entry in enumerate(groups if isinstance(groups, list) else ()):
-            inside = entry.get("hooks") if isinstance(entry, dict) else None
-            for number, handler in enumerate(inside if isinstance(inside, list) else ()):
+    for event, groups in as_dict(hooks).items():
+        for group, entry in enumerate(as_list(groups)):
+            for number, handler in enumerate(as_list(as_dict(entry).get("hooks"))):
                 if is_hook(handler, host):
                     yield event, group, number
 
@@ -198,11 +202,27 @@ def handlers(hooks: Any, host: str) -> Iterator[tuple[str, int, int]]:
 def within(found: Any, *path: str) -> Any:
     """What is at a path of keys; none if nothing does, or if something on the way is of another kind."""
     for step in path:
-        found = found.get(step) if isinstance(found, dict) else None
+        found = as_dict(found).get(step)
     return found
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """The value if it is an object, else an empty one."""
+    if isinstance(value, dict):
+        return value
+    return {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """The value if it is a list, else an empty one."""
+    if isinstance(value, list):
+        return value
+    return []
 
 
 def group(command: str, timeout: int, matcher: str = "", **more: Any) -> dict[str, Any]:
     """A group of one hook, in the form that most hosts share."""
     handler = {"type": "command", **more, "command": command, "timeout": timeout}
-    return {**({"matcher": matcher} if matcher else {}), "hooks": [handler]}
+    if matcher:
+        return {"matcher": matcher, "hooks": [handler]}
+    return {"hooks": [handler]}

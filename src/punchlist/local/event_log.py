@@ -44,7 +44,9 @@ def write_error(where: str, error: Exception) -> None:
 
 def write_toggle(to: str, *, place: str, **values: Any) -> None:
     """Add that it was turned off or on: for a session, for a project, or everywhere, where neither is named."""
-    write("toggle", to=to, **({} if values.get("session") else {"place": place or _EVERYWHERE}), **values)
+    if not values.get("session"):
+        values["place"] = place or _EVERYWHERE
+    write("toggle", to=to, **values)
 
 
 def is_about(event: Mapping[str, Any], plan: str, session: str, place: str) -> bool:
@@ -77,7 +79,9 @@ def read_latest(plan: str, kinds: tuple[str, ...]) -> dict[str, Any]:
     except OSError:
         return {}
     for line in reversed(lines):
-        found = _parse(line) if plan in line else None
+        if plan not in line:
+            continue
+        found = _parse(line)
         if found and found["kind"] in kinds and found.get("plan") == plan:
             return found
     return {}
@@ -100,10 +104,14 @@ def _parse(line: str) -> dict[str, Any] | None:
         found = loads(line)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) and isinstance(found.get("kind"), str) else None
+    if isinstance(found, dict) and isinstance(found.get("kind"), str):
+        return found
+    return None
 
 
 def _short(value: Any) -> Any:
     if isinstance(value, float) and value - value != 0:  # not a number, or without end: JSON has no word for it
         return str(value)
-    return cut(inline(value), _LONG) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return cut(inline(value), _LONG)
+    return value

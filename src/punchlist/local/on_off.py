@@ -31,7 +31,7 @@ def set_off(off: bool, *, place: str = "", session: str = "") -> bool:
     """Turn it off or on for a project or a session; for everything, if neither is named. Whether that changed
     anything."""
     folder = os.path.join(state_folder(os.environ), "off")
-    name = _name("session", session) if session else _name("place", place) if place else _EVERYWHERE
+    _, name = _names(place, session)[-1]
     path = os.path.join(folder, name)
     if off == os.path.exists(path):
         return False

@@ -55,8 +55,9 @@ def extra_command(extra: str, python: str = "") -> str:
     if needed:
         return pip_command(*[needs.partition(";")[0].strip() for needs in needed], python=python)
     source, _ = _source()
-    here = os.path.relpath(source) if os.path.isdir(source) else source
-    return pip_command(f"{source if here.startswith(os.pardir) else here}[{extra}]", python=python)
+    if os.path.isdir(source) and not os.path.relpath(source).startswith(os.pardir):
+        source = os.path.relpath(source)
+    return pip_command(f"{source}[{extra}]", python=python)
 
 
 def _source() -> tuple[str, bool]:

@@ -228,7 +228,10 @@ def _shell_key(agent: str, use: str = "") -> str:
     """The key of a command in a shell of an agent: a short one, which is used as it is in the name of the file."""
     from zlib import crc32
 
-    return f"shell:{agent}:" + (f"{crc32(use.encode('utf-8', 'replace')):08x}" if use else "")
+    key = f"shell:{agent}:"
+    if use:
+        key += f"{crc32(use.encode('utf-8', 'replace')):08x}"
+    return key
 
 
 def _typed_key(agent: str) -> str:
@@ -271,10 +274,16 @@ def ancestor_keys() -> tuple[str, ...]:
 def ancestors(pid: int = 0) -> Iterator[Process]:
     """The processes above one, nearest first; above this one, if none is named."""
     read = _reader()
-    own = read(pid) if pid else None
-    parent = own.parent if own else 0 if pid else os.getppid()
+    parent = os.getppid()
+    if pid:
+        own = read(pid)
+        if own is None:
+            return
+        parent = own.parent
     for _ in range(_HIGHEST):
-        found = read(parent) if parent > 0 else None
+        if parent <= 0:
+            return
+        found = read(parent)
         if found is None:
             return
         yield found
