@@ -38,6 +38,19 @@ def name_of(case: tree.Element) -> str:
     return f"{case.get('classname')}::{case.get('name')}"
 
 
+def elsewhere() -> list[str]:
+    """Return a line for each run of tests: how many it had, and how many others had that it did not have."""
+    reports = [report for report in sorted(REPORTS.glob("*.xml")) if not report.stem.startswith("again-")]
+    runs = {report.stem: {name_of(case) for case in cases(report)} for report in reports}
+    lines = []
+    for run, names in runs.items():
+        missing = {other: len(theirs - names) for other, theirs in runs.items() if theirs - names}
+        if run.startswith("tests-") and missing:
+            listed = ", ".join(f"{count} of {other}" for other, count in missing.items())
+            lines.append(f"{run}: {len(names)} tests; not among them: {listed}")
+    return lines
+
+
 def summary() -> int:
     """Print the counts. A test that failed and then passed alone is flaky; it does not fail the run."""
     counted = {"passed": 0, "failed": 0, "skipped": 0, "flaky": 0}
@@ -57,6 +70,8 @@ def summary() -> int:
             counted[how] += 1
             if how != "passed":
                 print(f"{how}: {name} ({report.stem})")
+    for line in elsewhere():
+        print(line)
     print(f"{counted['flaky']} flaky: failed once, then passed alone; counted as passed")
     passed = counted["passed"] + counted["flaky"]
     print(f"{passed} passed, {counted['failed']} failed, {counted['skipped']} skipped")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).parents[1]
 RUN = f"tests-{sys.version_info.major}.{sys.version_info.minor}"  # the name of the run on this Python
 
@@ -31,9 +33,10 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / ".ci").mkdir()
     for name in ("run", "summary.py"):
         (tmp_path / ".ci" / name).write_bytes((ROOT / ".ci" / name).read_bytes())
-    python = f"'{sys.executable}' -m pytest -q --rootdir . $(subst -n 0,,$(ARGS))"
+    python = f"'{sys.executable}' -m pytest -q $(subst -n 0,,$(ARGS))"
     rules = f"run lint torture clients:\n\t@true\ntest:\n\t@{python} test_it.py\n"
     (tmp_path / "Makefile").write_text(rules)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    torture\n    clients\n    hypothesis\n    once\n")
     return tmp_path
 
 
@@ -90,3 +93,19 @@ def test_a_suite_that_does_not_get_as_far_as_its_tests_fails_the_run(project: Pa
     code, lines = checked(project, SUITE)
     assert f"broken: {RUN}" in lines
     assert code == 1
+
+
+def test_the_summary_says_which_run_left_how_many_tests_to_another(project: Path) -> None:
+    reports = project / "build/ci"
+    reports.mkdir(parents=True)
+    for run, names in (("tests-3.11", "ab"), ("tests-3.12", "bc"), ("torture-3.11", "cd"), ("again-tests-3.11", "a")):
+        cases = "".join(f'<testcase classname="t" name="{name}"/>' for name in names)
+        (reports / f"{run}.xml").write_text(f"<testsuite>{cases}</testsuite>")
+    words = [sys.executable, ".ci/summary.py"]
+    done = subprocess.run(words, cwd=project, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == [
+        "tests-3.11: 2 tests; not among them: 1 of tests-3.12, 2 of torture-3.11",
+        "tests-3.12: 2 tests; not among them: 1 of tests-3.11, 1 of torture-3.11",
+        "0 flaky: failed once, then passed alone; counted as passed",
+        "6 passed, 0 failed, 0 skipped",
+    ]

@@ -28,6 +28,8 @@ from punchlist.hosts import HOSTS
 from punchlist.local.settings import ABOUT
 from punchlist.stores import PATHS as STORES
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 PROMPTS = Path(punchlist.__file__).parent / "prompts"

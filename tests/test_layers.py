@@ -15,6 +15,8 @@ import pytest
 import punchlist
 from punchlist.dialects import PATHS
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(punchlist.__file__).parent
 TOGETHER = {"hosts", "install"}  # an agent's room says what is installed for it, in the words of `install/parts.py`
 LEVELS = {

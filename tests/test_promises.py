@@ -11,6 +11,8 @@ import pytest
 
 from docs.reference import dialect_of, read_promises
 
+pytestmark = pytest.mark.once
+
 TESTS = Path(__file__).parent
 ROWS = [
     pytest.param(document, proof, id=f"{document} {id}")

@@ -13,6 +13,8 @@ import pytest
 
 import punchlist
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).parent.parent
 SOURCE = Path(punchlist.__file__).parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -16,6 +16,8 @@ from punchlist import ops
 from punchlist.cli.table import COMMANDS
 from tests.commands import SCRIPT, do
 
+pytestmark = pytest.mark.once
+
 PATH = f"{Path(SCRIPT).parent}{os.pathsep}{os.environ['PATH']}"
 LONGEST = 30  # seconds until a shell must have answered
 
