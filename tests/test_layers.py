@@ -26,7 +26,7 @@ LEVELS = {
     "local": 3,
     "stores": 4,
     "desk": 5,
-    **dict.fromkeys(("hosts", "install", "mcp", "tui", "agent", "testing"), 6),
+    **dict.fromkeys(("hosts", "install", "mcp", "tui", "agent", "testing", "aio"), 6),
     "doctor": 7,
     "cli": 8,
 }

@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # and `typing` is not loaded for it
     from typing import Any
 
+    from . import aio
     from .core import codec, ops, render
     from .core.diff import Change
     from .core.errors import BadShape, NoSuchItem, PunchlistError, Refused, SettingsError, StaleRevision, StoreError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # and `typing` is not loaded for it
 
 # Names are looked up when they are used: importing the package costs nothing, and a hook is a new process every time.
 _HOMES = {
+    "aio": "aio",
     "codec": "core.codec",
     "ops": "core.ops",
     "render": "core.render",
@@ -68,6 +70,7 @@ __all__ = [
     "StaleRevision",
     "Stop",
     "StoreError",
+    "aio",
     "codec",
     "open",
     "ops",
@@ -84,6 +87,6 @@ def __getattr__(name: str) -> Any:
     if home is None:
         raise AttributeError(f"module 'punchlist' has no attribute {name!r}")
     module = __import__(f"punchlist.{home}", fromlist=[name])
-    if name in ("codec", "ops", "render"):
+    if name in ("aio", "codec", "ops", "render"):
         return module
     return getattr(module, name)

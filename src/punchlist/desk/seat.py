@@ -130,10 +130,10 @@ class Seat:
 
     # --- waiting for others --------------------------------------------------------------------------------------
 
-    def follow(self) -> Iterator[Plan]:
-        """Yield the plan, and again each time anybody changes it, until the desk is closed."""
+    def follow(self, is_over: Callable[[], bool] = bool) -> Iterator[Plan]:
+        """Yield the plan, and again each time anybody changes it, until the desk is closed or `is_over`."""
         seen: tuple[str, int] | None = None
-        while (plan := self._other_than(seen)) is not None:
+        while (plan := self._other_than(seen, is_over)) is not None:
             yield plan
             seen = (plan.id, plan.revision)
 
@@ -141,14 +141,18 @@ class Seat:
         """Return when the plan is no longer this one, or when the time is over."""
         self.store.wait(plan.id, lambda: self._has_moved((plan.id, plan.revision)), seconds)
 
-    def _other_than(self, seen: tuple[str, int] | None) -> Plan | None:
-        """The plan as soon as it is not the one that was seen; None when the desk is closed."""
+    def _other_than(self, seen: tuple[str, int] | None, is_over: Callable[[], bool]) -> Plan | None:
+        """The plan as soon as it is not the one that was seen; None when nobody follows it any more."""
+
+        def is_next() -> bool:
+            return is_over() or self._has_moved(seen)
+
         try:
-            while not self._has_moved(seen):
-                self.store.wait(seen[0] if seen else "", lambda: self._has_moved(seen), _LONGEST)
-            return None if self.closed else self.look()[0]
+            while not is_next():
+                self.store.wait(seen[0] if seen else "", is_next, _LONGEST)
+            return None if self.closed or is_over() else self.look()[0]
         except StoreError:
-            if self.closed:
+            if self.closed or is_over():
                 return None
             raise
 
