@@ -18,7 +18,7 @@ from punchlist.desk.activity import last_heard
 from punchlist.desk.events import read_events
 from punchlist.local.event_log import read_latest
 from punchlist.tui.follow import Follower, Seen
-from punchlist.tui.watch import shown
+from punchlist.tui.watch import make_view
 from tests.agent.commands import entries, script, transcripts, until
 from tests.agent.contexts import call, turn
 from tests.agent.terminal import Terminal
@@ -297,7 +297,7 @@ def test_an_agent_that_was_stopped_or_failed_is_not_shown_at_work(talk: Any) -> 
         terminal.enter("again")
         terminal.wait_for("another was asked for")
         assert "another was asked for" in read_latest(desk.plan.id, ("stop",))["reason"]
-        assert not shown(follower._around(Seen(desk.plan, changed=last_heard(desk, desk.plan)))).busy
+        assert not make_view(follower._around(Seen(desk.plan, changed=last_heard(desk, desk.plan)))).busy
 
 
 def test_ctrl_c_right_after_the_one_that_stopped_the_agent_leaves(talk: Any) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchlist.tui.keys import edited, named
+from punchlist.tui.keys import edit_line, read_keys
 from tests.core.plans import often
 
 
@@ -30,27 +30,27 @@ from tests.core.plans import often
     ],
 )
 def test_keys_have_names(typed: bytes, keys: list[str]) -> None:
-    assert named(typed) == (keys, b"")
+    assert read_keys(typed) == (keys, b"")
 
 
 @pytest.mark.parametrize("typed", [b"\x1b", b"\x1b[", b"\x1b[1;5", "é".encode()[:1], "🙂".encode()[:3]])
 def test_a_key_that_has_not_arrived_whole_is_waited_for(typed: bytes) -> None:
-    assert named(typed) == ([], typed)
+    assert read_keys(typed) == ([], typed)
 
 
 def test_a_line_is_typed_and_mended() -> None:
     line = ""
-    for key in named("größe!\x7f\x1b[A\t\x02 日本 x\x17語".encode())[0]:
-        line = edited(line, key)
+    for key in read_keys("größe!\x7f\x1b[A\t\x02 日本 x\x17語".encode())[0]:
+        line = edit_line(line, key)
     assert line == "größe 日本 語"
-    assert edited(line, "ctrl+u") == ""
-    assert edited("", "backspace") == edited("", "ctrl+w") == ""
-    assert edited("one two", "ctrl+w") == "one "
+    assert edit_line(line, "ctrl+u") == ""
+    assert edit_line("", "backspace") == edit_line("", "ctrl+w") == ""
+    assert edit_line("one two", "ctrl+w") == "one "
 
 
 @often(200)
 @given(st.binary(max_size=30))
 def test_whatever_is_typed_is_read_to_the_end_or_waited_for(typed: bytes) -> None:
-    _, rest = named(typed)
+    _, rest = read_keys(typed)
     assert typed.endswith(rest)
-    assert len(rest) == len(typed) or named(typed[: len(typed) - len(rest)])[1] == b""
+    assert len(rest) == len(typed) or read_keys(typed[: len(typed) - len(rest)])[1] == b""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchlist.tui.line_editor import _CUTS, _MOVES, History, Typed, pressed
+from punchlist.tui.line_editor import _CUTS, _MOVES, History, Typed, press_key
 
 
 def typed(text: str) -> Typed:
@@ -45,24 +45,24 @@ def typed(text: str) -> Typed:
     ],
 )
 def test_a_key_does_to_a_line_what_it_does_in_a_shell(line: str, key: str, after: str) -> None:
-    assert pressed(typed(line), key) == typed(after)
+    assert press_key(typed(line), key) == typed(after)
 
 
 @given(st.text(), st.lists(st.sampled_from([*_MOVES, *_CUTS, "x", "\n", "tab", ""])))
 def test_the_cursor_never_leaves_the_line(text: str, keys: list[str]) -> None:
     line = Typed(text, len(text))
     for key in keys:
-        line = pressed(line, key)
+        line = press_key(line, key)
         assert 0 <= line.at <= len(line.text)
 
 
 def test_up_and_down_go_through_what_was_said_and_back_to_the_line_that_was_begun() -> None:
     history = History(["first", "second"], Typed("beg", 3))
-    line = history.moved(Typed("begun", 5), -1)
+    line = history.move(Typed("begun", 5), -1)
     assert line == typed("second|")
-    assert history.moved(line, -1) == typed("first|")
-    assert history.moved(typed("first|"), -1) == typed("first|")
-    assert history.moved(typed("changed|"), 1) == typed("second|")
-    assert history.moved(typed("second|"), 1) == typed("begun|")
-    assert history.moved(typed("begun|"), 1) == typed("begun|")
-    assert history.moved(history.moved(typed("begun|"), -1), -1) == typed("changed|")
+    assert history.move(line, -1) == typed("first|")
+    assert history.move(typed("first|"), -1) == typed("first|")
+    assert history.move(typed("changed|"), 1) == typed("second|")
+    assert history.move(typed("second|"), 1) == typed("begun|")
+    assert history.move(typed("begun|"), 1) == typed("begun|")
+    assert history.move(history.move(typed("begun|"), -1), -1) == typed("changed|")

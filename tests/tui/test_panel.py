@@ -14,7 +14,7 @@ import pytest
 from punchlist.core import ops
 from punchlist.core.model import Plan
 from punchlist.core.render import Span
-from punchlist.tui.panel import Panel, repainted
+from punchlist.tui.panel import Panel, repaint
 from punchlist.tui.plain import Lines
 from punchlist.tui.styles import load
 from punchlist.tui.terminal import Terminal
@@ -48,7 +48,7 @@ class Screen:
         self._file = open(self.theirs, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         terminal = Terminal(self._file, self.theirs, hides_cursor=not lined)
         make: Callable[..., Any] = Lines if lined else Panel
-        options = options if lined else {"colour": False, **options}
+        options = options if lined else {"color": False, **options}
         self.panel = make(terminal, load("punchlist"), clock=self.clock, **options)
         self.terminal = terminal
 
@@ -211,13 +211,13 @@ def test_a_row_as_wide_as_the_screen_keeps_its_last_character(screen: Screen) ->
     assert screen.text[0] == "▶ 1 " + "x" * 53 + "END"
 
 
-@on(colour=True)
-def test_colours_are_used(screen: Screen) -> None:
+@on(color=True)
+def test_colors_are_used(screen: Screen) -> None:
     screen.panel.draw(View(BUSY))
     assert b"\x1b[36m" in screen.read()
 
 
-def test_without_colours_none_are_written_and_what_is_bold_stays_so(screen: Screen) -> None:
+def test_without_colors_none_are_written_and_what_is_bold_stays_so(screen: Screen) -> None:
     screen.panel.draw(View(BUSY))
     written = screen.read()
     assert not [color for color in (b"\x1b[32m", b"\x1b[33m", b"\x1b[36m") if color in written]
@@ -487,13 +487,13 @@ def test_a_question_may_be_asked_in_between(screen: Screen) -> None:
 def test_rows_become_other_rows_anywhere_on_the_screen(old: list[str], new: list[str], top: int) -> None:
     emulator = pyte.Screen(10, 6)
     stream = pyte.Stream(emulator)
-    stream.feed("\r\n" * top + repainted([], old) + repainted(old, new) + "!")
+    stream.feed("\r\n" * top + repaint([], old) + repaint(old, new) + "!")
     shown = "\n".join(line.rstrip() for line in emulator.display).strip("\n")
     assert shown == "\n".join(["!" + new[0][1:], *new[1:]] if new else ["!"])
 
 
 def test_the_same_rows_cost_nothing() -> None:
-    assert repainted(["a", "b"], ["a", "b"]) == ""
+    assert repaint(["a", "b"], ["a", "b"]) == ""
 
 
 # --- line by line ----------------------------------------------------------------------------------------------------

@@ -243,7 +243,7 @@ def test_gencode_tells_each_status_that_changed() -> None:
     before = ops.start(plan_of("Update docs", "Build", active="Updating docs"), "1")
     after = ops.start(ops.complete(before, "1"), "2")
     canvas = load("gencode").canvas(80)
-    assert plain(load("gencode").news(before, after, canvas)).splitlines() == [
+    assert plain(load("gencode").changes(before, after, canvas)).splitlines() == [
         '[Todo: "Update docs" → completed]',
         '[Todo: "Updating docs" → in_progress]',
     ]
@@ -251,13 +251,13 @@ def test_gencode_tells_each_status_that_changed() -> None:
 
 def test_gencode_tells_the_whole_list_when_it_is_another() -> None:
     before = ops.start(plan_of("Update docs"), "1")
-    found = plain(load("gencode").news(before, ops.add(before, "Build"), load("gencode").canvas(80)))
+    found = plain(load("gencode").changes(before, ops.add(before, "Build"), load("gencode").canvas(80)))
     assert found == "📋 Todo list updated:\n  ▶ Update docs\n  ○ Build\n"
 
 
 def test_gencode_tells_a_pause() -> None:
     before = plan_of("Build")
-    found = load("gencode").news(before, ops.pause(before, "lunch"), load("gencode").canvas(80))
+    found = load("gencode").changes(before, ops.pause(before, "lunch"), load("gencode").canvas(80))
     assert plain(found) == "paused the work: lunch.\n"
 
 
@@ -380,7 +380,7 @@ def test_what_became_of_a_plan_is_told_a_line_for_each_change() -> None:
     before = ops.start(plan_of("Alpha", "Beta"), "1")
     after = ops.start(ops.complete(before, "1"), "2")
     style = load("punchlist")
-    assert plain(style.news(before, after, style.canvas(80))).splitlines() == [
+    assert plain(style.changes(before, after, style.canvas(80))).splitlines() == [
         'completed 1 "Alpha".',
         'started 2 "Beta". (1/2)',
     ]

@@ -443,7 +443,7 @@ def test_a_screen_without_unicode_gets_none(env: dict[str, str]) -> None:
     assert session.raw.isascii()
 
 
-def test_no_colour_is_used_where_none_is_wanted() -> None:
+def test_no_color_is_used_where_none_is_wanted() -> None:
     given(start="1")
     with watching(NO_COLOR="1") as session:
         session.sees("1 Read the parser…", "q quit")

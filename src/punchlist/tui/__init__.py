@@ -39,8 +39,8 @@ def open_panel(
     begin, toggled = settings.expanded, _remembering(on_toggle, environ)
     if is_plain:
         return Lines(terminal, style, unicode=unicode, expanded=begin, on_toggle=toggled)
-    colour = wants_color(environ, is_seen)
-    return Panel(terminal, style, unicode=unicode, colour=colour, expanded=begin, whole=whole, on_toggle=toggled)
+    color = wants_color(environ, is_seen)
+    return Panel(terminal, style, unicode=unicode, color=color, expanded=begin, whole=whole, on_toggle=toggled)
 
 
 def _remembering(on_toggle: Toggled | None, environ: Mapping[str, str]) -> Toggled:

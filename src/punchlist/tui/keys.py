@@ -12,7 +12,7 @@ _SEQUENCES = {
 }  # fmt: skip
 
 
-def named(typed: bytes) -> tuple[list[str], bytes]:
+def read_keys(typed: bytes) -> tuple[list[str], bytes]:
     """The keys, and what is left of one that has not arrived whole: an escape character, it may be. Sequences that
     mean nothing here are left out, so that what a terminal reports by itself is never taken for a key."""
     keys: list[str] = []
@@ -26,7 +26,7 @@ def named(typed: bytes) -> tuple[list[str], bytes]:
     return keys, typed
 
 
-def edited(line: str, key: str) -> str:
+def edit_line(line: str, key: str) -> str:
     """A line that is being typed, after one more key. One that does nothing to a line changes nothing."""
     if key == "backspace":
         return line[:-1]
@@ -42,18 +42,25 @@ def edited(line: str, key: str) -> str:
 def _first(typed: bytes) -> tuple[str, int]:
     byte = typed[0]
     if byte == 0x1B:
-        return _escaped(typed) if len(typed) > 1 else ("", 0)
+        return _escape_key(typed) if len(typed) > 1 else ("", 0)
     if byte in _NAMED:
         return _NAMED[byte], 1
     if byte < 0x20:
         return f"ctrl+{chr(byte + 0x60)}", 1
-    size = 1 if byte < 0xC2 or byte > 0xF4 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+    size = _length_of(byte)
     if len(typed) < size:
         return "", 0
     return typed[:size].decode("utf-8", "ignore"), size
 
 
-def _escaped(typed: bytes) -> tuple[str, int]:
+def _length_of(byte: int) -> int:
+    """The bytes of a character in UTF-8 that begins with this one."""
+    if byte < 0xC2 or byte > 0xF4:
+        return 1
+    return 2 + (byte >= 0xE0) + (byte >= 0xF0)
+
+
+def _escape_key(typed: bytes) -> tuple[str, int]:
     """A key that begins with an escape character: an arrow, a report, or Alt and another key."""
     if typed[1] == 0x1B:
         return "esc", 1

@@ -22,7 +22,7 @@ class Typed(NamedTuple):
         return self.text[self.at :]
 
 
-def pressed(line: Typed, key: str) -> Typed:
+def press_key(line: Typed, key: str) -> Typed:
     """The line after one more key. A key that does nothing to a line changes nothing."""
     if key in _MOVES:
         return line._replace(at=_MOVES[key](line))
@@ -40,7 +40,7 @@ class History:
         self._lines = [*said, begun.text]
         self._place = len(said)
 
-    def moved(self, line: Typed, step: int) -> Typed:
+    def move(self, line: Typed, step: int) -> Typed:
         """The line before or behind this one; what was changed in this one is kept."""
         self._lines[self._place] = line.text
         self._place = min(max(self._place + step, 0), len(self._lines) - 1)

@@ -39,7 +39,7 @@ class Panel:
         style: Style,
         *,
         unicode: bool = True,
-        colour: bool = True,
+        color: bool = True,
         expanded: bool = False,
         whole: bool = False,  # whether it may fill the screen
         on_toggle: Toggled | None = None,  # told whether it was expanded, and the plan that is shown
@@ -48,7 +48,7 @@ class Panel:
         self.expanded = expanded
         self.style = style
         self._terminal = terminal
-        self._unicode, self._colour, self._whole = unicode, colour, whole
+        self._unicode, self._color, self._whole = unicode, color, whole
         self._on_toggle = on_toggle
         self._clock = clock
         self._lock = RLock()
@@ -79,9 +79,9 @@ class Panel:
         with self._lock:
             *lines, rest = (self._unfinished[0] + text).split("\n")
             style = style or self._unfinished[1]
-            full, rest = filled(rest, self._size[0])
+            full, rest = split_full_rows(rest, self._size[0])
             for line in lines:
-                self._said += self._wrapped(line, style)
+                self._said += self._wrap(line, style)
             self._said += [self._paint((Span(row, style),)) for row in full]
             self._unfinished = (rest, style if rest else "")
             self._is_new = True
@@ -90,8 +90,8 @@ class Panel:
     def show(self, lines: Iterable[Line]) -> None:
         """Styled lines, above the panel."""
         with self._lock:
-            self._said += self._ended()
-            self._said += [self._paint(tuple(Span(cleaned(text), style) for text, style in line)) for line in lines]
+            self._said += self._end_line()
+            self._said += [self._paint(tuple(Span(clean(text), style) for text, style in line)) for line in lines]
             self._is_new = True
             self.tick()
 
@@ -155,11 +155,12 @@ class Panel:
         """Give the terminal back. What was shown last stays there, without spinner and keys, unless it is unwanted."""
         with self._lock:
             if not self._terminal.is_taken:
-                self._said += self._ended() if self._was_left else []
+                if self._was_left:
+                    self._said += self._end_line()
                 self._redraw(self._clock())
                 return
             view = self._view
-            self._said += self._ended()
+            self._said += self._end_line()
             now = self._clock()
             self._view = self._moment(now, keys=False)._replace(busy=False, typed="") if view and keep else None
             self._redraw(now, keys=False)
@@ -207,9 +208,9 @@ class Panel:
         old, self._shown = self._shown, rows
         said, self._said = self._said, []
         if not said and not is_elsewhere:
-            return repainted(old, rows)
+            return repaint(old, rows)
         above = "".join(f"{line}{_LINE}" for line in said)
-        return f"{_BEGIN}{_ERASE}{above}{repainted([], rows)}{_END}"
+        return f"{_BEGIN}{_ERASE}{above}{repaint([], rows)}{_END}"
 
     def _last_words(self) -> str:
         """What is said after the end: as it comes, without a panel."""
@@ -218,7 +219,9 @@ class Panel:
 
     def _rows(self, now: float, keys: bool) -> list[str]:
         width, height = self._size
-        open_line = self._wrapped(*self._unfinished)[-min(_TAIL, max(height - 1, 1)) :] if self._unfinished[0] else []
+        open_line: list[str] = []
+        if self._unfinished[0]:
+            open_line = self._wrap(*self._unfinished)[-min(_TAIL, max(height - 1, 1)) :]
         if self._view is None:
             return open_line
         most = height if self._whole else max(min(height - 1, _LEAST), height // 2)
@@ -236,49 +239,57 @@ class Panel:
         seconds = None if view.seconds is None else view.seconds + later
         return view._replace(seconds=seconds, times={id: time + later for id, time in view.times.items()})
 
-    def _ended(self) -> list[str]:
+    def _end_line(self) -> list[str]:
         words, style = self._unfinished
         self._unfinished = ("", "")
-        return self._wrapped(words, style) if words else []
+        return self._wrap(words, style) if words else []
 
-    def _wrapped(self, line: str, style: str) -> list[str]:
-        return [self._paint((Span(row, style),)) for row in wrapped(cleaned(line), self._size[0])]
+    def _wrap(self, line: str, style: str) -> list[str]:
+        return [self._paint((Span(row, style),)) for row in wrapped(clean(line), self._size[0])]
 
     def _paint(self, line: Line) -> str:
-        return painted(line, has_color=self._colour)
+        return painted(line, has_color=self._color)
 
     def _below(self) -> str:
         """From where the panel begins to the line below it."""
         self._was_left, self._unfinished = True, ("", "")
         rows, self._shown = len(self._shown), []
-        return (f"\x1b[{rows - 1}B" if rows > 1 else "") + "\r\n" if rows else ""
+        return f"{_move_cursor(0, rows - 1)}\r\n" if rows else ""
 
 
-def repainted(old: Sequence[str], new: Sequence[str]) -> str:
+def repaint(old: Sequence[str], new: Sequence[str]) -> str:
     """What turns the old rows into the new ones, with the cursor at the beginning of the first before and after. Rows
     that are not there yet are made by writing all of them: whatever scrolls, the way back is as long as the panel."""
     if len(new) > len(old):
-        return f"{_BEGIN}{_ERASE}{_NO_WRAP}{_LINE.join(new)}{_moved(len(new) - 1, 0)}\r{_WRAP}{_END}"
-    made, at = ([_moved(0, len(new)), _BELOW if new else _ERASE], len(new)) if len(new) < len(old) else ([], 0)
+        return f"{_BEGIN}{_ERASE}{_NO_WRAP}{_LINE.join(new)}{_move_cursor(len(new) - 1, 0)}\r{_WRAP}{_END}"
+    made: list[str] = []
+    at = 0
+    if len(new) < len(old):
+        made = [_move_cursor(0, len(new)), _BELOW if new else _ERASE]
+        at = len(new)
     for place, row in enumerate(new):
         if row != old[place]:
-            made += [_moved(at, place), "\r\x1b[K", row]
+            made += [_move_cursor(at, place), "\r\x1b[K", row]
             at = place
     return "".join((_SAVE, _NO_WRAP, *made, _RESTORE, _WRAP)) if made else ""
 
 
-def _moved(row: int, to: int) -> str:
-    return f"\x1b[{row - to}A" if to < row else f"\x1b[{to - row}B" if to > row else ""
+def _move_cursor(row: int, to: int) -> str:
+    if to == row:
+        return ""
+    return f"\x1b[{row - to}A" if to < row else f"\x1b[{to - row}B"
 
 
-def filled(line: str, width: int) -> tuple[list[str], str]:
+def split_full_rows(line: str, width: int) -> tuple[list[str], str]:
     """The rows of a line without an end that nothing can be added to, and what is left of it. Text that fits in one
     row is left as it came."""
-    clean = cleaned(line)
-    *rows, last = wrapped(clean, width)
-    return (rows, last + " " * (len(clean) - len(clean.rstrip(" ")))) if rows else ([], line)
+    text = clean(line)
+    *rows, last = wrapped(text, width)
+    if not rows:
+        return [], line
+    return rows, last + " " * (len(text) - len(text.rstrip(" ")))
 
 
-def cleaned(line: str) -> str:
+def clean(line: str) -> str:
     """A line of somebody's text that does nothing to a terminal."""
     return inline(line.rstrip("\r").expandtabs(4))

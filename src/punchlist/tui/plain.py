@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from ..core.model import Plan
 from ..core.render import Line, plain
-from .panel import Toggled, cleaned
+from .panel import Toggled, clean
 from .styles import Style, render
 from .styles.workers import about
 from .terminal import Terminal
@@ -48,19 +48,19 @@ class Lines:
             if old is None or old.plan.id != view.plan.id or (view.plan.items and not old.plan.items):
                 self._list()
                 old = (old or View())._replace(plan=view.plan)
-            self.show(self._news(old, view))
+            self.show(self._changes(old, view))
 
     def write(self, text: str, style: str = "") -> None:
         """Text of an agent; a line is written when it has an end."""
         with self._lock:
             *lines, self._unfinished = (self._unfinished + text).split("\n")
-            self._put([cleaned(line) for line in lines])
+            self._put([clean(line) for line in lines])
 
     def show(self, lines: Iterable[Line]) -> None:
         """Styled lines."""
         with self._lock:
             self._end()
-            self._put([cleaned(plain([line])[:-1]) for line in lines])
+            self._put([clean(plain([line])[:-1]) for line in lines])
 
     def tick(self) -> float:
         return 3600.0
@@ -116,10 +116,10 @@ class Lines:
             view = View(self._view.plan, expanded=True, busy=False)
             self.show(render(view, self.style, UNCUT, unicode=self._unicode))
 
-    def _news(self, old: View, new: View) -> Iterator[Line]:
+    def _changes(self, old: View, new: View) -> Iterator[Line]:
         canvas = self.style.canvas(UNCUT, self._unicode)
         if new.plan is not old.plan:
-            yield from self.style.news(old.plan, new.plan, canvas)
+            yield from self.style.changes(old.plan, new.plan, canvas)
         if new.alert != old.alert:
             yield canvas.line(f"! {new.alert}" if new.alert else f"over: {old.alert}", "bad" if new.alert else "")
         if new.status and new.status != old.status:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import FrameType
 
 from ..core._typing import TYPE_CHECKING, Any
-from .keys import PASTE, PASTED, named
+from .keys import PASTE, PASTED, read_keys
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -164,7 +164,7 @@ class Terminal:
             pass
 
     def _keys(self) -> list[str]:
-        found, self._typed = named(self._typed + self._read())
+        found, self._typed = read_keys(self._typed + self._read())
         keys = [key for key in map(self._as_pasted, found) if key]
         if self._typed and self._keyboard is not None and not select.select([self._keyboard], [], [], _ESCAPE)[0]:
             keys += ["esc"] if self._typed == b"\x1b" else []

@@ -104,12 +104,12 @@ def wrapping_row(
     in their place in the other lines, if not blanks."""
 
     def wrap(most: int) -> list[Line]:
-        return folded(draw(canvas._replace(width=canvas.width * most)), canvas, head, most, below)
+        return fold(draw(canvas._replace(width=canvas.width * most)), canvas, head, most, below)
 
     return Row(lambda: draw(canvas), rank, wrap=wrap, **more)
 
 
-def folded(line: Line, canvas: Canvas, head: int, most: int, below: Line | None = None) -> list[Line]:
+def fold(line: Line, canvas: Canvas, head: int, most: int, below: Line | None = None) -> list[Line]:
     """A line that is too wide for the screen in at most so many lines, broken between words; none if that is not
     needed, or the screen is too narrow."""
     before, behind = line[:head], line[head:]
@@ -126,12 +126,12 @@ def folded(line: Line, canvas: Canvas, head: int, most: int, below: Line | None 
         at = text.index(words, at)
         if number == most and number < len(rows):
             words = fit(text[at:], room, canvas.glyphs)
-        made.append((*(below if made else before), *_styled(words, styles[at:])))
+        made.append((*(below if made else before), *_style_spans(words, styles[at:])))
         at += len(words)
     return made
 
 
-def _styled(text: str, styles: Sequence[str]) -> Iterator[Span]:
+def _style_spans(text: str, styles: Sequence[str]) -> Iterator[Span]:
     """A text with the style of each of its characters."""
     start = 0
     for end in range(1, len(text) + 1):
@@ -140,7 +140,7 @@ def _styled(text: str, styles: Sequence[str]) -> Iterator[Span]:
             start = end
 
 
-def unfolded(rows: Sequence[Row], room: int | None) -> list[Line]:
+def draw_rows(rows: Sequence[Row], room: int | None) -> list[Line]:
     """The rows as lines: where there is room left, those that matter most are wrapped instead of cut."""
     left = _LONGEST if room is None else room - len(rows)
     most = _LONGEST if room is None else _MOST_LINES
@@ -177,7 +177,7 @@ def ranks(plan: Plan) -> dict[str, Rank]:
     return found
 
 
-def chosen(rows: list[Row], room: int | None, more: Callable[[str], Line], cut: str) -> list[Row]:
+def choose_rows(rows: list[Row], room: int | None, more: Callable[[str], Line], cut: str) -> list[Row]:
     """The rows that matter most, in their order, and one that tells how many items are not among them."""
     if room is None or len(rows) <= room:
         return rows
@@ -190,12 +190,12 @@ def chosen(rows: list[Row], room: int | None, more: Callable[[str], Line], cut: 
     hidden = (*counted, *_hidden(rows, kept))
     if hidden and len(stay) < room:
         last = max((number for number, row in enumerate(stay) if row.items), default=len(stay) - 1)
-        words = left_out(hidden, cut)
+        words = count_hidden(hidden, cut)
         stay.insert(last + 1, Row(lambda: more(words), (NEXT, 0), hidden, is_count=True))
     return stay
 
 
-def left_out(items: Sequence[Item], cut: str) -> str:
+def count_hidden(items: Sequence[Item], cut: str) -> str:
     """How many items are not shown: `… 3 done, 1 dropped, 12 more`."""
     done = sum(item.status == DONE for item in items)
     dropped = sum(item.status == DROPPED for item in items)
@@ -227,11 +227,11 @@ def _hidden(rows: list[Row], kept: list[int]) -> tuple[Item, ...]:
     return tuple(item for place, row in enumerate(rows) if place not in stay for item in row.items)
 
 
-def clipped(line: Line, width: int) -> Line:
+def clip(line: Line, width: int) -> Line:
     """A line that is surely not wider than the screen."""
     if length(line) <= width:
         return line
-    return tuple(_clipped(line, width))
+    return tuple(_clip_spans(line, width))
 
 
 def length(line: Line) -> int:
@@ -239,7 +239,7 @@ def length(line: Line) -> int:
     return sum([columns(span.text) for span in line])
 
 
-def _clipped(line: Line, width: int) -> Iterator[Span]:
+def _clip_spans(line: Line, width: int) -> Iterator[Span]:
     for span in line:
         text = span.text
         while columns(text) > width:
@@ -251,7 +251,7 @@ def _clipped(line: Line, width: int) -> Iterator[Span]:
 # --- words -----------------------------------------------------------------------------------------------------------
 
 
-def spent(view: View, canvas: Canvas) -> str:
+def cost_text(view: View, canvas: Canvas) -> str:
     """Time and tokens, as in `1m 05s · 3.4k tokens`."""
     said = [] if view.seconds is None else [duration(view.seconds)]
     if view.tokens:

@@ -31,7 +31,7 @@ def watch(opened: Callable[[], Desk], screen: Panel | Lines, whose: Callable[[De
     plan = follower.desk.plan
     try:
         with screen:
-            screen.draw(shown(Seen(plan)))
+            screen.draw(make_view(Seen(plan)))
             follower.start(plan)
             _follow(follower, screen)
     except KeyboardInterrupt:
@@ -46,7 +46,7 @@ def _follow(follower: Follower, screen: Panel | Lines) -> None:
     while not any(key in _LEAVING for key in screen.wait(_LOOKS)):
         seen = follower.seen
         alert = seen.trouble or (_NO_ANSWER.format(store=store) if _is_silent(follower) else "")
-        view = shown(seen._replace(trouble=alert), delay)
+        view = make_view(seen._replace(trouble=alert), delay)
         if drawn is None or drawn != (seen.number, view._replace(seconds=drawn[1].seconds, times=drawn[1].times)):
             screen.draw(view)
             drawn = (seen.number, view)
@@ -56,7 +56,7 @@ def _is_silent(follower: Follower) -> bool:
     return time.monotonic() - follower.beat > _SILENT
 
 
-def shown(seen: Seen, delay: int = -1) -> View:
+def make_view(seen: Seen, delay: int = -1) -> View:
     """What a watcher shows of what was seen. `delay`: the seconds after which closed items leave a list that clears."""
     plan = seen.plan
     if seen.clears and delay >= 0:

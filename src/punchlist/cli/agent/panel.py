@@ -15,7 +15,7 @@ from ...desk.events import log_event
 from ...desk.holding import is_off
 from ...desk.visible import visible
 from ...tui import open_panel
-from ...tui.keys import edited
+from ...tui.keys import edit_line
 from ...tui.panel import Panel
 from ...tui.view import View
 from .output import Console
@@ -125,7 +125,10 @@ class LivePanel:
         if not keys or obey is None:
             return
         for key in keys:
-            line, console.draft = (console.draft.strip(), "") if key == "enter" else ("", edited(console.draft, key))
+            if key != "enter":
+                console.draft = edit_line(console.draft, key)
+                continue
+            line, console.draft = console.draft.strip(), ""
             if line and not obey(line):
                 console.queued.append(line)
                 console.note(f"queued: {line}")

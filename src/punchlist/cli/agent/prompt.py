@@ -11,7 +11,7 @@ from ...core.model import Plan
 from ...desk import Desk
 from ...desk.holding import is_off
 from ...desk.visible import visible
-from ...tui.line_editor import History, Typed, pressed
+from ...tui.line_editor import History, Typed, press_key
 from ...tui.panel import Panel
 from ...tui.view import View
 from .output import Console
@@ -67,7 +67,7 @@ def asked(
                         return _said(console, line.text)
                     if key == "ctrl+d" and not line.text:
                         raise EOFError
-                    line = history.moved(line, _STEPS[key]) if key in _STEPS else pressed(line, key)
+                    line = history.move(line, _STEPS[key]) if key in _STEPS else press_key(line, key)
         finally:
             panel.close(keep=False)
     console.draft = line.text

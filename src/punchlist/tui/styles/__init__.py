@@ -11,7 +11,7 @@ from ...core.errors import Refused
 from ...core.model import ACTIVE, Item, Plan
 from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Glyphs, Line, Span, columns, notices
 from ...core.sentences import describe
-from ..view import ALERT, NEXT, NOW, Canvas, Row, View, chosen, clipped, counts, length, row, unfolded, wrapping_row
+from ..view import ALERT, NEXT, NOW, Canvas, Row, View, choose_rows, clip, counts, draw_rows, length, row, wrapping_row
 
 PATHS = {
     "punchlist": "punchlist.tui.styles.punchlist",
@@ -23,7 +23,7 @@ _TYPED_ROWS = 5  # rows of a long line at the prompt
 _TURNING, _ASCII_TURNING = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\"
 
 
-def told(before: Plan, after: Plan, canvas: Canvas) -> list[Line]:
+def describe_changes(before: Plan, after: Plan, canvas: Canvas) -> list[Line]:
     """One line for each change, the last with how far the plan is now."""
     said = describe(diff(before, after), after)
     if said and counts(before) != counts(after):
@@ -45,7 +45,7 @@ class Style(NamedTuple):
     name: str
     rows: Callable[[View, Canvas], list[Row]]  # all that could be shown, each with its rank
     more: Callable[[str, View, Canvas], Line]  # the line that tells how many items are left out
-    news: Callable[[Plan, Plan, Canvas], list[Line]] = told  # what became of a plan, for those who read lines
+    changes: Callable[[Plan, Plan, Canvas], list[Line]] = describe_changes  # of a plan, for those who read lines
     calls: Callable[[Plan, Plan, Canvas], list[Line]] | None = None  # what a call of the plan's tool leaves in a
     # transcript, given the plan before and after; None: the call and its answer, as of any tool
     failed: str = ""  # how a transcript begins the line of a call that failed; empty: it shows the call and its answer
@@ -73,8 +73,8 @@ def render(view: View, style: Style, width: int, height: int | None = None, *, u
     """A view as lines, none wider and not more of them than there is room for."""
     canvas = style.canvas(width, unicode)
     made = [*style.rows(view, canvas), *typing(view, canvas)]
-    rows = chosen(made, height, lambda words: style.more(words, view, canvas), canvas.glyphs.cut)
-    return [clipped(line, width) for line in unfolded(rows, height)]
+    rows = choose_rows(made, height, lambda words: style.more(words, view, canvas), canvas.glyphs.cut)
+    return [clip(line, width) for line in draw_rows(rows, height)]
 
 
 # --- what styles share -----------------------------------------------------------------------------------------------

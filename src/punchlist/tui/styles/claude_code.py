@@ -7,7 +7,7 @@ from functools import partial
 
 from ...core.model import ACTIVE, BLOCKED, CLOSED, DROPPED, Item
 from ...core.render import ASCII, UNICODE, Line, Span, columns
-from ..view import ALERT, HEAD, NOW, Canvas, Row, View, first_pending, own_time, ranks, row, spent, wrapping_row
+from ..view import ALERT, HEAD, NOW, Canvas, Row, View, cost_text, first_pending, own_time, ranks, row, wrapping_row
 from . import Style, alerts, keys
 from .workers import in_full
 
@@ -40,7 +40,7 @@ def _spinner(view: View, width: int, canvas: Canvas) -> Line:
     """What is being done, and what it has cost if that fits on a screen of this width."""
     active = view.plan.active
     words = view.status or (active.label if active else _DEFAULT)
-    cost = spent(view, canvas)
+    cost = cost_text(view, canvas)
     tail = f" ({cost})" if cost else ""
     said = canvas.said(words) + canvas.glyphs.cut
     if columns(said) + columns(tail) + 2 > width:

@@ -9,7 +9,7 @@ from ...core.diff import diff
 from ...core.model import ACTIVE, BLOCKED, DROPPED, Item, Plan
 from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Line, Span, bar, columns
 from ...core.sentences import describe
-from ..view import HEAD, NOW, SPARE, Canvas, Row, View, counts, length, own_time, ranks, row, spent, wrapping_row
+from ..view import HEAD, NOW, SPARE, Canvas, Row, View, cost_text, counts, length, own_time, ranks, row, wrapping_row
 from . import Style, alerts, keys
 from .workers import compact
 
@@ -25,7 +25,7 @@ def rows(view: View, canvas: Canvas) -> list[Row]:
         inside.insert(0, Row(lambda: _working(view, canvas), (NOW, 0)))
     made = [*alerts(view, canvas)]
     if inside:
-        boxed = [_boxed(one, canvas, wide) for one in inside]
+        boxed = [_in_box(one, canvas, wide) for one in inside]
         made += [row(_edge(canvas, wide, "Tasks"), HEAD), *boxed, row(_edge(canvas, wide), HEAD, 1)]
     return [*made, *compact(view, canvas), *keys(view, canvas, "tasks")]
 
@@ -70,7 +70,7 @@ def _progress(view: View, canvas: Canvas, wide: int) -> Iterator[Row]:
 
 def _far(view: View, canvas: Canvas, wide: int) -> Line:
     """The count, a bar, and what the active item has cost, as far as there is room."""
-    percent, cost, room = view.plan.progress.percent, spent(view, canvas), wide - 4
+    percent, cost, room = view.plan.progress.percent, cost_text(view, canvas), wide - 4
     count = counts(view.plan)
     words = f"Progress: {count}"
     made: Line = (Span(words if columns(words) <= room else canvas.fit(count, room)),)
@@ -99,7 +99,7 @@ def _edge(canvas: Canvas, wide: int, title: str = "") -> Line:
     return (Span(f"{head}{signs[1] * (wide - len(head) - 1)}{right}", "dim"),)
 
 
-def _boxed(one: Row, canvas: Canvas, wide: int) -> Row:
+def _in_box(one: Row, canvas: Canvas, wide: int) -> Row:
     """A row between the sides of the box."""
     draw, wrap = one.draw, one.wrap
     boxed = one._replace(draw=lambda: _between(draw(), canvas, wide))
@@ -120,20 +120,20 @@ def _signs(canvas: Canvas) -> str:
 # --- in a transcript -------------------------------------------------------------------------------------------------
 
 
-def news(before: Plan, after: Plan, canvas: Canvas) -> list[Line]:
+def changes(before: Plan, after: Plan, canvas: Canvas) -> list[Line]:
     """A line for each status that changed; the whole list where items came, went or were reworded."""
     old = {item.id: item.text for item in before.items}
     head = [canvas.line(words) for words in describe([c for c in diff(before, after) if c.kind == "plan"], after)]
     if [*old.items()] != [(item.id, item.text) for item in after.items]:
-        return [*updated(after, canvas), *head]
+        return [*list_update(after, canvas), *head]
     was = before.statuses
     return [
-        *(_changed(item, canvas) for item, status in zip(after.items, was, strict=True) if item.status != status),
+        *(_status_change(item, canvas) for item, status in zip(after.items, was, strict=True) if item.status != status),
         *head,
     ]
 
 
-def updated(plan: Plan, canvas: Canvas) -> list[Line]:
+def list_update(plan: Plan, canvas: Canvas) -> list[Line]:
     """That the list was updated, and the list."""
     sign = "📋 " if canvas.glyphs.cut == "…" else ""
     inside = canvas._replace(width=canvas.width - 2)
@@ -141,7 +141,7 @@ def updated(plan: Plan, canvas: Canvas) -> list[Line]:
     return [canvas.line(f"{sign}Todo list updated:"), *((Span("  "), *line) for line in listed)]
 
 
-def _changed(item: Item, canvas: Canvas) -> Line:
+def _status_change(item: Item, canvas: Canvas) -> Line:
     arrow = "→" if canvas.glyphs.cut == "…" else "->"
     tail = f'" {arrow} {item.status}]'
     words = item.label if item.status == ACTIVE else item.text
@@ -152,8 +152,8 @@ STYLE = Style(
     "gencode",
     rows,
     more,
-    news,
-    news,
+    changes,
+    changes,
     glyphs=UNICODE,
     ascii=ASCII._replace(pending="[ ]", active="[>]", blocked="[!]", completed="[x]", abandoned="[-]"),
 )

@@ -18,13 +18,13 @@ from ..view import (
     Rank,
     Row,
     View,
-    chosen,
-    clipped,
+    choose_rows,
+    clip,
+    cost_text,
     counts,
     own_time,
     ranks,
     row,
-    spent,
     wrapping_row,
 )
 from . import Style, alerts, keys
@@ -51,7 +51,7 @@ def rows(view: View, canvas: Canvas) -> list[Row]:
     tree = [*_tree(view, canvas)]
     has_more = len(tree) > _PREVIEW or any(item.notes for item in view.plan.items if item.status == ACTIVE)
     if not view.expanded and len(tree) > _PREVIEW:
-        tree = chosen(tree, _PREVIEW + 1, lambda words: more(words, view, canvas), canvas.glyphs.cut)
+        tree = choose_rows(tree, _PREVIEW + 1, lambda words: more(words, view, canvas), canvas.glyphs.cut)
     made = [*alerts(view, canvas)]
     if view.plan.items or view.plan.phases:
         made.insert(0, Row(lambda: _head(view, canvas), (HEAD, 0)))
@@ -66,7 +66,7 @@ def more(words: str, view: View, canvas: Canvas) -> Line:
 
 def _head(view: View, canvas: Canvas) -> Line:
     said = f"Todos {counts(view.plan)}"
-    tail = canvas.dot.join(filter(None, (view.status if view.plan.active else "", spent(view, canvas))))
+    tail = canvas.dot.join(filter(None, (view.status if view.plan.active else "", cost_text(view, canvas))))
     room = canvas.width - len(said) - 2
     return (Span("Todos", "bold"), Span(said[5:], "dim"), Span(f"  {canvas.fit(tail, room)}" if tail else "", "dim"))
 
@@ -151,7 +151,7 @@ def block(before: Plan, after: Plan, canvas: Canvas) -> list[Line]:
     if not after.items:
         return [canvas.line("Todo list cleared.", "dim")] if before.items else []
     view = View(after, busy=False)
-    return [clipped(row.draw(), canvas.width) for row in rows(view, canvas)]
+    return [clip(row.draw(), canvas.width) for row in rows(view, canvas)]
 
 
 STYLE = Style("oh-my-pi", rows, more, calls=block, failed="Todo update failed: ")

@@ -20,12 +20,12 @@ from ..view import (
     Rank,
     Row,
     View,
+    cost_text,
     counts,
     length,
     progress_of,
     ranks,
     row,
-    spent,
     wrapping_row,
 )
 from . import Style, alerts, keys
@@ -174,7 +174,7 @@ def _working(view: View, canvas: Canvas) -> Line:
 
 def _tail(view: View, canvas: Canvas, room: int) -> Line:
     """What is being done just now, and what the item has cost: as much of it as there is room for, time at last."""
-    cost, time = spent(view, canvas), spent(view._replace(tokens=0), canvas)
+    cost, time = cost_text(view, canvas), cost_text(view._replace(tokens=0), canvas)
     for said in ((view.status, cost), ("", cost), ("", time)):
         words = "  " + canvas.said(canvas.dot.join(filter(None, said)))
         if words.strip() and columns(words) <= room:
