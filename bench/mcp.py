@@ -64,8 +64,40 @@ def _ours(environment: Mapping[str, str]) -> list[Row]:
         _ratio("raw client: a change, committed", 6, calls),
         _ratio("official client: spawn to tools/list", 3, official_starts),
         _ratio("official client: a change, committed", 3, official_calls),
+        *_hooks(environment),
         Row("memory", 25, memory["punchlist"], "MB", f"at most; echo: {memory['echo']:.1f} MB"),
     ]
+
+
+def _hooks(environment: Mapping[str, str]) -> list[Row]:
+    """Hooks that the running server answers, as Claude Code sends them, on a plan with an item in work."""
+    folder = Path(environment["XDG_STATE_HOME"], "punchlist")
+    folder.mkdir(exist_ok=True)
+    (folder / "hook-secret").write_text("bench", encoding="ascii")
+    common = {"host": "claude-code", "secret": "bench", "session_id": "s", "cwd": str(folder)}
+    used = {"tool_name": "Bash", "tool_use_id": "t", "tool_input": '{"command": "make"}', "tool_response": "ok"}
+    events = {
+        "Stop": {"last_assistant_message": "Next."},
+        "PostToolUse": used,
+        "UserPromptSubmit": {"prompt": "Go on."},
+    }
+    subject = _punchlist()
+    environment = {**environment, "CLAUDE_CODE_SESSION_ID": "s"}
+    wire = _Wire(subject, environment)
+    wire.call(("plan", {"add": ["Read", "Write"], "start": [1]}))
+    found = []
+    for name, fields in events.items():
+        event = ("hook", {**common, "hook_event_name": name, **fields})
+        times = []
+        for _ in range(CALLS):
+            begun = perf_counter()
+            wire.call(event)
+            times.append(perf_counter() - begun)
+        found.append(
+            Row(f"hook by the server, {name}", 2, median(times) * 1000, "ms", f"best {min(times) * 1000:.2f} ms")
+        )
+    wire.close()
+    return found
 
 
 def _others(environment: Mapping[str, str]) -> list[Row]:

@@ -44,6 +44,52 @@ def kinds(home: Path) -> dict[str, list[str]]:
     return {event: [one["type"] for group in groups for one in group["hooks"]] for event, groups in hooks(home).items()}
 
 
+def given_claude(tmp_path: Path, version: str, *, by_npm: bool) -> dict[str, str]:
+    """A program of this version, and the path on which it is found. Nobody starts it."""
+    program = tmp_path / "claude-code" / ("bin/claude.exe" if by_npm else version)
+    program.parent.mkdir(parents=True)
+    program.write_text("")
+    program.chmod(0o755)
+    if by_npm:
+        (tmp_path / "claude-code" / "package.json").write_text(json.dumps({"version": version}))
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "claude").symlink_to(program)
+    return {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize("by_npm", [True, False], ids=["npm", "its own installer"])
+@pytest.mark.parametrize(
+    ("version", "kind"), [("2.1.325", "mcp_tool"), ("2.2.0", "mcp_tool"), ("2.1.99", "command"), ("next", "command")]
+)
+def test_the_server_answers_hooks_if_the_program_is_known_to_have_them(
+    version: str, kind: str, by_npm: bool, own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = given_claude(tmp_path, version, by_npm=by_npm)["PATH"]
+    monkeypatch.setenv("PATH", path)
+    run("install", "claude-code")
+    assert kinds(own_home)["Stop"] == [kind]
+    assert faults() == []
+    run("install", "claude-code", "--without", "server")
+    assert kinds(own_home)["Stop"] == ["command"]
+
+
+def test_hooks_stay_as_they_are_when_the_program_is_upgraded(
+    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("install", "claude-code")
+    monkeypatch.setenv("PATH", given_claude(tmp_path, "2.1.325", by_npm=True)["PATH"])
+    run("install", "claude-code")
+    assert kinds(own_home)["Stop"] == ["command"]
+
+
+def test_a_program_that_is_too_old_for_hooks_by_the_server_is_a_problem(
+    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", given_claude(tmp_path, "2.1.99", by_npm=True)["PATH"])
+    run("install", "claude-code", "--hooks", "server")
+    assert faults() == ["this version of Claude Code has no hooks that a server answers"]
+
+
 def test_hooks_go_to_the_server_except_the_one_that_comes_before_it(own_home: Path) -> None:
     run("install", "claude-code", "--hooks", "server")
     assert kinds(own_home) == {

@@ -64,7 +64,9 @@ def _served(args: Args) -> bool | None:
         raise Refused(f"{args.host} has no hooks that a server answers.")
     if args.hooks == "server" and args.scope == PROJECT:
         raise Refused("these hooks hold a secret, and a project's files are shared; leave --scope project out.")
-    return None if args.hooks is None else args.hooks == "server"
+    if args.hooks is None and "server" not in args.without:
+        return None
+    return bool(args.hooks == "server")
 
 
 def uninstall(args: Args) -> int:

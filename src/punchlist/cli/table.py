@@ -367,7 +367,7 @@ _AGENTS = (
             Argument(
                 "--hooks",
                 "BY",
-                "who answers hooks (server: claude-code only); as it is now if not given:",
+                "who answers hooks (server: claude-code only, and its default):",
                 choices=("process", "server"),
             ),
             Argument("--dialect", "D", "the tools its model is given, with their texts; as it is now if not given"),

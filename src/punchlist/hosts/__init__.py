@@ -13,6 +13,7 @@ from ..desk import delivery
 
 if TYPE_CHECKING:
     from ..desk import Desk
+    from ..stores import Store
 
 VALUED = ("store", "plan", "session", "agent")  # options that come before a value
 
@@ -32,6 +33,9 @@ HOSTS = {
     "oh-my-pi": Known("omp", "OMPCODE"),
     "goose": Known("goose", "AGENT_SESSION_ID"),
 }
+
+
+STORES: dict[tuple[str, ...], Store] = {}  # those that stay open while a server answers hooks
 
 
 def load(name: Any, part: str = "") -> Any:
@@ -93,6 +97,12 @@ def answer_served(fields: Any, client: str) -> str | None:
     except Exception as error:
         _log(name, error)
         return ""
+
+
+def end_service() -> None:
+    """Close the stores that hooks of a server have used."""
+    while STORES:
+        STORES.popitem()[1].close()
 
 
 def give_first_plan(desk: Desk) -> None:

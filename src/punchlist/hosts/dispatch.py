@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 
 from ..core.model import MAIN, SessionState
 from ..core.text import counted
-from ..desk import Desk, desk_for, guidance
+from ..desk import Desk, desk_for, guidance, store_for
 from ..desk.guidance import EDIT, Guidance, lines
 from ..desk.holding import is_off
 from ..desk.session_state import decide, load_state, update_state
 from ..desk.updates import forget_lists
-from ..local.settings import ATTACHED, for_host, load, place
+from ..local.settings import ATTACHED, Settings, for_host, load, place
 from ..policy.continuation import TurnEnd
-from . import HOSTS
+from ..stores import Store
+from . import HOSTS, STORES
 from .breaker import Breaker
 from .host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, Host
 
@@ -40,17 +41,12 @@ def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer
     breaker = Breaker(settings.store, tool=event.moment == AFTER)
     if breaker.is_open and settings.store.startswith("postgres"):  # to ask a server that is away takes time
         return HookAnswer()
-    with breaker, desk_for(settings, **who, patience=str(breaker.patience)) as desk:
-        if is_off(desk):
-            return HookAnswer()
-        if event.moment == BEFORE:
-            return HookAnswer(_begin_quiet(desk))
-        if event.moment == STOP:
-            nudge = _stop(desk, event, host)
-            _note_turn(event, host, is_over=not nudge)
-            return HookAnswer(nudge=nudge)
-        told = "\n".join(_guide(desk, event, host, before))
-        return HookAnswer(told, notice=_say_cleared(desk) if event.moment == START and event.source == "clear" else "")
+    with breaker:
+        if "served" in flags:
+            store = _kept_store(settings, str(breaker.patience))
+            return _answer(Desk(store, dialect=settings.dialect, settings=settings, **who), event, host, before)
+        with desk_for(settings, **who, patience=str(breaker.patience)) as desk:
+            return _answer(desk, event, host, before)
 
 
 def named(what: str) -> str:
@@ -66,6 +62,27 @@ def own_tool(name: str) -> str:
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _kept_store(settings: Settings, patience: str) -> Store:
+    """A store that stays open for the next hook, while a server answers them."""
+    key = (settings.store, settings.sqlite_synchronous, patience)
+    if key not in STORES:
+        STORES[key] = store_for(settings, patience)
+    return STORES[key]
+
+
+def _answer(desk: Desk, event: HookEvent, host: Host, before: str) -> HookAnswer:
+    if is_off(desk):
+        return HookAnswer()
+    if event.moment == BEFORE:
+        return HookAnswer(_begin_quiet(desk))
+    if event.moment == STOP:
+        nudge = _stop(desk, event, host)
+        _note_turn(event, host, is_over=not nudge)
+        return HookAnswer(nudge=nudge)
+    told = "\n".join(_guide(desk, event, host, before))
+    return HookAnswer(told, notice=_say_cleared(desk) if event.moment == START and event.source == "clear" else "")
 
 
 def _is_typed(event: HookEvent, host: Host, told: str) -> bool:

@@ -119,6 +119,8 @@ class Server:
     def end(self) -> list[Message]:
         """What to say at the end."""
         self._desks.close()
+        if self._callers.hosts is not None:
+            self._callers.hosts.end_service()
         said: list[Message] = []
         for id in self._subscriptions:
             over = {"_meta": {protocol.SUBSCRIPTION_KEY: id}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ HOOKS_BY_SERVER = True  # it has hooks that call a tool of a server
 PERMISSION = f"mcp__{NAME}"
 
 _SECONDS = 10
+_FIRST, _TESTED = (2, 1, 118), (2, 1, 325)  # versions of Claude Code with hooks that call a tool of a server
 _REFRESH = 5  # seconds until the status line shows an edit of yours; a run of it takes a fiftieth of that
 _EVENTS = {
     "SessionStart": "",
@@ -80,6 +82,9 @@ def problems(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
         found.append(("Claude Code asks before every call of the tool", "punchlist install claude-code"))
     if "server" not in there and _any_served(there.get("hooks")):
         found.append(("hooks are answered by the server, which is not there", "punchlist install claude-code"))
+    if _any_served(there.get("hooks")) and () < _version(where) < _FIRST:
+        words = "this version of Claude Code has no hooks that a server answers"
+        found.append((words, "upgrade it; or: punchlist install claude-code --hooks process"))
     if _lacks_secret(there.get("hooks")):
         words = f"the server does not answer hooks: they do not have the secret that is in {hook_secret.path()}"
         found.append((words, "punchlist install claude-code"))
@@ -115,12 +120,34 @@ def _in_shell(group: dict[str, Any], words: str) -> dict[str, Any]:
 
 
 def _is_by_server(where: Where) -> bool:
-    """Whether the running server answers hooks. Not in a project: its files are shared, and would hold the secret."""
+    """Whether the running server answers hooks: as was asked for, else as it is now, else if the program has such ones.
+    Not in a project: its files are shared, and would hold the secret."""
     if where.scope == PROJECT:
         return False
-    if where.served is None:
-        return _are_served(_files(where)[1][0])
-    return where.served
+    if where.served is not None:
+        return where.served
+    hooks = _hooks_in(_files(where)[1][0])
+    if any(handlers(hooks, "claude-code")):
+        return _any_served(hooks)
+    return _version(where) >= _TESTED
+
+
+def _version(where: Where) -> tuple[int, ...]:
+    """The version of Claude Code, from where it is installed; empty if that does not tell. It is not started."""
+    from ...install import content
+    from ...install.edit_json import read
+
+    program = shutil.which(PROGRAM, path=where.environ.get("PATH"))
+    path = os.path.realpath(program or "")
+    name = os.path.basename(path)  # its own installer names the program by its version
+    if not name[:1].isdigit():
+        package = os.path.join(os.path.dirname(os.path.dirname(path)), "package.json")
+        try:
+            name = str(read(content(package)).get("version", ""))
+        except (Refused, OSError):
+            return ()
+    numbers = name.split(".")
+    return tuple(map(int, numbers)) if all(number.isdecimal() for number in numbers) else ()
 
 
 def _served(event: str, names: Sequence[str]) -> dict[str, Any]:
@@ -131,15 +158,14 @@ def _served(event: str, names: Sequence[str]) -> dict[str, Any]:
     return {**({"matcher": _EVENTS[event]} if _EVENTS[event] else {}), "hooks": [handler]}
 
 
-def _are_served(settings: str) -> bool:
+def _hooks_in(settings: str) -> Any:
     from ...install import content
     from ...install.edit_json import read
 
     try:
-        hooks = read(content(settings)).get("hooks")
+        return read(content(settings)).get("hooks")
     except Refused:  # whoever writes the file will say what is wrong with it
-        return False
-    return _any_served(hooks)
+        return None
 
 
 def _any_served(hooks: Any) -> bool:
