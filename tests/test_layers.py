@@ -281,4 +281,4 @@ def test_what_is_special_about_a_dialect_is_in_its_own_file() -> None:
     found = {_below(path) for path in _sources() if _names_a_dialect(path)}
     files = tuple([name.replace("-", "_") for name in NAMES_OF_DIALECTS])
     own = {path for path in found if path.startswith(rooms) and any(name in path for name in files)}
-    assert found - own == set(MAY_NAME)
+    assert found - own == set(MAY_NAME), "a file names a dialect that is not its own: if it has to, say why in MAY_NAME"

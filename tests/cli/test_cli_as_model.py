@@ -251,6 +251,7 @@ def test_a_pause_in_a_continuation_is_kept_with_the_plan() -> None:
 @pytest.mark.parametrize("dialect", PATHS)
 def test_tools_are_shown_in_the_form_of_each_interface(dialect: str) -> None:
     anthropic = tools("--dialect", dialect, "--format", "anthropic")
+    assert dialect in WRITERS, f"WRITERS needs a line for {dialect}: the tool that it writes a plan with"
     assert WRITERS[dialect] in [tool["name"] for tool in anthropic]
     assert all(tool.keys() == {"name", "description", "input_schema"} for tool in anthropic)
     openai = tools("--dialect", dialect, "--format", "openai")

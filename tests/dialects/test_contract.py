@@ -353,6 +353,7 @@ def with_text(dialect: Dialect, text: str) -> dict[str, Any]:
         "gemini": {"todos": [{"description": text, "status": "pending"}]},
         "opencode": {"todos": [{"content": text, "status": "pending", "priority": "low"}]},
     }
+    assert dialect.name in one, f"with_text needs a line for {dialect.name}: a call that puts one text on the list"
     return one[dialect.name]
 
 

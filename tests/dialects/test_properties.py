@@ -248,6 +248,7 @@ def whole_list(name: str, lines: list[Line]) -> Made:
         "gemini": ("write_todos", {"todos": [{"description": text, "status": status} for text, status in lines]}),
         "opencode": ("todowrite", {"todos": [{**todo, "priority": "low"} for todo in todos]}),
     }
+    assert name in made, f"whole_list needs a line for {name}, or sensible a branch: a call of it that makes sense"
     return Made(*made[name])
 
 

@@ -21,8 +21,8 @@ class Form(NamedTuple):
     prompt: dict[str, Any]
     used: dict[str, Any]
     stop: dict[str, Any]
-    mirror: tuple[str, dict[str, Any]] | None  # its own plan tool, and a call of it
-    tells: bool = True
+    mirror: tuple[str, dict[str, Any]] | None  # its plan tool, and a call: `Read` is active then, `Write` pending
+    tells: bool = True  # whether anything but a nudge reaches its model
 
 
 def claude(name: str, **more: Any) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def planned(*texts: str) -> punchlist.Desk:
 
 
 def test_every_host_there_is_is_tested() -> None:
-    assert FORMS.keys() == HOSTS.keys()
+    assert FORMS.keys() == HOSTS.keys(), "FORMS needs an entry for each host: its events as the agent sends them"
 
 
 @every_host

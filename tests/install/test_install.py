@@ -89,6 +89,7 @@ OLD = {
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_files_that_were_there_are_the_same_bytes_again(host: str, own_home: Path) -> None:
+    assert host in OLD, f"OLD needs an entry for {host}: files that a user had before us"
     for name, data in OLD[host].items():
         write(own_home / name, data).chmod(0o640)
     before = everything(own_home)
