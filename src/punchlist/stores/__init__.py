@@ -89,7 +89,7 @@ class Store(Protocol):
         works from another plan by now."""
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
-        """Keep what a reader has heard. Raises StaleRevision if that was not what is named as `before`: then somebody
+        """Keep what a reader was told. Raises StaleRevision if that was not what is named as `before`: then somebody
         else has told it meanwhile."""
 
     def lists(self, plan: str, reader: str) -> dict[str, str]:
@@ -150,14 +150,14 @@ def check_id(plan: str) -> None:
         raise StoreError(f"{shown} cannot be the id of a plan: use printable characters, at most {LONGEST_NAME}.")
 
 
-def is_wanted(listing: PlanSummary, session: str, agent: str, plan: str, place: str) -> bool:
+def is_wanted(summary: PlanSummary, session: str, agent: str, plan: str, place: str) -> bool:
     """Whether a plan is one of a session, of an agent, of a place, or the one that is named. What is empty is not
     asked for."""
-    if place and place != listing.place:
+    if place and place != summary.place:
         return False
-    if session and session not in listing.sessions:
+    if session and session not in summary.sessions:
         return False
-    return (not agent or listing.agent == agent) and (not plan or listing.id == plan)
+    return (not agent or summary.agent == agent) and (not plan or summary.id == plan)
 
 
 def current(items: Iterable[Item]) -> str:
@@ -167,7 +167,7 @@ def current(items: Iterable[Item]) -> str:
     return next(iter([*active, *(item.text for item in found)]), "")
 
 
-def timed(at: str, call: dict[str, Any]) -> dict[str, Any]:
+def with_time(at: str, call: dict[str, Any]) -> dict[str, Any]:
     """A tool call with the time at which it was made, if that is known."""
     return {"at": at, **call} if at else call
 

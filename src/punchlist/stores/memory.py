@@ -13,7 +13,7 @@ from ..core.diff import Record
 from ..core.errors import StaleRevision
 from ..core.model import MAIN, NOTHING, Plan, Reader, SessionState
 from ..local.files import utc_text
-from . import MOST_CALLS, Commit, PlanKey, PlanSummary, check_id, current, is_wanted, oldest, timed
+from . import MOST_CALLS, Commit, PlanKey, PlanSummary, check_id, current, is_wanted, oldest, with_time
 
 _NEW = Reader()
 _FRESH = SessionState()
@@ -34,11 +34,11 @@ class MemoryStore:
         self._lists: dict[tuple[str, str], dict[str, str]] = {}  # by plan and reader, then by tool
         self._lists_at: dict[tuple[str, str], str] = {}
         self._calls: dict[str, dict[str, list[tuple[str, dict[str, Any]]]]] = {}  # by plan and item, with times
-        self._paces_at: dict[str, str] = {}
+        self._states_at: dict[str, str] = {}
         self._homes: dict[str, PlanKey] = {}
         self._bound: dict[tuple[str, str], str] = {}
         self._hosts: dict[tuple[str, str], str] = {}  # the agent programs of those who are bound
-        self._paces: dict[str, SessionState] = {}
+        self._states: dict[str, SessionState] = {}
 
     def peek(self, plan: str, reader: str) -> tuple[int, Reader]:
         with self._changed:
@@ -105,7 +105,7 @@ class MemoryStore:
     def load_calls(self, plan: str, item: str = "") -> dict[str, list[dict[str, Any]]]:
         with self._changed:
             kept = self._calls.get(plan, {})
-            return {id: [timed(*one) for one in calls] for id, calls in kept.items() if item in ("", id)}
+            return {id: [with_time(*one) for one in calls] for id, calls in kept.items() if item in ("", id)}
 
     def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
         with self._changed:
@@ -138,20 +138,20 @@ class MemoryStore:
             return [who for who, bound in self._bound.items() if bound == plan]
 
     def load_state(self, key: str) -> SessionState:
-        return self._paces.get(key, _FRESH)
+        return self._states.get(key, _FRESH)
 
     def save_state(self, key: str, before: SessionState, after: SessionState) -> None:
         with self._changed:
             if self.load_state(key) != before:
-                raise StaleRevision("the pace has changed")
-            self._paces[key] = after
-            self._paces_at[key] = utc_text()
+                raise StaleRevision("the state has changed")
+            self._states[key] = after
+            self._states_at[key] = utc_text()
 
     def plans(
         self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = ""
     ) -> list[PlanSummary]:
         with self._changed:
-            listed = map(self._listing, reversed(self._plans.values()))
+            listed = map(self._summary, reversed(self._plans.values()))
             return [listing for listing in listed if is_wanted(listing, session, agent, plan, place)][:most]
 
     def trim(self, before: str, plan: str = "", place: str = "", live: str = "") -> dict[str, int]:
@@ -166,8 +166,8 @@ class MemoryStore:
                 kept = {item: [one for one in calls if one[0] >= before] for item, calls in self._calls[id].items()}
                 self._calls[id] = {item: calls for item, calls in kept.items() if calls}
             if not plan and not place:
-                for key in [key for key, at in self._paces_at.items() if at < old]:
-                    del self._paces[key], self._paces_at[key]
+                for key in [key for key, at in self._states_at.items() if at < old]:
+                    del self._states[key], self._states_at[key]
             gone = {id: self._forget(id, before, live) for id in chosen}
             return {id: count for id, count in gone.items() if count}
 
@@ -175,9 +175,9 @@ class MemoryStore:
         """Forget the history of one plan, up to the first record that is to stay; how much of it that was."""
         seen, since = self._plans[plan].revision, before
         if live:
-            heard = [self._readers[who].seen for who, at in self._readers_at.items() if who[0] == plan and at >= live]
+            told = [self._readers[who].seen for who, at in self._readers_at.items() if who[0] == plan and at >= live]
             sent = [at for who, at in self._lists_at.items() if who[0] == plan and at >= live]
-            seen, since = min([seen, *heard]), min([since, *sent])
+            seen, since = min([seen, *told]), min([since, *sent])
         records = self._history.get(plan, [])
         kept = list(dropwhile(lambda record: record.at < since and record.revision <= seen, records))
         self._history[plan] = kept
@@ -220,7 +220,7 @@ class MemoryStore:
             self._hosts[home.session, home.agent] = home.host
         self._homes[plan] = home
 
-    def _listing(self, plan: Plan) -> PlanSummary:
+    def _summary(self, plan: Plan) -> PlanSummary:
         home = self._homes.get(plan.id, PlanKey())
         bound = self.sessions(plan.id)
         sessions = tuple(dict.fromkeys(session for session, agent in bound))

@@ -21,17 +21,17 @@ from ..core.diff import CALLS, Change, Record
 from ..core.errors import StaleRevision
 from ..core.json_text import dumps, loads, quoted
 from ..core.model import DONE, DROPPED, MAIN, Item, Plan, Reader, SessionState
-from . import LONGEST_NAME, MOST_CALLS, Commit, PlanKey, PlanSummary, check_id, current, oldest, timed
+from . import LONGEST_NAME, MOST_CALLS, Commit, PlanKey, PlanSummary, check_id, current, oldest, with_time
 
 _LAST = 2_147_483_647  # a revision behind all others
 _REMEMBERED = 5_000  # items kept as text
 _head = attrgetter("title", "mode", "paused", "phases", "last_id", "removed")  # what a plan is beside its items
 _PLAIN = Item("", "")[3:]  # what an item has beside id, text and status if nothing was said
 
-_GLANCE = """
+_PEEK = """
 SELECT revision, author, seen FROM plans LEFT JOIN readers ON readers.plan = id AND key = ? WHERE id = ?
 """
-_GLANCE_FROM = """
+_PEEK_SESSION = """
 SELECT bindings.plan, revision, author, seen FROM bindings LEFT JOIN plans ON id = bindings.plan
 LEFT JOIN readers ON readers.plan = bindings.plan AND key = ? WHERE bindings.session = ? AND bindings.agent = ?
 """
@@ -102,25 +102,25 @@ class Rows:
     ) -> None:
         self._execute = execute
         self._executemany = executemany
-        self._glanced = ("", 0, "")  # plan, revision, author
+        self._last_peek = ("", 0, "")  # plan, revision, author
         self._state: tuple[str, SessionState, str | None] = ("", SessionState(), None)  # last seen: key, value, text
         self._written: dict[int, tuple[Item, str]] = {}  # items as text, as they were last written
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
     def peek(self, plan: str, reader: str) -> tuple[int, Reader]:
-        row = self._execute(_GLANCE, (text(reader), text(plan))).fetchone()
-        return (0, Reader()) if row is None else self._glanced_at(plan, reader, *row)
+        row = self._execute(_PEEK, (text(reader), text(plan))).fetchone()
+        return (0, Reader()) if row is None else self._note_peek(plan, reader, *row)
 
     def peek_session(self, home: PlanKey, reader: str) -> tuple[str, int, Reader]:
         values = (text(reader), text(home.session), text(home.agent))
-        row = self._execute(_GLANCE_FROM, values).fetchone()
+        row = self._execute(_PEEK_SESSION, values).fetchone()
         if row is None or row[1] is None:  # it works from none, or from one that is not there
             return (row[0] if row else ""), 0, Reader()
-        return (row[0], *self._glanced_at(row[0], reader, *row[1:]))
+        return (row[0], *self._note_peek(row[0], reader, *row[1:]))
 
-    def _glanced_at(self, plan: str, reader: str, revision: int, author: str, seen: int | None) -> tuple[int, Reader]:
-        self._glanced = (plan, revision, author)
+    def _note_peek(self, plan: str, reader: str, revision: int, author: str, seen: int | None) -> tuple[int, Reader]:
+        self._last_peek = (plan, revision, author)
         return revision, Reader(revision if author == text(reader) else seen or 0)
 
     def load(self, plan: str) -> Plan | None:
@@ -142,7 +142,7 @@ class Rows:
             values = (*values, spelled(by))
         rows = self._execute(f"{asked} ORDER BY revision", values).fetchall()
         return [
-            Record(revision, at, untext(by), untext(reader), dialect, kind, _changes(kind, changes))
+            Record(revision, at, untext(by), untext(reader), dialect, kind, _changes_of(kind, changes))
             for revision, at, by, reader, dialect, kind, changes in rows
         ]
 
@@ -154,7 +154,7 @@ class Rows:
             values.append(text(item))
         found: dict[str, list[dict[str, Any]]] = {}
         for id, at, data in self._execute(f"{asked} ORDER BY item, number", values).fetchall():
-            found.setdefault(untext(id), []).append(timed(at, loads(data)))
+            found.setdefault(untext(id), []).append(with_time(at, loads(data)))
         return {id: calls[-MOST_CALLS:] for id, calls in found.items()}
 
     def find(self, home: PlanKey) -> str:
@@ -172,7 +172,7 @@ class Rows:
     def load_state(self, key: str) -> SessionState:
         row = self._execute("SELECT data FROM paces WHERE key = ?", (text(key),)).fetchone()
         data = row[0] if row else None
-        state = _pace(data)
+        state = _state_of(data)
         self._state = (key, state, data)
         return state
 
@@ -183,9 +183,9 @@ class Rows:
         asked = f"SELECT id, head, revision, place, agent, parent, touched FROM plans {where}"
         names = [name for _, name in named]
         rows = self._execute(f"{asked} ORDER BY touched DESC, id LIMIT ?", (*names, most)).fetchall()
-        return [self._listing(*row) for row in rows]
+        return [self._summary(*row) for row in rows]
 
-    def _listing(
+    def _summary(
         self, id: str, head: str, revision: int, place: str, agent: str, parent: str, touched: str
     ) -> PlanSummary:
         asked = "SELECT session, host FROM bindings WHERE plan = ? ORDER BY at, session"
@@ -219,12 +219,12 @@ class Rows:
         else:
             self._execute(_LINE, line)
         self.keep_lists(after.id, record.reader, lists, record.at)
-        self.saved(commit)
+        self.note_author(commit)
 
-    def saved(self, commit: Commit) -> None:
+    def note_author(self, commit: Commit) -> None:
         """Note who wrote this revision: as long as it is the last, that need not be looked up."""
         after = commit.after
-        self._glanced = (after.id, after.revision, _author(commit.record, commit.reader))
+        self._last_peek = (after.id, after.revision, _author(commit.record, commit.reader))
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None, at: str) -> None:
         if before is not None and self.peek(plan, key)[1] != before:
@@ -248,7 +248,7 @@ class Rows:
 
     def save_state(self, key: str, before: SessionState, after: SessionState, at: str) -> None:
         if self._state[:2] != (key, before) and self.load_state(key) != before:
-            raise StaleRevision("the pace has changed")
+            raise StaleRevision("the state has changed")
         old, new = self._state[2], dumps(pace_to_json(after))
         self._state = ("", before, None)
         if old is not None:
@@ -258,7 +258,7 @@ class Rows:
             insert = "INSERT INTO paces VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
             changed = self._execute(insert, (text(key), new, at))
         if changed.rowcount != 1:
-            raise StaleRevision("the pace has changed")
+            raise StaleRevision("the state has changed")
         self._state = (key, after, new)
 
     def bind(self, home: PlanKey, plan: str, at: str, *, alone: bool = False) -> None:
@@ -309,7 +309,7 @@ class Rows:
             before is None
             or home.parent
             or lists
-            or self._glanced != (after.id, before.revision, author)
+            or self._last_peek != (after.id, before.revision, author)
             or _head(before) != _head(after)
         ):
             return None
@@ -338,7 +338,7 @@ class Rows:
     def _write_head(self, commit: Commit) -> None:
         before, after, record, reader, home, _ = commit
         old = before.revision if before else 0
-        plan, revision, last = self._glanced
+        plan, revision, last = self._last_peek
         if (plan, revision) != (after.id, old):  # it was not looked at before
             last = self._author(after.id)
         author = _author(record, reader)
@@ -456,8 +456,8 @@ def _brief(data: dict[str, Any]) -> Item:
     return Item(data["id"], data["text"], data["status"], data.get("active", ""))
 
 
-def _pace(data: str | None) -> SessionState:
-    """A pace as it was kept; a fresh one, if that makes no sense: it is worth less than a plan."""
+def _state_of(data: str | None) -> SessionState:
+    """The state of a session as it was kept; a fresh one, if that makes no sense: it is worth less than a plan."""
     try:
         found = loads(data) if data else {}
     except ValueError:
@@ -473,7 +473,7 @@ def _call_row(call: Mapping[str, Any], at: str) -> tuple[str, str]:
     return str(kept.pop("at", at)), dumps(kept)
 
 
-def _changes(kind: str, made: str) -> tuple[Change, ...]:
+def _changes_of(kind: str, made: str) -> tuple[Change, ...]:
     """The changes of a record. One that only noted tool calls, as older programs did, changed nothing of the plan."""
     if kind == CALLS:
         return ()

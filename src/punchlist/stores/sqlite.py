@@ -17,16 +17,16 @@ from . import Commit, PlanKey, PlanSummary, too_new
 from .sql import Rows
 
 _PATIENCE = "10"  # seconds to wait for another process
-_AT_ONCE = 50  # tries without a rest: longer than a write takes, as a rule
-_REST = 0.01  # seconds between tries, at most
+_AT_ONCE = 50  # tries without a pause: longer than a write takes, as a rule
+_LONGEST_PAUSE = 0.01  # seconds between tries, at most
 _SHRINK_PATIENCE = 1.0  # seconds to wait for others before a file that was migrated keeps its size for now
 _MANY_FREE = 256  # pages without content from which on a file is worth shrinking
 _SELDOM = 16  # one of so many observed calls has those dropped that are too many
-_GLANCES = 0.05  # seconds between looks, while waiting for a change
+_LOOKS = 0.05  # seconds between looks, while waiting for a change
 
-# What leads from each version of the file to the next. The first was without lineage and times of readers,
-# the second without paces, the third without the lists that readers sent last, and the fourth kept observed tool calls
-# as revisions of the plan.
+# What leads from each version of the file to the next. The first was without lineage and times of readers, the second
+# without states of sessions, the third without the lists that readers sent last, and the fourth kept observed tool
+# calls as revisions of the plan.
 _MIGRATIONS = (
     """
     CREATE TABLE plans (
@@ -224,7 +224,7 @@ class SqliteStore:
     def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
         end = monotonic() + seconds
         while not is_over() and monotonic() < end:
-            sleep(min(_GLANCES, max(end - monotonic(), 0)))
+            sleep(min(_LOOKS, max(end - monotonic(), 0)))
 
     def close(self) -> None:
         with self._lock:
@@ -246,13 +246,13 @@ class SqliteStore:
     def _read(self, look: Callable[[], _T]) -> _T:
         """One statement, one thread at a time."""
         with self._lock:
-            self._stay()
+            self._follow_name()
             return self._patient(look)
 
     def _write(self, work: Callable[[], _T]) -> _T:
         """One statement that writes: it is all or nothing by itself."""
         with self._lock:
-            self._stay()
+            self._follow_name()
             if self._full:
                 raise self._full
             return self._patient(work)
@@ -260,19 +260,19 @@ class SqliteStore:
     def _at_once(self, begin: str, work: Callable[[], _T]) -> _T:
         """Several statements that belong together: all of them or none."""
         with self._lock:
-            self._stay()
+            self._follow_name()
             return self._transact(begin, work)
 
-    def _stay(self) -> None:
-        """Be with the file of this name: what we write to one that was moved away or replaced would be lost with it.
-        That one gets what of it is still in the log, which would else be taken for the other's."""
+    def _follow_name(self) -> None:
+        """Open the file again if another one has its name by now: what we write to a file that was moved away would be
+        lost. Our log is written to the old file first, or SQLite would take it for the log of the new one."""
         if self._full and not self._is_closed:  # there may be room by now, and others may have written
             self._db.close()
             self._open()
         file = _inode(self.path)
         if file == self._file or self._is_closed:
             return
-        is_done = self._put_down_log()
+        is_done = self._checkpoint()
         if file == _NOWHERE:
             raise StoreError(
                 f"{self.path} is gone: it was moved away or deleted while in use; put it back, or start again."
@@ -282,7 +282,7 @@ class SqliteStore:
         self._db.close()
         self._open()
 
-    def _put_down_log(self) -> bool:
+    def _checkpoint(self) -> bool:
         """Write to the file what only its log holds; whether that could be done."""
         try:
             (is_busy, _, _) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -346,7 +346,7 @@ class SqliteStore:
             _patiently(patience, self._db.execute, "VACUUM")
         except sqlite3.Error:
             return
-        self._put_down_log()
+        self._checkpoint()
 
     def _bring_up_to_date(self) -> bool:
         """Migrate the file, after a copy of it was made; return whether much of it was dropped."""
@@ -429,7 +429,7 @@ def _patiently(seconds: float, work: Callable[..., _T], *values: str) -> _T:
                 raise
         tries += 1
         if tries > _AT_ONCE:
-            sleep(os.urandom(1)[0] / 255 * _REST)
+            sleep(os.urandom(1)[0] / 255 * _LONGEST_PAUSE)
 
 
 def _inode(path: str) -> tuple[int, int]:

@@ -147,8 +147,9 @@ def plan_of(now: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
     items += [item for id, item in mine.items() if int(id) > now.last_id]
     known = now._replace(items=tuple(items), last_id=max([now.last_id, *(int(item.id) for item in items)]))
     shown = _SHOWN_BEFORE if any(item.status == DROPPED for item in mine.values()) else _SHOWN
-    plan = _reopened(relist(known, _sent(entries, known), shown))
-    plan = plan if not faults(plan) else relist(now, _sent(entries, now), shown)
+    plan = _without_closings(relist(known, _entries_as_sent(entries, known), shown))
+    if faults(plan):
+        plan = relist(now, _entries_as_sent(entries, now), shown)
     return _with_others(plan, entries)
 
 
@@ -172,7 +173,7 @@ def _with_other(item: Item, found: dict[str, Any]) -> Item:
     return item._replace(extra={**extra, **({_OTHERS: found} if found else {})})
 
 
-def _reopened(plan: Plan) -> Plan:
+def _without_closings(plan: Plan) -> Plan:
     """Without who closed what is open."""
     items = [item._replace(closed=None) if item.closed and not item.is_closed else item for item in plan.items]
     return plan._replace(items=tuple(items))
@@ -186,7 +187,7 @@ def _own_items(entries: Sequence[dict[str, Any]]) -> dict[str, Item]:
     return {item.id: item for item in items if item.id.isascii() and item.id.isdigit() and len(item.id) < 19}
 
 
-def _sent(entries: Sequence[dict[str, Any]], known: Plan) -> list[Any]:
+def _entries_as_sent(entries: Sequence[dict[str, Any]], known: Plan) -> list[Any]:
     from ...core.resend import Sent
 
     free = {item.id: item for item in known.items}

@@ -83,7 +83,7 @@ def read_plan(folder: str, stem: str) -> OldPlan | None:
         own = _identity(folder, stem, lines)
         start, began, run = _run(own["plan"], lines, listed)
         key = PlanKey(*[str(own.get(name, "")) for name in ("place", "session", "agent", "host", "parent")])
-        _replayed(start, run)
+        _replay(start, run)
     except _NONSENSE as error:
         raise StoreError(
             f"{path} and {list_path} are damaged or do not belong together ({error}); nothing was changed. "
@@ -149,7 +149,7 @@ def _record(line: _Line) -> Record:
     return Record(**{**fields, "changes": tuple([change_from_json(change) for change in line["changes"]])})
 
 
-def _replayed(plan: Plan, run: Iterable[_Line]) -> list[Plan]:
+def _replay(plan: Plan, run: Iterable[_Line]) -> list[Plan]:
     """The plan after each record."""
     made = []
     for line in run:
@@ -196,7 +196,7 @@ def insert(rows: Rows, execute: Callable[..., Any], folder: str, old: OldPlan) -
     execute(_INSERT, values)
     for rank, item in enumerate(plan.items, 1):
         execute("INSERT INTO items VALUES (?, ?, ?, ?)", (plan.id, item.id, rank, json.dumps(item_to_json(item))))
-    for line, after in zip(old.run, _replayed(plan, old.run), strict=True):
+    for line, after in zip(old.run, _replay(plan, old.run), strict=True):
         reader = Reader(plan.revision) if "heard" in line else None
         rows.save(Commit(plan, after, _record(line), reader))
         plan = after

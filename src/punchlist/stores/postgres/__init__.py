@@ -94,13 +94,13 @@ class PostgresStore:
         mark = os.urandom(12).hex()
         small = self._rows.small(commit)
 
-        def saved_small(values: tuple[Any, ...]) -> None:
+        def save_small(values: tuple[Any, ...]) -> None:
             """In one statement: over a network, every answer that is waited for takes time."""
             if self._execute_raw(_SMALL, (*values, mark)).fetchone() is None:
                 raise StaleRevision("the plan has moved on")
-            self._rows.saved(commit)
+            self._rows.note_author(commit)
 
-        def saved() -> None:
+        def save_all() -> None:
             self._rows.save(commit, mark)
             self._notify(commit.after.id)
 
@@ -109,9 +109,9 @@ class PostgresStore:
             return self._execute(asked, (commit.after.id, commit.record.revision, mark)).fetchone() is not None
 
         if small is not None:
-            self._once(lambda: saved_small(small), is_saved)
+            self._once(lambda: save_small(small), is_saved)
         else:
-            self._once(saved, is_saved, "BEGIN")
+            self._once(save_all, is_saved, "BEGIN")
 
     def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
         def work() -> None:
