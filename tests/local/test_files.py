@@ -325,3 +325,19 @@ def test_a_time_is_written_as_python_reads_it_and_sorts_as_text(milliseconds: in
 
 def test_the_time_of_now_is_between_those_before_and_after_it() -> None:
     assert utc_text(time.time() - 1) < utc_text() < utc_text(time.time() + 1)
+
+
+# --- one of each -----------------------------------------------------------------------------------------------------
+
+OWN_WAYS = {
+    "os.replace(": {"stores/json_dir/files.py", "stores/recovery/__init__.py"},  # a list with its digest, a database
+    "os.O_APPEND": {"agent/transcript.py"},  # open for a whole session, locked, and never renamed
+    "%Y-%m-%dT": {"stores/sqlite.py"},  # in SQL
+}
+
+
+@pytest.mark.parametrize("words", OWN_WAYS)
+def test_a_file_is_replaced_a_log_appended_to_and_a_time_written_in_one_module(words: str) -> None:
+    root = Path(punchlist.__file__).parent
+    found = {path.relative_to(root).as_posix() for path in root.rglob("*.py") if words in path.read_text("utf-8")}
+    assert found - {"local/files.py"} == OWN_WAYS[words]
