@@ -15,7 +15,6 @@ from ..desk.events import log_event
 from ..desk.guidance import Nudge, Stop, end_quiet, is_continuing, prompted, turn_ended
 from ..desk.holding import held_back, is_off
 from ..desk.session_state import load_state
-from ..dialects import offered
 from ..policy.continuation import TurnEnd
 from ..prompts import say
 from . import compact
@@ -155,11 +154,8 @@ def tools(context: Context) -> list[Tool]:
 def prompt_of(context: Context) -> str:
     """The system prompt: the same from turn to turn, so that it is paid for once."""
     own = say("agent.system", folder=context.folder)
-    desk: Desk = context.desk
-    found = offered(desk.dialect, continuing=False, agent=desk.agent)
-    if not found or is_off(desk) or not desk.dialect.system or desk.plan.mode == "quiet":
-        return own
-    return f"{own}\n\n{say(desk.dialect.system, tool=found[0].name, shell='shell')}"
+    words = context.desk.system_prompt()
+    return f"{own}\n\n{words}" if words else own
 
 
 def _tell_model(context: Context, said: Transcript, kind: str, text: str, told: tuple[str, ...]) -> None:

@@ -16,7 +16,7 @@ from .commit import Changed
 from .seat import Seat
 
 if TYPE_CHECKING:  # what only a tool call needs is imported by the call: most hooks make none
-    from ..dialects import Dialect, Reply
+    from ..dialects import Dialect, Reply, Tool
     from .guidance import Nudge, Stop
 
 _UNNAMED = "default"  # the session of an agent that names none
@@ -188,19 +188,40 @@ class Desk:
     # --- a loop of your own ------------------------------------------------------------------------------------------
 
     def tools(self, format: str = "anthropic") -> list[dict[str, Any]]:
-        """Return the tool definitions to send: "anthropic", "openai" or "mcp"."""
-        from ..dialects import offered
-        from ..dialects.wire import WRITERS
-        from .guidance import is_continuing
+        """Return the tool definitions to send with a request.
 
-        continuing = is_continuing(self)
-        return [WRITERS[format](tool) for tool in offered(self.dialect, continuing=continuing, agent=self.agent)]
+        `format`: "anthropic", "openai" or "mcp"; another one raises BadShape. There are none while punchlist is off
+        here, and in a quiet context.
+
+            ask_model(desk.system_prompt(), messages, desk.tools("anthropic"))
+        """
+        from ..dialects.wire import WRITERS
+
+        if format not in WRITERS:
+            raise BadShape([f"format must be one of {', '.join(WRITERS)}, not {format!r}."])
+        return [WRITERS[format](tool) for tool in self._offered()]
 
     def system_prompt(self, shell: str = "shell") -> str:
-        """Return the text that goes with the tools. `shell`: the name of the tool that runs commands."""
+        """Return the text that goes with the tools; empty where there are none.
+
+        `shell`: the name of the tool that runs commands.
+        """
         from ..prompts import say
 
-        return say(self.dialect.system, tool=self.dialect.tools[0].name, shell=shell)
+        found = self._offered()
+        if not found or not self.dialect.system:
+            return ""
+        return say(self.dialect.system, tool=found[0].name, shell=shell)
+
+    def _offered(self) -> Sequence[Tool]:
+        """The tools that the model may be given now."""
+        from ..dialects import offered
+        from .guidance import is_continuing
+        from .holding import is_off
+
+        if is_off(self) or self.load().mode == "quiet":
+            return ()
+        return tuple(offered(self.dialect, continuing=is_continuing(self), agent=self.agent))
 
     def prompted(self, text: str) -> list[str]:
         """Report the user's words. Return the texts that the model should be shown with them."""

@@ -1,0 +1,159 @@
+"""The desk as a program with a loop of its own uses it, in every dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from punchlist import BadShape, Desk, MemoryStore, Nudge, Stop, ops
+from punchlist.desk.guidance import enter_quiet
+from punchlist.dialects import PATHS
+from punchlist.local import on_off
+from punchlist.local.settings import load, place
+
+NAMES: dict[str, Callable[[dict[str, Any]], str]] = {
+    "anthropic": lambda tool: tool["name"],
+    "openai": lambda tool: tool["function"]["name"],
+}
+
+
+def opened(dialect: str = "native", session: str = "s1", store: MemoryStore | None = None, **settings: Any) -> Desk:
+    made = MemoryStore() if store is None else store
+    return Desk(made, session=session, dialect=dialect, settings=load(settings, environ={}))
+
+
+def begun(dialect: str = "native", **more: Any) -> Desk:
+    desk = opened(dialect, **more)
+    desk.change(lambda plan: ops.start(ops.extend(plan, [{"text": "Read"}, {"text": "Write"}]), "1"), by="main")
+    return desk
+
+
+@pytest.mark.parametrize("dialect", PATHS)
+def test_the_tools_and_the_text_that_goes_with_them_are_those_of_the_dialect(dialect: str) -> None:
+    desk = opened(dialect)
+    for format, name in NAMES.items():
+        offered = [name(tool) for tool in desk.tools(format)]
+        assert offered
+        assert set(offered) <= {tool.name for tool in desk.dialect.tools}
+    assert [tool["name"] for tool in desk.tools("mcp")] == [tool["name"] for tool in desk.tools()]
+    assert all("inputSchema" in tool for tool in desk.tools("mcp"))
+    words = desk.system_prompt(shell="terminal")
+    assert words
+    assert "{" not in words.replace("{id", "")
+
+
+def test_a_form_of_tools_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    with pytest.raises(BadShape, match=r"format must be one of .*anthropic.*, not 'gemini'"):
+        opened().tools("gemini")
+
+
+@pytest.mark.parametrize("dialect", PATHS)
+def test_while_punchlist_is_off_the_model_is_given_nothing(dialect: str) -> None:
+    desk = begun(dialect, off=True)
+    assert desk.tools() == []
+    assert desk.system_prompt() == ""
+    assert desk.prompted("Go on.") == []
+    assert desk.before_request([{"role": "user", "content": "Go on."}]) == []
+
+
+def test_off_for_one_session_leaves_the_tools_of_another() -> None:
+    store = MemoryStore()
+    on_off.set_off(True, place=place(), session="s1")
+    assert opened(store=store).tools() == []
+    assert len(opened(store=store, session="s2").tools()) == 1
+    on_off.set_off(False, place=place(), session="s1")
+    assert len(opened(store=store).tools()) == 1
+
+
+@pytest.mark.parametrize("dialect", PATHS)
+def test_in_a_quiet_context_there_are_no_tools_until_the_turn_ends(dialect: str) -> None:
+    desk = begun(dialect)
+    enter_quiet(desk)
+    assert desk.tools() == []
+    assert desk.system_prompt() == ""
+    desk.turn_ended(said="Committed.")
+    assert desk.tools()
+    assert desk.system_prompt()
+
+
+def test_a_quiet_context_is_ended_by_the_prompt_of_its_own_session_only() -> None:
+    store = MemoryStore()
+    desk = begun(store=store)
+    desk.bind("s2")
+    enter_quiet(desk)
+    other = opened(store=store, session="s2")
+    other.prompted("Go on.")
+    assert desk.plan.mode == "quiet"
+    desk.prompted("Go on.")
+    assert desk.plan.mode == "act"
+
+
+@pytest.mark.parametrize("dialect", PATHS)
+def test_an_edit_of_the_user_is_told_once_before_the_next_request(dialect: str) -> None:
+    desk = begun(dialect)
+    desk.before_request([])
+    desk.change(lambda plan: ops.add(plan, "Ask Ann"))
+    told = desk.before_request([{"role": "user", "content": "Go on."}])
+    assert "Ask Ann" in "".join(one["content"] for one in told)
+    assert {one["role"] for one in told} == {"user"}
+    assert not any("the user added" in one["content"] for one in desk.before_request(told))
+
+
+@pytest.mark.parametrize("dialect", PATHS)
+def test_an_edit_of_the_user_is_told_with_their_next_words(dialect: str) -> None:
+    desk = begun(dialect)
+    desk.before_request([])
+    desk.change(lambda plan: ops.add(plan, "Ask Ann"))
+    assert "Ask Ann" in "\n".join(desk.prompted("And now?"))
+    assert desk.take_updates() == []
+
+
+@pytest.mark.parametrize("dialect", PATHS)
+def test_a_turn_that_ends_early_is_nudged_and_one_that_asks_may_stop(dialect: str) -> None:
+    end = begun(dialect).turn_ended(said="Half of it is done.")
+    assert isinstance(end, Nudge)
+    assert "Read" in end.text
+    assert end.reason
+    finished = begun(dialect)
+    finished.change(lambda plan: ops.complete(ops.complete(plan, "1"), "2"), by="main")
+    assert finished.turn_ended(said="All done.") == Stop("nothing is open")
+
+
+def test_a_turn_without_a_plan_may_end() -> None:
+    assert opened().turn_ended(said="Hello.") == Stop("there is no plan")
+    assert opened().turn_ended(said="Hello.").text == ""
+
+
+@pytest.mark.parametrize("dialect", PATHS)
+def test_a_tool_of_the_program_is_kept_with_the_active_item(dialect: str) -> None:
+    desk = begun(dialect)
+    desk.tool_used("shell", {"command": "make test"}, "1 failed", exit=2)
+    desk.tool_used("search", "parser", ["a.py"], failed=False)
+    first, second = desk.load(calls=True).items[0].calls
+    assert (first["name"], first["outcome"], first["exit"], first["text"]) == ("shell", "failed", 2, "1 failed")
+    assert (second["name"], second["outcome"], second["parameters"]) == ("search", "ok", {"input": "parser"})
+    assert [item.calls for item in desk.plan.items] == [(), ()]
+    assert desk.plan.revision == 1
+
+
+def test_a_pause_ends_with_the_next_words_of_the_user() -> None:
+    desk = begun()
+    desk.call("plan", {"pause": "the deploy key has expired"})
+    assert isinstance(desk.turn_ended(said="I wait."), Stop)
+    desk.prompted("Here is a new key.")
+    assert desk.plan.paused is None
+
+
+def test_a_desk_says_what_it_is() -> None:
+    desk = begun("codex")
+    assert (
+        repr(desk)
+        == f"<Desk session='s1' agent='main' dialect='codex' plan='{desk.plan.id}' revision=1 in MemoryStore>"
+    )
+
+
+def test_a_desk_shows_what_a_program_needs() -> None:
+    shown = {name for name in dir(opened()) if not name.startswith("_")}
+    assert len(shown) <= 29, "what only our own rooms use is a function, or at `desk._seat`"
