@@ -46,7 +46,7 @@ class Agent(NamedTuple):
 
     def close(self) -> None:
         self.context.stop.ask()
-        self.context.subagents.dismiss()
+        self.context.subagents.shut_down()
         self.said.close()
         self.context.desk.close()
 

@@ -32,7 +32,7 @@ from punchlist.agent.loop import prompt_of, tools
 from punchlist.agent.messages import Assistant, Message, Result, Summary, User
 from punchlist.agent.models import ModelAnswer, Offer, TooLong
 from punchlist.agent.scripted import ScriptedModel
-from punchlist.agent.sessions import reopened
+from punchlist.agent.sessions import reopen
 from punchlist.cli.dispatch import run
 from punchlist.core.model import ACTIVE, DONE
 from punchlist.desk.events import read_events
@@ -83,7 +83,7 @@ def test_every_step_is_in_the_transcript_before_the_next_one_begins(tmp_path: Pa
     made.work()
     assert lines == [2, 3, 4]
     made.close()
-    again = reopened(str(tmp_path / "state"), "s1")
+    again = reopen(str(tmp_path / "state"), "s1")
     assert again.messages == made.messages
     again.close()
 
@@ -787,7 +787,7 @@ def test_whatever_a_model_calls_it_is_answered_and_the_transcript_can_be_read_ag
     assert len({result.id for result in made.results}) == 2
     assert all(isinstance(json.dumps(result.text), str) for result in made.results)
     made.close()
-    again = reopened(str(tmp_path / "state"), "s1")
+    again = reopen(str(tmp_path / "state"), "s1")
     assert again.messages == made.messages
     again.close()
 

@@ -20,7 +20,7 @@ from punchlist.agent.events import (
     TurnEnded,
 )
 from punchlist.agent.messages import Assistant, Call, Message, Result, Usage, User
-from punchlist.cli.agent.output import Console, question_lines, recalled, understood
+from punchlist.cli.agent.output import Console, last_exchange, parse_answer, question_lines
 from punchlist.core.model import Plan
 from punchlist.core.render import UNICODE, Line, plain
 from punchlist.prompts import say
@@ -147,7 +147,7 @@ def test_a_question_says_what_can_be_answered(kind: str) -> None:
     ],
 )
 def test_a_yes_is_understood_in_its_usual_forms(typed: str, meant: str) -> None:
-    assert understood(Question("allow", "Let it?", ("yes", "no")), typed) == meant
+    assert parse_answer(Question("allow", "Let it?", ("yes", "no")), typed) == meant
 
 
 def test_a_conversation_that_is_gone_on_with_begins_with_what_was_said_last() -> None:
@@ -158,10 +158,10 @@ def test_a_conversation_that_is_gone_on_with_begins_with_what_was_said_last() ->
         Assistant("", ()),
         Assistant("I looked.\n\nWhich one?"),
     ]
-    lines = ["".join(span.text for span in line) for line in recalled(said, 80, UNICODE)]
+    lines = ["".join(span.text for span in line) for line in last_exchange(said, 80, UNICODE)]
     assert lines == ["> fix it", "I looked.", "Which one?"]
-    assert recalled([], 80, UNICODE) == []
-    long = recalled([User("x"), Assistant("words and words " * 500)], 40, UNICODE)
+    assert last_exchange([], 80, UNICODE) == []
+    long = last_exchange([User("x"), Assistant("words and words " * 500)], 40, UNICODE)
     assert len(long) == 8
     assert long[-1][0].text == "…"
 

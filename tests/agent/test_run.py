@@ -55,7 +55,7 @@ def test_the_plan_of_a_session_is_there_for_the_other_commands(tmp_path: Path) -
     done = run("run", "--model", model, "go")
     assert "Read" in run("show").stdout
     id = transcripts(tmp_path / "home")[0].stem
-    assert f"to go on: punchlist run --resume {id} 'go on'" in done.stdout
+    assert f"to continue: punchlist run --resume {id} 'go on'" in done.stdout
     assert run("show", "--session", id).stdout == run("show").stdout
 
 
@@ -77,7 +77,7 @@ def test_as_json_the_outcome_is_one_object(tmp_path: Path) -> None:
         (["run", "go"], 1, "no model is named; say --model"),
         (["run", "--model", "script:none.json", "go"], 1, "none.json: No such file or directory."),
         (["run", "--model", "MODEL"], 1, "say what to do: punchlist run 'fix the tests'"),
-        (["run", "--model", "MODEL", "--continue", "go"], 1, "there is no session here to go on with"),
+        (["run", "--model", "MODEL", "--continue", "go"], 1, "there is no session here to continue"),
         (["run", "--model", "MODEL", "--resume", "none", "go"], 1, "no session 'none'"),
         (["run", "--model", "MODEL", "--session", "a/b", "go"], 1, "a session's name is made of letters"),
         (["run", "--continue", "--resume", "x"], 2, "cannot be combined"),
@@ -229,7 +229,7 @@ def test_an_interrupt_stops_the_turn_and_loses_nothing(tmp_path: Path, project: 
     running.send_signal(signal.SIGINT)
     printed, _ = running.communicate(timeout=30)
     assert running.returncode == 130
-    assert "stopped. Say how to go on." in printed
+    assert "stopped. Say how to continue." in printed
     assert not (project / "never").exists()
     pid = int((project / "begun").read_text())
     until(lambda: not _alive(pid), "the command has ended")
@@ -292,7 +292,7 @@ def test_the_commands_of_a_session_take_ranges_and_lists(words: str, said: str) 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("/tood", "no command '/tood'; did you mean /todo?"),
+        ("/tood", "no command '/tood'; did you mean '/todo'?"),
         ("/todo strat 1", "/todo has no 'strat'; did you mean 'start'?"),
         ("/todo start 1-2", "this takes one item, and 1-2 names 2: 1, 2."),
     ],

@@ -167,7 +167,7 @@ def test_llxprt_is_quiet_where_a_panel_shows_the_list(tmp_path: Path) -> None:
     begin = call("todo_write", todos=[{"id": "1", "content": "Read", "status": "in_progress"}])
     model = script(tmp_path, turn(begin), turn(text="Which one?"))
     terminal = Terminal(SCRIPT, "run", "--dialect", "llxprt", "--model", model, "go")
-    terminal.wait_for("to go on: ")
+    terminal.wait_for("to continue: ")
     terminal.wait_for_end()
     assert "todo_write" not in terminal.text
     assert "TODO list updated" not in terminal.text
@@ -197,9 +197,9 @@ def test_a_session_goes_on_with_its_dialect_its_store_its_model_and_its_style(tm
     words = ("--dialect", "gencode", "--store", "sqlite:own.db", "--style", "claude-code", "--model", relative)
     first = commands.run("run", *words, "go")
     last = first.stdout.splitlines()[-1]
-    assert last.startswith("to go on: punchlist run --resume ")
+    assert last.startswith("to continue: punchlist run --resume ")
     shell = {**os.environ, "PATH": f"{Path(SCRIPT).parent}:{os.environ['PATH']}"}
-    command = last.removeprefix("to go on: ")
+    command = last.removeprefix("to continue: ")
     assert shlex.split(command)[-1] == "go on"
     again = subprocess.run(["sh", "-c", command], capture_output=True, encoding="utf-8", env=shell, check=False)
     assert (again.returncode, again.stderr) == (0, "")
@@ -390,7 +390,7 @@ def imported(path: Path) -> list[tuple[str, str]]:
 def test_an_edit_of_the_user_is_in_the_log(tmp_path: Path) -> None:
     model = script(tmp_path, turn(call("plan", add=["Read", "Write"])), turn(text="So?"), turn(text="Well?"))
     terminal = Terminal(SCRIPT, "run", "--model", model)
-    terminal.wait_for("/help has the rest.")
+    terminal.wait_for("/help lists the commands.")
     terminal.enter("go")
     terminal.wait_for("So?")
     terminal.enter("/todo done 2")

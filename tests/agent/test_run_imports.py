@@ -51,7 +51,7 @@ def talk(tmp_path: Path) -> Iterator[Any]:
         model = script(tmp_path, *turns)
         terminal = Terminal(SCRIPT, "run", "--dialect", dialect, "--model", model, rows=60, columns=140)
         opened.append(terminal)
-        terminal.wait_for("/help has the rest.")
+        terminal.wait_for("/help lists the commands.")
         terminal.enter("make a plan")
         terminal.wait_for("Which one?")
         return terminal

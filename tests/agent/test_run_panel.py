@@ -160,7 +160,7 @@ def test_an_interrupt_gives_the_terminal_back_as_it_was(start: Any) -> None:
     terminal = start(*planned("Read the code"))
     terminal.wait_for("ctrl+t hide plan")
     terminal.interrupt()
-    terminal.wait_for("stopped. Say how to go on.")
+    terminal.wait_for("stopped. Say how to continue.")
     assert terminal.wait_for_end() == 130
     assert not terminal.cursor_is_hidden
 
@@ -247,7 +247,7 @@ def test_what_was_queued_when_the_agent_is_stopped_is_not_said_and_not_lost(star
     terminal.wait_for("> and mo")
     terminal.interrupt()
     assert terminal.wait_for_end() == 130
-    assert "not said: the docs and mo" in terminal.text
+    assert "not sent: the docs and mo" in terminal.text
 
 
 @pytest.mark.parametrize(("style", "words"), [("claude-code", "☐ Write"), ("gencode", "Tasks"), ("oh-my-pi", "Write")])

@@ -42,7 +42,7 @@ def talk(tmp_path: Path) -> Iterator[Any]:
     def begin(*turns: dict[str, Any], words: tuple[str, ...] = (), env: dict[str, str] | None = None) -> Terminal:
         terminal = Terminal(SCRIPT, "run", "--model", script(tmp_path, *turns), *words, env=env)
         opened.append(terminal)
-        terminal.wait_for("/help has the rest.")
+        terminal.wait_for("/help lists the commands.")
         terminal.wait_for(">" if "--plain" in words else PROMPT)
         return terminal
 
@@ -69,7 +69,7 @@ def test_words_go_to_the_agent_and_commands_do_not(talk: Any, tmp_path: Path) ->
     terminal.enter("the first")
     terminal.wait_for("Good?")
     terminal.enter("/quit")
-    terminal.wait_for("to come back: punchlist run --resume")
+    terminal.wait_for("to continue: punchlist run --resume")
     assert terminal.wait_for_end() == 0
     (path,) = transcripts(tmp_path / "home")
     assert [one["text"] for one in entries(path) if one["type"] == "user"] == ["make a plan", "the first"]
@@ -97,7 +97,7 @@ def test_every_verb_of_todo_does_what_it_says(talk: Any, tmp_path: Path, project
         ("/todo help", "/todo append [PHASE] TEXT"),
         ("/todo", "╌╌╌╌╌╌╌╌╌╌ 0/0"),
         ("/frob", "no command '/frob'; /help lists them."),
-        ("/help", "Ctrl+C            stops the agent; twice leaves"),
+        ("/help", "Ctrl+C            stop the agent; press it twice to leave"),
     ]
     for line, words in steps:
         terminal.enter(line)
@@ -217,7 +217,7 @@ def test_ctrl_c_at_a_question_stops_the_turn(talk: Any) -> None:
     )
     terminal.enter("paint it")
     terminal.wait_for("Which colour?\n?")
-    terminal.interrupt(until="stopped. Say how to go on.")
+    terminal.interrupt(until="stopped. Say how to continue.")
     assert not Path("a.txt").exists()
     terminal.enter("leave it")
     terminal.wait_for("As you wish.")
@@ -267,7 +267,7 @@ def test_ctrl_c_stops_the_turn_and_the_conversation_goes_on(talk: Any, project: 
     terminal.enter("go")
     terminal.wait_for("→ shell echo begun; sleep 300")
     terminal.interrupt()
-    terminal.wait_for("stopped. Say how to go on.")
+    terminal.wait_for("stopped. Say how to continue.")
     terminal.enter("something else")
     terminal.wait_for("As you wish.")
 
@@ -280,7 +280,7 @@ def test_the_agent_hears_what_an_interrupted_command_had_printed(talk: Any) -> N
     terminal.enter("go")
     until(Path("here").exists, "the command has begun")
     terminal.interrupt()
-    terminal.wait_for("stopped. Say how to go on.")
+    terminal.wait_for("stopped. Say how to continue.")
     assert "begun" in terminal.text
     terminal.enter("go on")
     terminal.wait_for("I see.")
@@ -290,7 +290,7 @@ def test_an_agent_that_was_stopped_or_failed_is_not_shown_at_work(talk: Any) -> 
     terminal = talk(turn(call("plan", add=["Read"]), call("shell", command="echo begun; sleep 300")))
     terminal.enter("go")
     terminal.wait_for("→ shell")
-    terminal.interrupt(until="stopped. Say how to go on.")
+    terminal.interrupt(until="stopped. Say how to continue.")
     with package.open() as desk:
         follower = Follower(lambda: desk, lambda: None)
         assert read_latest(desk.plan.id, ("stop",))["reason"] == "the user stopped it"
@@ -305,9 +305,9 @@ def test_ctrl_c_right_after_the_one_that_stopped_the_agent_leaves(talk: Any) -> 
     terminal.enter("go")
     terminal.wait_for("→ shell sleep 300")
     terminal.interrupt()
-    terminal.wait_for("stopped. Say how to go on.")
-    terminal.interrupt(until="to come back: punchlist run --resume")
-    text = terminal.wait_for("to come back: punchlist run --resume")
+    terminal.wait_for("stopped. Say how to continue.")
+    terminal.interrupt(until="to continue: punchlist run --resume")
+    text = terminal.wait_for("to continue: punchlist run --resume")
     assert terminal.wait_for_end() == 0
     assert "Ctrl+C again leaves" not in text
 
@@ -343,7 +343,7 @@ def test_words_that_waited_when_the_agent_was_stopped_can_be_changed(talk: Any) 
     terminal.enter("the docs")
     terminal.wait_for("queued: the docs")
     terminal.interrupt()
-    terminal.wait_for("stopped. Say how to go on.\n> the docs")
+    terminal.wait_for("stopped. Say how to continue.\n> the docs")
     terminal.enter(", please")
     terminal.wait_for("Fine.")
 
@@ -357,21 +357,21 @@ def test_a_command_to_leave_waits_until_the_agent_rests(talk: Any) -> None:
     terminal.wait_for("queued: /quit")
     Path("go").touch()
     terminal.wait_for("Yes?")
-    terminal.wait_for("to come back: punchlist run --resume")
+    terminal.wait_for("to continue: punchlist run --resume")
     assert terminal.wait_for_end() == 0
 
 
 def test_ctrl_c_twice_at_the_prompt_leaves(talk: Any) -> None:
     terminal = talk(turn(text="x"))
     terminal.interrupt(until="Ctrl+C again leaves, and so does /quit.\n>")
-    terminal.interrupt(until="\nto come back: punchlist run --resume")
+    terminal.interrupt(until="\nto continue: punchlist run --resume")
     assert terminal.wait_for_end() == 0
 
 
 def test_ctrl_d_leaves(talk: Any) -> None:
     terminal = talk(turn(text="x"))
     terminal.type("\x04")
-    terminal.wait_for("\nto come back: punchlist run --resume")
+    terminal.wait_for("\nto continue: punchlist run --resume")
     assert terminal.wait_for_end() == 0
 
 

@@ -53,7 +53,7 @@ def test_an_undo_tells_what_it_took_back_when_somebody_writes_at_the_same_moment
 def test_a_slash_command_tells_only_what_it_did_itself() -> None:
     store, mine, theirs = racing()
     store.meanwhile = lambda: theirs.change(lambda plan: ops.note(plan, "2", "by hand"))
-    lines = slash.obey(mine, "/todo done 1", 80, UNICODE)
+    lines = slash.run_command(mine, "/todo done 1", 80, UNICODE)
     said = "\n".join("".join(span.text for span in line) for line in lines)
     assert "Read" in said
     assert "by hand" not in said

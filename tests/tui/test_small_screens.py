@@ -7,7 +7,7 @@ import pytest
 from punchlist import Desk, MemoryStore, Plan, ops
 from punchlist.agent.events import SubagentState
 from punchlist.cli.agent.output import worker_lines
-from punchlist.cli.agent.slash import obey
+from punchlist.cli.agent.slash import run_command
 from punchlist.core.render import UNICODE, plain
 from punchlist.tui.styles import load, render
 from punchlist.tui.view import View
@@ -54,7 +54,7 @@ def test_a_finished_sub_agent_is_shown_in_the_signs_of_the_style() -> None:
 def test_the_box_of_a_closed_item_is_dim_in_the_list_of_todos() -> None:
     desk = Desk(MemoryStore())
     desk.change(lambda plan: ops.complete(ops.extend(plan, [{"text": "Look"}, {"text": "Tell"}]), "1"))
-    _, done, waiting = obey(desk, "/todos", 60, UNICODE)
+    _, done, waiting = run_command(desk, "/todos", 60, UNICODE)
     assert [span.style for span in done] == ["dim", "dim strike"]
     assert waiting[0].style == ""
 

@@ -39,7 +39,7 @@ def latest(state: str, place: str) -> str:
     """The session of a place that was worked in last."""
     found = [(os.path.getmtime(path), id) for id, path in _all(state) if head_of(path).get("place") == place]
     if not found:
-        raise Refused("there is no session here to go on with; begin one: punchlist run 'what to do'")
+        raise Refused("there is no session here to continue; start one: punchlist run 'what to do'")
     return max(found)[1]
 
 
@@ -54,7 +54,7 @@ def named(state: str, words: str) -> str:
     raise Refused(f"{shown!r} could be any of {', '.join(sorted(ids)[:5])}; give more of it.")
 
 
-def reopened(state: str, id: str) -> Transcript:
+def reopen(state: str, id: str) -> Transcript:
     """A session's transcript, to go on with. A call that was cut off is answered: nothing came of it."""
     said = Transcript(path_of(state, id))
     said.close_calls(LOST)

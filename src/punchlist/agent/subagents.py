@@ -48,11 +48,11 @@ class Subagents:
         if context.depth >= context.bounds.depth:
             raise Refused(f"sub-agents go {context.bounds.depth} deep and no deeper; do it yourself.")
         with self._lock:
-            hand = hired(context, name, self._taken)
+            hand = new_subagent(context, name, self._taken)
             self._taken.add(hand.agent)
         if not background:
-            return labour(hand, name, prompt, background=False)
-        self._away[self._pool.submit(labour, hand, name, prompt, background=True)] = hand.agent
+            return run_subagent(hand, name, prompt, background=False)
+        self._away[self._pool.submit(run_subagent, hand, name, prompt, background=True)] = hand.agent
         return Answer(f"{hand.agent} has begun; its report comes when it is done.")
 
     def reports(self) -> list[Report]:
@@ -69,12 +69,12 @@ class Subagents:
         """Wait for everybody in the background, after they were told to stop."""
         wait(self._away)
 
-    def dismiss(self) -> None:
+    def shut_down(self) -> None:
         """Begin nothing more. Whoever works sees by himself that he should stop."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-def hired(context: Context, name: str, taken: set[str]) -> Context:
+def new_subagent(context: Context, name: str, taken: set[str]) -> Context:
     """The context of a new sub-agent: a free name, a desk of its own, one level deeper."""
     wanted = name if not context.depth else f"{context.agent}/{name}"
     desk = context.desk.for_session(context.desk.session, wanted)
@@ -92,7 +92,7 @@ def hired(context: Context, name: str, taken: set[str]) -> Context:
     )
 
 
-def labour(context: Context, name: str, prompt: str, *, background: bool) -> Answer:
+def run_subagent(context: Context, name: str, prompt: str, *, background: bool) -> Answer:
     """A sub-agent's whole life; what it said last is its report."""
     from .loop import work
     from .tool_runner import guarded
@@ -107,7 +107,7 @@ def labour(context: Context, name: str, prompt: str, *, background: bool) -> Ans
         try:
             end = work(context._replace(tell=tell), talk, say("agent.worker", agent=name, task=prompt))
         finally:
-            context.subagents.dismiss()
+            context.subagents.shut_down()
             talk.close()
         said = next((one.text for one in reversed(talk.messages) if isinstance(one, Assistant) and one.text), "")
         why = "" if end.why == "waiting" else f"{end.why}: "

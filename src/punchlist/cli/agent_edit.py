@@ -18,9 +18,9 @@ from .caller import Caller
 _VERBS = {ACTIVE: ("start", "start"), DONE: ("done", "done"), BLOCKED: ("block", "block"), DROPPED: ("delete", "drop")}
 
 
-def guarded(desk: Desk, who: Caller, plan: Plan, after: Plan) -> Plan:
-    """Return the plan that an agent's edit leads to. Raise Refused if it removes something, or conflicts with what
-    others did; what the agent was not told is told with the refusal, so that it can say it again."""
+def check_edit(desk: Desk, who: Caller, plan: Plan, after: Plan) -> Plan:
+    """Return the plan after an agent's edit. Raises Refused if the edit removes something, or conflicts with what
+    others did; the refusal tells the agent what it did not know, so that it can try again."""
     _refuse_removal(plan, after)
     own = desk
     if who.session and not desk.session:

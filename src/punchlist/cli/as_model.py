@@ -26,9 +26,9 @@ def call(args: Args) -> int:
     plan = Plan()
     try:
         with open_own_desk(args, settings) as desk:
-            reply, code, plan = _called(args, desk)
+            reply, code, plan = _call(args, desk)
     except StoreError as error:
-        reply, code = _faulted(args, settings, error), 3
+        reply, code = _store_failed(args, settings, error), 3
     except Refused as refusal:  # there is no such dialect or plan
         reply, code = Reply(str(refusal), is_error=True), 1
     said = {"text": reply.text, "display": reply.display, "is_error": reply.is_error, "details": dict(reply.details)}
@@ -36,7 +36,7 @@ def call(args: Args) -> int:
     return code
 
 
-def _called(args: Args, desk: Desk) -> tuple[Reply, int, Plan]:
+def _call(args: Args, desk: Desk) -> tuple[Reply, int, Plan]:
     try:
         reply = desk.call(args.tool, stdin_json(), interactive=args.interactive or None, continuing=args.continuing)
     except Refused as refusal:
@@ -44,7 +44,7 @@ def _called(args: Args, desk: Desk) -> tuple[Reply, int, Plan]:
     return reply, 1 if reply.is_error else 0, desk.plan
 
 
-def _faulted(args: Args, settings: Settings, error: StoreError) -> Reply:
+def _store_failed(args: Args, settings: Settings, error: StoreError) -> Reply:
     """What the dialect says when the store fails."""
     from ..stores.memory import MemoryStore
 

@@ -89,7 +89,7 @@ def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
 
 
 def _is_in_another_agent(processes: list[session_links.Process]) -> bool:
-    """Whether the nearest agent above this process is not one of ours, and at work."""
+    """Return whether the nearest agent above this process is another program, and at work."""
     process, who = next(_agents(processes), (None, None))
     return (
         process is not None
@@ -100,7 +100,7 @@ def _is_in_another_agent(processes: list[session_links.Process]) -> bool:
 
 
 def _marked(marks: set[session_links.AgentRef]) -> Caller:
-    """A hook has seen that an agent is about to type this."""
+    """Return the agent whose command a hook has seen."""
     who = next(iter(marks))
     if len(marks) == 1:
         return Caller(who.agent, who.session, who.host)
@@ -109,7 +109,7 @@ def _marked(marks: set[session_links.AgentRef]) -> Caller:
 
 
 def _known(who: session_links.AgentRef, signs: list[session_links.AgentRef], environ: Mapping[str, str]) -> Caller:
-    """The session by the process, and the agent in it by the environment, where that is of the same session."""
+    """Return the agent: its session is known by the process, its name by the environment of the same session."""
     told = [one.agent for one in signs if one.session == who.session]
     if who.host == OURS and environ.get("PUNCHLIST_SESSION") == who.session:
         told = [environ.get("PUNCHLIST_AGENT") or MAIN]
@@ -137,7 +137,7 @@ def _is_program(process: session_links.Process, host: str) -> bool:
 
 
 def _signs(environ: Mapping[str, str]) -> Iterator[session_links.AgentRef]:
-    """Yield the agents that the environment tells of."""
+    """Yield the agents whose variables are set."""
     for name in reversed(HOSTS):  # Claude Code is the last: oh-my-pi sets its sign, too
         if environ.get(HOSTS[name].sign):
             host = load_host(name).HOST

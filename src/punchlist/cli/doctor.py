@@ -9,8 +9,7 @@ from itertools import groupby
 from .. import __version__
 from ..core.render import Line, Span, hanging
 from ..core.text import block, counted
-from ..doctor import NOTE, OK, PROBLEM, Check
-from ..doctor import examine as examined
+from ..doctor import NOTE, OK, PROBLEM, Check, examine
 from ..local.settings import load
 from . import output
 from .parser import Args
@@ -21,7 +20,7 @@ _STYLES = {OK: "good", NOTE: "now", PROBLEM: "bad"}
 def doctor(args: Args) -> int:
     """Check everything, and say how to fix what is wrong."""
     settings = load({"store": args.store})
-    checks = list(examined(settings))
+    checks = list(examine(settings))
     problems = sum(check.state == PROBLEM for check in checks)
     if args.json:
         said = [{**check._asdict(), "fix": check.fix or None} for check in checks]

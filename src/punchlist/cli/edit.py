@@ -64,10 +64,10 @@ def move(args: Args) -> int:
 
 def edit(args: Args) -> int:
     """Open the plan in the user's editor."""
-    from .editor import edited
+    from .editor import edit_in_editor
 
     with open_own_desk(args) as desk:
-        return edited(desk, args.file, lambda edit: apply(desk, args, edit))
+        return edit_in_editor(desk, args.file, lambda edit: apply(desk, args, edit))
 
 
 def clear(args: Args) -> int:
@@ -94,9 +94,9 @@ def change(desk: Desk, edit: Edit) -> Changed:
         after = edit(plan)
         if not caller().is_agent:
             return after
-        from .agent_edit import guarded
+        from .agent_edit import check_edit
 
-        return guarded(desk, caller(), plan, after)
+        return check_edit(desk, caller(), plan, after)
 
     return desk.change(guard, by=caller().by)
 

@@ -21,7 +21,7 @@ class _Empty(Refused):
     """There is nothing in the text."""
 
 
-def edited(desk: Desk, kept: str | None, apply: Callable[[Callable[[Plan], Plan]], int]) -> int:
+def edit_in_editor(desk: Desk, kept: str | None, apply: Callable[[Callable[[Plan], Plan]], int]) -> int:
     """Open the editor, or take a text that was kept, and apply what changed."""
     if kept:
         text = _written(kept)
@@ -47,7 +47,7 @@ def edited(desk: Desk, kept: str | None, apply: Callable[[Callable[[Plan], Plan]
 
 
 def _written(path: str) -> str:
-    """What the user wrote. Nothing at all is not a plan: an editor that could not save has left it, as a rule."""
+    """Return what the user wrote. An empty text is refused: as a rule the editor could not save."""
     text: str = read(path, "markdown")
     if not text.strip():
         raise _Empty("the text is empty, so nothing was changed; to remove items: punchlist rm ID.")

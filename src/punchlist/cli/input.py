@@ -20,7 +20,7 @@ _BLANK = b"\xef\xbb\xbf \t\r\n"
 
 
 def read(path: str, format: str) -> Any:
-    """A file in this format, `-` for standard input, a directory for a list of JSON files."""
+    """Read a file in this format: `-` is standard input, a directory a list of JSON files."""
     if path != "-" and os.path.isdir(path):
         if format != "claude-tasks":
             raise Refused(f"{path}: a directory can be read as claude-tasks only.")
@@ -30,17 +30,21 @@ def read(path: str, format: str) -> Any:
     if format == "transcript":
         return log(path)
     text = read_text(path)
-    return text if format in TEXTS else _parsed(text, path)
+    if format in TEXTS:
+        return text
+    return _parsed(text, path)
 
 
 def read_text(path: str) -> str:
-    """A file, or `-` for standard input."""
-    return _decoded(_stdin(), "standard input") if path == "-" else _text(path)
+    """Read a file as text; `-` is standard input."""
+    if path == "-":
+        return _decoded(_stdin(), "standard input")
+    return _text(path)
 
 
 def log(path: str) -> Iterator[Any]:
-    """A conversation, entry by entry, so that a long one needs no more memory than a short one: the lines of a file, or
-    what a JSON array holds, as such or as the `messages` of an object."""
+    """Read a conversation, entry by entry, so that a long one needs no more memory than a short one: the lines of a
+    file, or the entries of a JSON array, which may be the `messages` of an object."""
     try:
         file: Any = sys.stdin.buffer if path == "-" else open(path, "rb")  # noqa: SIM115
         while (seen := file.peek(1)) and not seen.strip(_BLANK):
@@ -48,20 +52,26 @@ def log(path: str) -> Iterator[Any]:
     except OSError as error:
         raise Refused(f"{path}: {error.strerror}.") from None
     opening = _opening(seen.lstrip(_BLANK))
-    return _elements(opening, file, path) if opening else _lines(file, path)
+    if opening:
+        return _elements(opening, file, path)
+    return _lines(file, path)
 
 
 def _opening(seen: bytes) -> bytes:
-    """How a list of messages opens; nothing, where there is none."""
+    """Return how a list of messages opens; empty if there is no list."""
     opening, rest = seen[:1], seen[1:].lstrip()
     if opening == b"{" and rest.startswith(b'"messages"'):
         rest = rest.removeprefix(b'"messages"').lstrip()
-        return b"{[" if rest.startswith(b":") and rest[1:].lstrip().startswith(b"[") else b""
-    return opening if opening == b"[" else b""
+        if rest.startswith(b":") and rest[1:].lstrip().startswith(b"["):
+            return b"{["
+        return b""
+    if opening == b"[":
+        return opening
+    return b""
 
 
 def _elements(opening: bytes, file: BinaryIO, path: str) -> Iterator[Any]:
-    """What a JSON array holds, one by one."""
+    """Yield the entries of a JSON array."""
     from codecs import getincrementaldecoder
 
     decode, decoder = getincrementaldecoder("utf-8-sig")().decode, json.JSONDecoder()
@@ -87,7 +97,7 @@ def _elements(opening: bytes, file: BinaryIO, path: str) -> Iterator[Any]:
 
 
 def _is_end(text: str, opening: bytes) -> bool:
-    """Whether a list ends like this. Behind the messages of an object others of its keys may be."""
+    """Return whether this is the end of a list. After the messages of an object other keys may follow."""
     if opening == b"[" or not text.startswith("]"):
         return text == "]"
     rest = text[1:].lstrip()
@@ -98,25 +108,27 @@ def _is_end(text: str, opening: bytes) -> bool:
 
 
 def _element(decoder: json.JSONDecoder, text: str, at: int) -> tuple[Any, int] | None:
-    """The next entry of an array and where it ends; None if it is not all there."""
+    """Return the next entry of an array and where it ends; None if it is incomplete."""
     try:
         value, end = decoder.raw_decode(text, _behind(text, at, " \t\r\n,"))
     except ValueError:
         return None
     end = _behind(text, end, " \t\r\n")
-    return (value, end) if text[end : end + 1] in (",", "]") else None
+    if text[end : end + 1] in (",", "]"):
+        return (value, end)
+    return None
 
 
 def _behind(text: str, at: int, chars: str) -> int:
-    """The first place that holds none of these characters."""
+    """Return the first place that has none of these characters."""
     while at < len(text) and text[at] in chars:
         at += 1
     return at
 
 
 def _lines(file: BinaryIO, path: str) -> Iterator[str]:
-    """The lines of a file that is closed at its end; all of it, if one object is laid out over them. A line that is
-    endless is cut, and so is not a message."""
+    """Yield the lines of a file; all of it at once, if it is one object over several lines. An endless line is cut, and
+    so is not a message."""
     try:
         with file:
             while line := file.readline(_LINE):
@@ -127,15 +139,19 @@ def _lines(file: BinaryIO, path: str) -> Iterator[str]:
 
 
 def stdin_json() -> Any:
-    """Standard input as JSON; nothing at all means no arguments."""
+    """Read standard input as JSON; empty means no arguments."""
     text = _decoded(_stdin(), "the arguments")
-    return _parsed(text, "the arguments") if text.strip() else {}
+    if text.strip():
+        return _parsed(text, "the arguments")
+    return {}
 
 
 def _stdin() -> bytes:
-    """What comes in; nothing, where there is no standard input."""
+    """Read standard input; empty if there is none."""
     stdin: TextIO | None = sys.stdin
-    return stdin.buffer.read() if stdin is not None else b""
+    if stdin is not None:
+        return stdin.buffer.read()
+    return b""
 
 
 def _text(path: str) -> str:

@@ -37,8 +37,9 @@ def install(args: Args) -> int:
     else:
         output.say(f"{args.host} is attached {_ABOUT[where.scope]}:")
         _show_files(edits)
-        for line in (*_warnings(where.script), *([f"next: {host.NEXT}"] if host.NEXT else [])):
-            output.say(line)
+        _warn(where.script)
+        if host.NEXT:
+            output.say(f"next: {host.NEXT}")
     if dialect != DEFAULT_DIALECT and not args.json:
         output.say(f"its model is given the tools of {dialect}, from the next session on.")
     _tell_kept(args, edits, "to have ours, take it out and install again.")
@@ -46,7 +47,7 @@ def install(args: Args) -> int:
 
 
 def _dialect(args: Args) -> str:
-    """The dialect that an agent is attached with, from now on."""
+    """Return the dialect that an agent is attached with, from now on."""
     if args.dialect and not args.dry_run:
         _keep_dialect(args.host, "" if args.dialect == DEFAULT_DIALECT else args.dialect)
     return str(args.dialect or attached_dialects().get(args.host, DEFAULT_DIALECT))
@@ -91,27 +92,32 @@ def uninstall(args: Args) -> int:
     return 0
 
 
-def _warnings(path: str) -> Iterator[str]:
+def _warn(path: str) -> None:
     if is_temporary(path):
         from ..local.origin import tool_command
 
-        yield f"{output.short(path)} is in a cache; once that is emptied, hooks do nothing. Better: {tool_command()}"
+        words = f"{output.short(path)} is in a cache; once that is emptied, hooks do nothing."
+        output.say(f"{words} Better: {tool_command()}")
 
 
 def _tell_kept(args: Args, edits: Iterable[Edit], advice: str) -> None:
     """What is somebody else's where ours would be."""
-    for edit in edits if not args.json else ():
+    if args.json:
+        return
+    for edit in edits:
         for place in edit.kept:
             output.say(f"{output.short(edit.file)}: {inline(place)} is your own and stays as it is; {advice}")
 
 
 def _tell_others(host: str, scopes: Sequence[str]) -> None:
-    """Other projects that are still attached."""
+    """Say which other projects are still attached."""
+    if PROJECT not in scopes:
+        return
     parts = installer_for(host).parts(here(PROJECT, "punchlist"))
     here_too = {files.target(file) for part in parts for file in part.files}
-    left = [one for one in files.receipts() if one.host == host and one.file not in here_too]
-    for one in left if PROJECT in scopes else ():
-        if one.scope == PROJECT and os.path.exists(one.file):
+    for one in files.receipts():
+        is_other = (one.host, one.scope) == (host, PROJECT) and one.file not in here_too
+        if is_other and os.path.exists(one.file):
             output.say(f"still attached by {output.short(one.file)}; run the same there.")
 
 
@@ -140,7 +146,11 @@ def _data(args: Args, edits: Iterable[Edit], scope: str, following: str) -> dict
 def _action(edit: Edit) -> str:
     if not edit.is_change:
         return "none"
-    return "create" if edit.old is None else "remove" if edit.new is None else "change"
+    if edit.old is None:
+        return "create"
+    if edit.new is None:
+        return "remove"
+    return "change"
 
 
 # --- what would change -----------------------------------------------------------------------------------------------

@@ -123,7 +123,9 @@ def has_unicode(settings: Settings | None = None) -> bool:
 
 
 def glyphs(settings: Settings | None = None) -> Glyphs:
-    return UNICODE if has_unicode(settings) else ASCII
+    if has_unicode(settings):
+        return UNICODE
+    return ASCII
 
 
 def prepare() -> None:

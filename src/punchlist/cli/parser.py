@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..core._typing import TYPE_CHECKING, Any, NoReturn
-from ..core.text import cut, inline, nearest
+from ..core.text import cut, inline, nearest, suggest
 from .table import COMMANDS, COMMON, Argument, Command, choices_of
 
 
@@ -40,7 +40,7 @@ def misuse(command: str, message: str) -> NoReturn:
 
 def no_command(name: str) -> Misuse:
     """Return what to say to a command that does not exist."""
-    return Misuse(f"punchlist: no command {_shown(name)}; {_advice(name, COMMANDS, 'help all')}")
+    return Misuse(f"punchlist: no command {_shown(name)}; {suggest(name, COMMANDS, 'see punchlist help all')}")
 
 
 def parse(argv: Sequence[str]) -> Args:
@@ -107,13 +107,15 @@ def _looks_like_option(word: str) -> bool:
 def _default(argument: Argument) -> Any:
     if argument.is_switch:
         return False
-    return [] if argument.many in ("*", "+") else argument.default
+    if argument.many in ("*", "+"):
+        return []
+    return argument.default
 
 
 def _option_of(word: str, options: Mapping[str, Argument], command: Command) -> Argument:
     name = word.partition("=")[0]
     if name not in options:
-        advice = _advice(name, options, f"{command.name} --help")
+        advice = suggest(name, options, f"see punchlist {command.name} --help")
         raise Misuse(f"punchlist {command.name}: no option {_shown(name)}; {advice}")
     return options[name]
 
@@ -188,14 +190,6 @@ def _check_options(command: Command, given: set[str]) -> None:
             misuse(command.name, f"{found[0]} and {found[1]} cannot be combined")
         if option.is_required and not found:
             misuse(command.name, f"one of {', '.join(rivals)} is needed")
-
-
-def _advice(word: str, known: Iterable[str], page: str) -> str:
-    """Return what was probably meant, or else where to look."""
-    meant = nearest(word, known)
-    if meant:
-        return f"did you mean {meant!r}?"
-    return f"see punchlist {page}"
 
 
 def _shown(word: str) -> str:

@@ -8,7 +8,7 @@ from ..core.errors import Refused
 from ..core.text import counted, inline
 from ..stores import json_dir, masked
 from ..stores.recovery import Repair
-from ..stores.recovery import repair as repaired
+from ..stores.recovery import repair as repair_file
 from ..stores.sqlite import path_of
 from . import output
 from .desk import load_settings
@@ -24,7 +24,7 @@ def repair(args: Args) -> int:
     if scheme not in ("sqlite", "json"):
         raise Refused(f"only a SQLite file can be repaired, not {inline(masked(settings.store))}.")
     path = json_dir.database_of(rest) if scheme == "json" else path_of(rest)
-    done = repaired(path, dry_run=args.dry_run)
+    done = repair_file(path, dry_run=args.dry_run)
     data = {"path": done.path, "problem": done.problem or None, **done.found._asdict(), "aside": done.aside or None}
     return output.answer(args, data, *_lines(done))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ..core import render
 from ..core._typing import Any
 from ..core.codec import to_json
@@ -13,6 +11,7 @@ from ..desk.holding import is_off
 from ..desk.observations import with_calls
 from ..desk.session_state import load_state
 from ..desk.visible import visible
+from ..local.settings import Settings
 from . import output, terminal_plan
 from .desk import is_named, open_desk, remember_shown
 from .parser import Args
@@ -32,29 +31,43 @@ def show(args: Args) -> int:
             from .item import show_item
 
             return show_item(desk, plan, args)
-        spent = _spent(desk) if plan.id else {}
         remember_shown(desk, args, in_full=True)
-        names_plan = is_named(args)
-        whose = terminal_plan.whose(desk, plan.id) if plan.id and not names_plan else ""
-        is_elsewhere = not plan.id and not names_plan and bool(desk._seat.store.plans(1))
-        said = _said(desk, plan) if plan.id and not (args.json or args.markdown) else {}
+        spent: dict[str, int] = {}
+        notices: dict[str, Any] = {}
+        whose = hint = ""
+        if plan.id:
+            spent = _spent(desk)
+            whose = _whose(desk, plan, args)
+            if not args.json and not args.markdown:
+                notices = _notices(desk, plan)
+        elif not is_named(args) and desk._seat.store.plans(1):
+            hint = "There are plans in other directories: punchlist plans"
     if args.json:
-        output.say_json({**to_json(plan), **({"session": spent} if spent else {})})
+        data = to_json(plan)
+        if spent:
+            data["session"] = spent
+        output.say_json(data)
         return 0
     if args.markdown:
         from ..core.markdown import write_document
 
         output.say(write_document(plan))
         return 0
-    output.show(_lines(desk, plan, whose, said))
+    output.show(draw(desk.settings, plan, whose, **notices))
     if spent and (spent["reminder_tokens"] or spent["nudges"]):
-        output.show([(render.Span(_cost(spent), "dim"),)])
-    if is_elsewhere:
-        output.show([(render.Span("There are plans in other directories: punchlist plans", "dim"),)])
+        hint = _cost(spent)
+    if hint:
+        output.show([(render.Span(hint, "dim"),)])
     return 0
 
 
-def _said(desk: Desk, plan: Plan) -> dict[str, Any]:
+def _whose(desk: Desk, plan: Plan, args: Args) -> str:
+    if is_named(args):
+        return ""
+    return terminal_plan.whose(desk, plan.id)
+
+
+def _notices(desk: Desk, plan: Plan) -> dict[str, Any]:
     """Return what there is to say of the agent that works from the plan, as parameters of `render.notices`."""
     from ..desk import activity
 
@@ -64,19 +77,23 @@ def _said(desk: Desk, plan: Plan) -> dict[str, Any]:
     return {"off": is_off(worker), "nudges": not load_state(worker).stopped, "quiet": quiet}
 
 
-def _lines(desk: Desk, plan: Plan, whose: str, said: Mapping[str, Any]) -> list[render.Line]:
-    """Return the plan as the chosen style draws it; `whose` says who works from it."""
-    titled = plan._replace(title=f"{plan.title or 'Plan'} ({whose})") if whose else plan
-    if desk.settings.style == "punchlist" or not (plan.items or plan.phases):
-        return render.lines(titled, output.width(), output.glyphs(desk.settings), **said)
+def draw(settings: Settings, plan: Plan, whose: str = "", **notices: Any) -> list[render.Line]:
+    """Return the plan as the chosen style draws it. `whose` says who works from it; the notices are those of
+    `render.notices`."""
+    titled = plan
+    if whose:
+        titled = plan._replace(title=f"{plan.title or 'Plan'} ({whose})")
+    if settings.style == "punchlist" or not (plan.items or plan.phases):
+        return render.lines(titled, output.width(), output.glyphs(settings), **notices)
     from ..tui.styles import load as load_style
     from ..tui.styles import render as render_view
     from ..tui.view import View
 
-    view = View(plan, expanded=True, busy=False, **said)
-    style = load_style(desk.settings.style)
-    lines = render_view(view, style, output.width(), unicode=output.has_unicode(desk.settings))
-    return [(render.Span(titled.title, "dim"),), *lines] if whose else list(lines)
+    view = View(plan, expanded=True, busy=False, **notices)
+    lines = render_view(view, load_style(settings.style), output.width(), unicode=output.has_unicode(settings))
+    if whose:
+        return [(render.Span(titled.title, "dim"),), *lines]
+    return list(lines)
 
 
 def _spent(desk: Desk) -> dict[str, int]:

@@ -66,7 +66,9 @@ def _read(args: Args) -> Shown:
 
 def _shown_plan(desk: Desk) -> str:
     """Return the plan that this terminal was last shown, while it is live."""
-    return terminal_plan.recall(desk).plan if terminal_plan.is_live(desk) else ""
+    if terminal_plan.is_live(desk):
+        return terminal_plan.recall(desk).plan
+    return ""
 
 
 def _join(args: Args) -> int:
@@ -91,7 +93,9 @@ def _in_agent(shown: Shown) -> list[str]:
     shown."""
     if not shown.is_off:
         return [shown.line, *shown.more]
-    return [_OFF] if shown.plan.open_items else []
+    if shown.plan.open_items:
+        return [_OFF]
+    return []
 
 
 def _joined(theirs: str, ours: str) -> str:
@@ -107,7 +111,9 @@ def _session(given: bytes) -> str:
     except (ValueError, RecursionError):
         return ""
     session = said.get("session_id") if isinstance(said, dict) else ""
-    return session if isinstance(session, str) else ""
+    if isinstance(session, str):
+        return session
+    return ""
 
 
 def _run(command: str, given: bytes) -> str:
@@ -115,19 +121,19 @@ def _run(command: str, given: bytes) -> str:
     try:
         with subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             try:
-                return _heard(process, given).decode("utf-8", "replace")
+                return _output_of(process, given).decode("utf-8", "replace")
             finally:
                 process.kill()
     except OSError:
         return ""
 
 
-def _heard(process: subprocess.Popen[bytes], given: bytes) -> bytes:
+def _output_of(process: subprocess.Popen[bytes], given: bytes) -> bytes:
     """What a command has printed by its end. What it left in the background may keep the pipe open: nobody waits for
     that. A command that does not end in time has said nothing."""
     end, rest = monotonic() + _PATIENCE, given or None
     while monotonic() < end:
-        has_ended = process.poll() is not None  # seen before it is heard, so that all it said is there to be heard
+        has_ended = process.poll() is not None  # asked before its output is read, so that all of it is there
         try:
             return process.communicate(rest, timeout=_BEAT)[0]
         except subprocess.TimeoutExpired as error:

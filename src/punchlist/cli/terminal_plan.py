@@ -49,7 +49,9 @@ def live(desk: Desk) -> list[PlanSummary]:
 def to_show(desk: Desk) -> str:
     """Return the plan that was chosen for this terminal while it is live; empty for the one that was touched last."""
     known = recall(desk)
-    return known.plan if known.chosen and known.plan in [one.id for one in live(desk)] else ""
+    if known.chosen and known.plan in [one.id for one in live(desk)]:
+        return known.plan
+    return ""
 
 
 def is_live(desk: Desk) -> bool:
@@ -74,19 +76,23 @@ def whose(desk: Desk, plan: str) -> str:
     """Return who works from a plan, where this directory has another live one; else nothing."""
     lives = live(desk)
     found = [one for one in lives if one.id == plan]
-    return named(found[0]) if found and len(lives) > 1 else ""
+    if found and len(lives) > 1:
+        return named(found[0])
+    return ""
 
 
 def named(listing: PlanSummary) -> str:
-    """The program and the session that work from a plan, in words."""
+    """Return the program and the session that work from a plan, in words."""
     if not listing.session:
         return "no session yet"
     session = f"session {cut(inline(listing.session), _SESSION)}"
-    return f"{cut(inline(listing.host), 20)}, {session}" if listing.host else session
+    if listing.host:
+        return f"{cut(inline(listing.host), 20)}, {session}"
+    return session
 
 
 def rows(listings: Sequence[PlanSummary], current: str) -> list[str]:
-    """Plans to choose from, one on each line, with an arrow at the one that commands are about now."""
+    """Return the plans to choose from, a line each, with an arrow at the one that commands are about now."""
     cells: list[Line] = []
     for number, one in enumerate(listings, 1):
         mark = "→" if one.id == current else " "
@@ -158,8 +164,8 @@ def _path(desk: Desk) -> str:
 
 
 def _terminal() -> str:
-    """What tells one terminal from another: its name, and the process that leads its session. Without a terminal, as in
-    a script, that process alone."""
+    """Return what tells one terminal from another: its name, and the process that leads its session; in a script, which
+    has no terminal, that process alone."""
     leader = os.getsid(0) if hasattr(os, "getsid") else os.getppid()
     try:
         name = os.ttyname(0)

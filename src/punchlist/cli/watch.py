@@ -18,19 +18,19 @@ def watch(args: Args) -> int:
     """Show a plan as it changes, until the user has seen enough."""
     settings = load_settings(args)
 
-    def opened() -> Desk:
+    def open_now() -> Desk:
         return open_desk(args, settings)
 
     if args.json:
-        return _follow_as_json(opened())
+        return _follow_as_json(open_now())
     from ..tui import open_panel
     from ..tui.watch import watch as follow
 
     whose = None if is_named(args) else terminal_plan.whose
-    return follow(opened, open_panel(settings, whole=True, on_toggle=_toggled), whose)
+    return follow(open_now, open_panel(settings, whole=True, on_toggle=_note_toggle), whose)
 
 
-def _toggled(before: bool, plan: Plan) -> None:
+def _note_toggle(before: bool, plan: Plan) -> None:
     """Write down that the list was shown or hidden. The store is not asked: a key must not wait for it."""
     who = {"session": "", "agent": MAIN, "plan": plan.id}
     event_log.write("toggle", **who, is_expanded=before, has_todos=bool(plan.items))

@@ -97,6 +97,14 @@ def in_words(seconds: float) -> str:
     return counted(max(int(seconds), 0), "second")
 
 
+def suggest(word: str, known: Iterable[str], otherwise: str) -> str:
+    """Return `did you mean 'start'?` for a mistyped word; something else if no name is near."""
+    meant = nearest(word, known)
+    if meant:
+        return f"did you mean {meant!r}?"
+    return otherwise
+
+
 def _visible(char: str) -> str:
     if char.isprintable() or char in _JOINERS:
         return char

@@ -13,7 +13,7 @@ from ..core.model import ACTIVE, MAIN, NOTHING, Item, Plan
 from ..core.resend import ListForm, Sent
 from ..core.rules import Rules, is_of_another
 from ..core.schema import Fault, Schema, check, listed
-from ..core.text import cut, inline, nearest
+from ..core.text import cut, inline, suggest
 from ..policy.guide import Guide
 from ..prompts import say
 
@@ -204,8 +204,7 @@ def load_mirror(name: str) -> Dialect:
 def _module(name: str) -> Any:
     path = PATHS.get(name)
     if path is None:
-        meant = nearest(name, PATHS)
-        hint = f"did you mean {meant!r}?" if meant else f"the dialects are {', '.join(PATHS)}."
+        hint = suggest(name, PATHS, f"the dialects are {', '.join(PATHS)}.")
         raise Refused(f"no dialect {inline(cut(name, 40))!r}; {hint}")
     return __import__(path, fromlist=["DIALECT"])
 

@@ -366,10 +366,9 @@ def _take(
 def _check(name: str, value: Any, origin: str, is_project: bool) -> Any:
     about = ABOUT.get(name)
     if about is None:
-        from ..core.text import nearest
+        from ..core.text import suggest
 
-        meant = nearest(name, ABOUT)
-        hint = f"did you mean {meant!r}?" if meant else f"the settings are {', '.join(ABOUT)}."
+        hint = suggest(name, ABOUT, f"the settings are {', '.join(ABOUT)}.")
         raise SettingsError(f"{origin}: {name!r} is not a setting; {hint}")
     if is_project and not about.project:
         raise SettingsError(

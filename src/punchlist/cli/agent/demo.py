@@ -27,7 +27,7 @@ from ...local import session_links
 from ...local.settings import DEFAULT_DIALECT, Settings, load, place, state_folder
 from .. import output
 from ..parser import Args
-from .run import Session, opened, worked
+from .run import Session, open_session, run_turn
 
 _PROMPT = "The tests of this project fail. Fix the code, not the tests."
 _EDIT = "Refuse to split among nobody"
@@ -106,11 +106,11 @@ def demo(args: Args) -> int:
         state_folder(os.environ), place(folder), sessions.new_id(), model="demo", dialect=DEFAULT_DIALECT
     )
     settings = settings._replace(continuation=True, off=False)
-    with opened(settings, said, model, folder, quiet=quiet, bounds=Bounds(context=_CONTEXT)) as session:
+    with open_session(settings, said, model, folder, quiet=quiet, bounds=Bounds(context=_CONTEXT)) as session:
         if not quiet:
             begin = (Span(f"A scratch project in {folder}, with tests that fail."),)
             output.show([begin, (Span(f"> {_PROMPT}", "bold"),)])
-        end = worked(_with_user(session, settings), _PROMPT)
+        end = run_turn(_with_user(session, settings), _PROMPT)
         plan = session.context.desk.plan
     ok = end.why == "done" and not plan.open_items and not _tests(folder).returncode
     if quiet:
@@ -127,7 +127,9 @@ def _as_json(ok: bool, end: TurnEnded, plan: str, session: str, folder: str) -> 
     shown = list(_SHOWN) if ok else []
     found = {"ok": ok, "shown": shown, "plan": plan, "session": session, "folder": folder}
     output.say_json({**found, "why": end.why, "reason": end.text})
-    return 0 if ok else 1
+    if ok:
+        return 0
+    return 1
 
 
 def _ended(look: list[str], turn: list[str]) -> str:
@@ -153,7 +155,9 @@ def _filled(value: Any, fast: bool) -> Any:
         return {key: _filled(entry, fast) for key, entry in kept.items()}
     if isinstance(value, list):
         return [_filled(entry, fast) for entry in value]
-    return value.replace("{python}", shlex.quote(os.path.basename(sys.executable))) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return value.replace("{python}", shlex.quote(os.path.basename(sys.executable)))
+    return value
 
 
 def _with_user(session: Session, settings: Settings) -> Session:
@@ -228,4 +232,6 @@ def _name() -> str:
     on_path = shutil.which("punchlist")
     if on_path and os.path.exists(called) and os.path.samefile(on_path, called):
         return "punchlist"
-    return shlex.quote(os.path.relpath(called)) if os.path.basename(called) == "punchlist" else "punchlist"
+    if os.path.basename(called) == "punchlist":
+        return shlex.quote(os.path.relpath(called))
+    return "punchlist"

@@ -167,7 +167,9 @@ class Console:
     @property
     def quiet(self) -> str:
         """Since when nothing was heard from the agent, in words; nothing if it was heard lately, or a tool runs."""
-        return "" if self.doing else quiet_for(self._clock() - self._heard)
+        if self.doing:
+            return ""
+        return quiet_for(self._clock() - self._heard)
 
     def _take(self, event: Event) -> None:
         """What is remembered of an event, for the panel."""
@@ -195,14 +197,18 @@ class Console:
         if isinstance(event, Answered):
             return self._answered(event)
         if isinstance(event, Planned):
-            return self._planned(event.plan) if event.agent == MAIN else []
+            if event.agent == MAIN:
+                return self._planned(event.plan)
+            return []
         if isinstance(event, SubagentState):
             if event.status == "Running" and self.on_change:  # a panel shows it
                 return []
             self._last = ""  # an answer that comes later needs its call above it again
             return worker_lines(event, self._width(), self._glyphs, self._style)
         if isinstance(event, TurnEnded):
-            return self._ended(event) if event.agent == MAIN else []
+            if event.agent == MAIN:
+                return self._ended(event)
+            return []
         return self._noted(event)
 
     def _called(self, event: Called | Answered) -> list[Line]:
@@ -264,7 +270,9 @@ class Console:
         if self._begun:
             return []
         if self._style and self._style.calls:
-            return [] if self.on_change or plan == self._shown else self._drawn(plan)
+            if self.on_change or plan == self._shown:
+                return []
+            return self._drawn(plan)
         line = render.line(plan, self._glyphs, min(self._width(), 80))
         if self.on_change or line == self._line or not line:
             return []
@@ -294,11 +302,13 @@ class Console:
             "waiting": f"the agent stops: {event.text}" if event.text != UNPLANNED else "",  # it has just answered
             "paused": "" if self._has_told_pause else paused,
             "limit": f"the agent was stopped: {event.text}",
-            "stopped": "stopped. Say how to go on.",
+            "stopped": "stopped. Say how to continue.",
             "failed": event.text,
         }.get(event.why, "")
         style = "bad" if event.why in ("failed", "limit") else "dim"
-        return self._aside(words, style, whole=True) if words else []
+        if words:
+            return self._aside(words, style, whole=True)
+        return []
 
     def _aside(self, words: str, style: str, *, whole: bool = False) -> list[Line]:
         """A line about the agent. What went wrong is told in full, as is why it stops; other things as far as a line
@@ -349,17 +359,23 @@ def question_lines(question: Question, width: int, glyphs: Glyphs) -> list[Line]
     return made
 
 
-def understood(question: Question, answer: str) -> str:
+def parse_answer(question: Question, answer: str) -> str:
     """An answer as the agent expects it: a choice for its number, yes for y."""
     words = answer.strip()
     if question.kind == "ask":
         number = int(words) if words.isdecimal() and len(words) < 3 else 0
-        return question.choices[number - 1] if 0 < number <= len(question.choices) else words
+        if 0 < number <= len(question.choices):
+            return question.choices[number - 1]
+        return words
     plain = words.casefold().rstrip(".!")
-    return "yes" if plain in _YES else "no" if plain in _NO else words
+    if plain in _YES:
+        return "yes"
+    if plain in _NO:
+        return "no"
+    return words
 
 
-def recalled(messages: Sequence[Message], width: int, glyphs: Glyphs) -> list[Line]:
+def last_exchange(messages: Sequence[Message], width: int, glyphs: Glyphs) -> list[Line]:
     """The last exchange of a conversation, shortened: what the user said, and what the agent said after that."""
     made: list[Line] = []
     for message in reversed(messages):
@@ -386,7 +402,9 @@ def _told(event: Answered) -> str:
     result = event.result
     if result.tool == "read" and not result.is_error:
         return counted(len(result.text.splitlines()), "line")
-    return result.text if event.display is None else event.display
+    if event.display is None:
+        return result.text
+    return event.display
 
 
 def _first(text: str) -> str:
@@ -400,7 +418,9 @@ def _argument(args: object) -> str:
         for key in ("command", "path", "pattern", "question", "name"):
             if isinstance(args.get(key), str):
                 return cut(inline(args[key]), 200)
-        return cut(inline(json.dumps(args, ensure_ascii=False, default=str)), 200) if args else ""
+        if args:
+            return cut(inline(json.dumps(args, ensure_ascii=False, default=str)), 200)
+        return ""
     return cut(inline(str(args)), 200)
 
 
@@ -425,4 +445,6 @@ def _inside(text: str) -> str:
 
 
 def _who(agent: str) -> str:
-    return "the agent" if agent == MAIN else inline(agent)
+    if agent == MAIN:
+        return "the agent"
+    return inline(agent)

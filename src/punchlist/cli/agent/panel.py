@@ -41,7 +41,7 @@ class LivePanel:
         keep: bool = True,
     ) -> None:
         self._panel = panel
-        self._stage = console
+        self._console = console
         self._stop = stop
         self._put = put  # asks a question on a terminal that nobody else uses
         self._obey = obey  # carries out a line that is typed, or says that it has to wait; None: nobody listens
@@ -60,11 +60,11 @@ class LivePanel:
             self._stop.wait(0.02)
         return answer.result()
 
-    def attend(self, job: Callable[[], _T]) -> _T:
+    def run(self, job: Callable[[], _T]) -> _T:
         """Let a job run, and keep the panel alive until it is done."""
-        plain, self._stage.face = self._stage.face, self._panel
-        self._stage.on_change = self.draw
-        self._stage.listen()
+        plain, self._console.face = self._console.face, self._panel
+        self._console.on_change = self.draw
+        self._console.listen()
         try:
             with self._panel, ExitStack() as ends:
                 pool = ends.enter_context(ThreadPoolExecutor(1, thread_name_prefix="punchlist-agent"))
@@ -77,7 +77,7 @@ class LivePanel:
                         self._hear(self._panel.wait(_LOOK))
                         self._answer()
                         self._look(poller)
-                        if self._stage.quiet != self._quiet:
+                        if self._console.quiet != self._quiet:
                             self.draw()
                 finally:
                     if not done.done():  # nobody is left to answer the agent: it must not wait
@@ -86,10 +86,10 @@ class LivePanel:
                         self._panel.close(keep=False)
             return done.result()
         finally:
-            self._stage.face, self._stage.on_change = plain, None
+            self._console.face, self._console.on_change = plain, None
 
     def draw(self) -> None:
-        console = self._stage
+        console = self._console
         plan = visible(self._desk, console.plan) if self._desk else console.plan
         times, self._quiet = console.times, console.quiet
         self._panel.draw(
@@ -111,17 +111,17 @@ class LivePanel:
 
     def _look(self, poller: PlanPoller | None) -> None:
         """Take in what others have made of the plan. What the agent has told since that look is newer."""
-        plan, known = poller.plan if poller else None, self._stage.plan
+        plan, known = poller.plan if poller else None, self._console.plan
         if plan is None or plan is self._seen:
             return
         self._seen = plan
         if plan != known and plan.id == known.id and plan.revision >= known.revision:
-            self._stage.know(plan)
+            self._console.know(plan)
         self.draw()
 
     def _hear(self, keys: list[str]) -> None:
         """Take in what is typed while the agent works."""
-        console, obey = self._stage, self._obey
+        console, obey = self._console, self._obey
         if not keys or obey is None:
             return
         for key in keys:

@@ -16,9 +16,10 @@ from ...core.render import Span
 from ...desk import Desk
 from ...desk.holding import held_back, release
 from .. import output
+from ..show import draw
 from . import prompt, slash
-from .output import recalled
-from .run import Session, panel_of, resume_command, worked
+from .output import last_exchange
+from .run import Session, panel_of, resume_command, run_turn
 
 if TYPE_CHECKING:
     from ...tui.panel import Panel
@@ -30,46 +31,46 @@ _LEAVE = "Ctrl+C again leaves, and so does /quit."
 
 
 def talk(session: Session) -> int:
-    """Prompt after prompt, until the user leaves."""
+    """Read and run one line after another, until the user leaves."""
     with suppress(ImportError):
         import readline  # noqa: F401  # gives input() its editing and its memory
-    output.say(f"session {session.context.desk.session}. Say what to do; /help has the rest.")
+    output.say(f"session {session.context.desk.session}. Say what to do; /help lists the commands.")
     _recall(session)
     try:
         while _turn(session) or _turn(session, warned=True):
             pass
     except (EOFError, KeyboardInterrupt):
         pass
-    output.say(f"to come back: {resume_command(session.context.desk.session)}")
+    output.say(f"to continue: {resume_command(session.context.desk.session)}")
     return 0
 
 
-def work_off(session: Session, prompt: str) -> TurnEnded:
-    """One word of the user, then what they typed while the agent worked, until it stops with nothing left to hear."""
+def run_until_quiet(session: Session, prompt: str) -> TurnEnded:
+    """Run a prompt, then what was typed while the agent worked, until it stops with nothing left to read."""
     console = session.console
     end = _work(session, prompt)
     with suppress(EOFError):
         while console.queued and not session.context.stop.asked:
-            end = _take(session, _unqueued(session)) or end
+            end = _take(session, _take_queued(session)) or end
     if unsaid := [*console.queued, *filter(None, [console.draft.strip()])]:
-        output.say(f"not said: {' '.join(unsaid)}")
+        output.say(f"not sent: {' '.join(unsaid)}")
     return end
 
 
 def _recall(session: Session) -> None:
-    """Where a conversation is that is continued with: what was said last, and the plan. A panel shows that live."""
+    """Show where a continued conversation is: what was said last, and the plan unless a panel shows it."""
     glyphs = output.glyphs(session.context.desk.settings)
-    output.show(recalled(session.said.messages, output.width(), glyphs))
+    output.show(last_exchange(session.said.messages, output.width(), glyphs))
     plan = session.context.desk.plan
     if plan.items:
         session.console.know(plan)
         if panel_of(session) is None:
-            output.show(slash.in_style(session.context.desk, plan, output.width(), glyphs))
+            output.show(draw(session.context.desk.settings, plan))
 
 
 def _turn(session: Session, *, warned: bool = False) -> bool:
-    """One line of the user; false for a Ctrl+C at the prompt. A second one in a row leaves, and that is said; one that
-    stopped the agent a moment ago is the first."""
+    """Read and run one line; return false for a Ctrl+C at the prompt. A second one in a row leaves; one that stopped
+    the agent just before counts as the first."""
     if warned:
         output.say(_LEAVE)
     try:
@@ -85,11 +86,11 @@ def _turn(session: Session, *, warned: bool = False) -> bool:
 
 
 def _next(session: Session) -> str:
-    """What was typed while the agent worked, else what is typed now. Whoever stopped the agent has their words before
-    them again, and can change them."""
+    """Return what was typed while the agent worked, else what is typed now. After a stop, the queued words are in the
+    prompt again, and can be changed."""
     console = session.console
     if console.queued and not session.context.stop.asked:
-        return _unqueued(session)
+        return _take_queued(session)
     draft, console.draft = " ".join(filter(None, [*console.queued, console.draft])), ""
     console.queued.clear()
     is_resumed = _until_resumed(session)
@@ -102,7 +103,7 @@ def _next(session: Session) -> str:
 
 
 def _asked(session: Session, panel: Panel, draft: str, is_resumed: Callable[[], bool] | None) -> str:
-    """A line from the prompt below the panel, or the word to go on as soon as a pause is over."""
+    """Return a line from the prompt below the panel, or "go on" as soon as a pause is over."""
     desk = session.context.desk
     until = is_resumed or (lambda: False)
     line = prompt.asked(panel, desk.for_session(desk.session), session.console, draft, until)
@@ -111,19 +112,19 @@ def _asked(session: Session, panel: Panel, draft: str, is_resumed: Callable[[], 
     return words
 
 
-def _unqueued(session: Session) -> str:
+def _take_queued(session: Session) -> str:
     line = session.console.queued.pop(0)
     output.show([(Span(f"> {output.glyphs(session.context.desk.settings).said(line)}"),)])
     return line
 
 
 def _is_paused(desk: Desk) -> bool:
-    """Whether the agent waits for the end of a pause, also of one that could not be kept."""
+    """Return whether the agent is paused, also by a pause that could not be saved."""
     return bool(held_back(desk) or desk.plan.paused)
 
 
 def _until_resumed(session: Session) -> Callable[[], bool] | None:
-    """Whether the pause that the agent waits in has ended, wherever that was said; None if it does not wait in one."""
+    """Return a function that says whether the pause has ended; None if the agent is not paused."""
     desk = session.context.desk.for_session(session.context.desk.session)
     with suppress(StoreError):
         if _is_paused(desk):
@@ -139,8 +140,8 @@ def _is_resumed(desk: Desk) -> bool:
 
 
 def _typed_while_paused(is_resumed: Callable[[], bool]) -> str:
-    """A line from the prompt, or the word to go on as soon as the pause is over. The terminal's own line editing has
-    to do here: readline cannot be left before its line is done."""
+    """Return a line from the prompt, or "go on" as soon as the pause is over. It is read with the terminal's own line
+    editing: readline cannot be interrupted."""
     sys.stdout.write("> ")
     sys.stdout.flush()
     while not select.select([sys.stdin], [], [], _LOOK)[0]:
@@ -154,10 +155,10 @@ def _typed_while_paused(is_resumed: Callable[[], bool]) -> str:
 
 
 def _typed(draft: str) -> str:
-    """A line from the prompt, in which there is a draft already."""
+    """Return a line from the prompt, which begins with a draft."""
     readline = sys.modules.get("readline")
     if not draft or readline is None:
-        output.say(f"not said: {draft}" if draft else "")
+        output.say(f"not sent: {draft}" if draft else "")
         return input("> ")
     readline.set_startup_hook(lambda: readline.insert_text(draft))
     try:
@@ -167,7 +168,7 @@ def _typed(draft: str) -> str:
 
 
 def _take(session: Session, line: str) -> TurnEnded | None:
-    """One line of the user: a command, or words for the agent."""
+    """Run one line: a command, or a prompt for the agent."""
     if not slash.is_command(line):
         return _work(session, line)
     desk = session.context.desk
@@ -185,15 +186,15 @@ def _take(session: Session, line: str) -> TurnEnded | None:
 
 def _work(session: Session, prompt: str) -> TurnEnded:
     stop = session.context.stop
-    end = worked(session, prompt, partial(_obeyed, session))
+    end = run_turn(session, prompt, partial(_run_now, session))
     if stop.asked:  # a command may take a moment to end: the one for a second Ctrl+C begins now
         stop.ask()
     return end
 
 
-def _obeyed(session: Session, line: str) -> bool:
-    """Whether a line that was typed while the agent works was carried out: a command that needs neither the agent to
-    rest nor the terminal."""
+def _run_now(session: Session, line: str) -> bool:
+    """Run a line that was typed while the agent works, and return whether it could be: a command that needs neither the
+    terminal nor a stopped agent."""
     if not slash.is_command(line) or slash.has_to_wait(line):
         return False
     desk = session.context.desk
@@ -206,7 +207,7 @@ def _obeyed(session: Session, line: str) -> bool:
 
 def _obey(session: Session, desk: Desk, line: str) -> None:
     before = desk.plan
-    session.console.interject(slash.obey(desk, line, output.width(), output.glyphs(desk.settings)))
+    session.console.interject(slash.run_command(desk, line, output.width(), output.glyphs(desk.settings)))
     plan = desk.plan
     if plan.items != before.items or plan.phases != before.phases:
         session.said.note_edit(plan)

@@ -33,7 +33,7 @@ from .. import output
 from ..desk import named, plan_named
 from ..parser import Args
 from . import slash
-from .output import Console, Plain, question_lines, understood
+from .output import Console, Plain, parse_answer, question_lines
 
 if TYPE_CHECKING:
     from ...tui.panel import Panel
@@ -62,7 +62,7 @@ class Session(NamedTuple):
 
 
 def run(args: Args) -> int:
-    """Let the agent work on a prompt; without one, talk with it."""
+    """Run the agent on a prompt; without one, start a conversation."""
     prompt = " ".join(args.prompt) or ("" if sys.stdin.isatty() else sys.stdin.read().strip())
     settings = _settings(args)
     for problem in settings.problems:
@@ -76,7 +76,7 @@ def run(args: Args) -> int:
         about = _ABOUT_SHELL[settings.confirm_shell]
         output.show([(Span(row, "dim"),) for row in wrapped(about, output.width())])
     model = open_model(settings.model, settings.base_url)
-    with opened(settings, _transcript(args, settings, folder), model, folder, quiet=args.json) as session:
+    with open_session(settings, _transcript(args, settings, folder), model, folder, quiet=args.json) as session:
         if plan := plan_named(args):
             _bound(session.context.desk, plan)
         is_prepared = not session.said.messages and adopt(session.context.desk, "", deaf=False)
@@ -93,7 +93,7 @@ def _is_watched(args: Args) -> bool:
 
 
 def _settings(args: Args) -> Settings:
-    """The settings; of a session that goes on, as its head has them, unless a flag says otherwise."""
+    """Return the settings; those that a continued session was started with, unless a flag says otherwise."""
     flags = {name: getattr(args, name) for name in _FLAGS}
     flags["plain"] = args.plain or None
     flags["continuation"] = "until-done" if args.until_done else None
@@ -105,7 +105,7 @@ def _settings(args: Args) -> Settings:
 
 
 def _with_style(settings: Settings) -> Settings:
-    """A dialect brings the style of its own agent, unless another one is named."""
+    """Return the settings with the style of the dialect's own agent, unless a style is set."""
     is_named = settings.origins.get("style", "default") != "default"
     if is_named or settings.dialect not in STYLES:
         return settings
@@ -113,7 +113,7 @@ def _with_style(settings: Settings) -> Settings:
 
 
 @contextmanager
-def opened(
+def open_session(
     settings: Settings,
     said: Transcript,
     model: Model,
@@ -122,7 +122,7 @@ def opened(
     quiet: bool = False,
     bounds: Bounds | None = None,
 ) -> Iterator[Session]:
-    """Everything that a session needs; released at the end, whatever of it fails."""
+    """Open everything that a session needs; it is closed at the end, whatever fails."""
     bounds = bounds or Bounds(context=settings.context, turns=settings.turns)
     glyphs = output.glyphs(settings)
     console = Console(Plain(output.show, glyphs), output.width, glyphs, load_style(settings.style))
@@ -131,7 +131,7 @@ def opened(
         ends.callback(said.close)
         desk = ends.enter_context(desk_for(settings, session=str(said.head["id"]), place=place(folder)))
         stop, subagents = Interrupt(), Subagents(bounds.workers)
-        ends.callback(subagents.dismiss)
+        ends.callback(subagents.shut_down)
         ends.callback(stop.ask)
         context = Context(
             folder=folder,
@@ -150,25 +150,27 @@ def opened(
 
 
 def _transcript(args: Args, settings: Settings, folder: str) -> Transcript:
-    """The session that is meant: gone on with, or new."""
+    """Return the transcript of the session: continued, or new."""
     state = state_folder(os.environ)
     before = _session_meant(args)
     if before:
-        return sessions.reopened(state, before)
+        return sessions.reopen(state, before)
     id = named(args, "session") or sessions.new_id()
     return sessions.begin(state, place(folder), id, **sessions.settings_to_keep(settings))
 
 
 def _session_meant(args: Args) -> str:
-    """The session to go on with; empty for a new one."""
+    """Return the session to continue; empty for a new one."""
     state = state_folder(os.environ)
     if args.resume:
         return sessions.named(state, args.resume)
-    return sessions.latest(state, place()) if getattr(args, "continue") else ""
+    if getattr(args, "continue"):
+        return sessions.latest(state, place())
+    return ""
 
 
 def _bound(desk: Desk, plan: str) -> None:
-    """Let the session work from a plan that is there."""
+    """Make the session work from an existing plan."""
     named = Desk(desk._seat.store, plan=plan, settings=desk.settings, dialect=desk.dialect, place=place())
     from ...desk.transfer import hand_over
 
@@ -181,9 +183,9 @@ def _bound(desk: Desk, plan: str) -> None:
 def _once(session: Session, prompt: str, as_json: bool) -> int:
     if session.context.desk.plan.items:
         session.context.tell(Planned(MAIN, session.context.desk.plan))
-    from .repl import work_off
+    from .repl import run_until_quiet
 
-    end = work_off(session, prompt)
+    end = run_until_quiet(session, prompt)
     plan = session.context.desk.plan
     id = session.context.desk.session
     if as_json:
@@ -191,18 +193,18 @@ def _once(session: Session, prompt: str, as_json: bool) -> int:
         text = next(said, "")
         output.say_json({"session": id, "why": end.why, "reason": end.text, "text": text, "plan": to_json(plan)})
     elif end.why != "done":
-        output.say(f"to go on: {resume_command(id, 'go on')}")
+        output.say(f"to continue: {resume_command(id, 'go on')}")
     return _CODES[end.why]
 
 
 def resume_command(session: str, *prompt: str) -> str:
-    """What to type to go on with a session, ready to be pasted into a shell."""
+    """Return the command that continues a session, ready to be pasted into a shell."""
     return shlex.join(["punchlist", "run", "--resume", session, *prompt])
 
 
-def worked(session: Session, prompt: str, obey: Callable[[str], bool] | None = None) -> TurnEnded:
-    """One word of the user until the agent stops. Ctrl+C stops it; a second one leaves at once. What is typed meanwhile
-    is obeyed if it can be, and else kept; if nobody would, it is not listened to."""
+def run_turn(session: Session, prompt: str, obey: Callable[[str], bool] | None = None) -> TurnEnded:
+    """Run one prompt until the agent stops. Ctrl+C stops it; a second one leaves at once. What is typed meanwhile is
+    given to `obey`, and queued if that returns false; without `obey` the keyboard is not read."""
     with _stoppable(session.context.stop):
         panel = panel_of(session)
         if panel is None:
@@ -218,11 +220,11 @@ def worked(session: Session, prompt: str, obey: Callable[[str], bool] | None = N
             is_spoken_to=lambda: bool(session.console.queued),
             interactive=None if is_set else True,
         )
-        return front.attend(lambda: work(context, session.said, prompt))
+        return front.run(lambda: work(context, session.said, prompt))
 
 
 def panel_of(session: Session) -> Panel | None:
-    """The panel, if there is a terminal that can show one and somebody to look at it."""
+    """Return the panel, if there is a terminal that can show one."""
     if not sys.stdout.isatty() or session.quiet:
         return None
     from .panel import panel_for
@@ -249,10 +251,10 @@ def _stoppable(stop: Interrupt) -> Iterator[None]:
 
 
 def _obey(settings: Settings, args: Args, line: str) -> int:
-    """A command of a session, from outside of it: as text."""
+    """Run a command of a session from outside of it."""
     session = _session_meant(args) or named(args, "session")
     with desk_for(settings, session=session, plan=plan_named(args), place=place()) as desk, suppress(EOFError):
-        output.show(slash.obey(desk, line, output.width(), output.glyphs(desk.settings)))
+        output.show(slash.run_command(desk, line, output.width(), output.glyphs(desk.settings)))
     return 0
 
 
@@ -260,7 +262,7 @@ def _obey(settings: Settings, args: Args, line: str) -> int:
 
 
 def asker(show: Callable[[list[Line]], None], stop: Interrupt) -> Callable[[Question], str]:
-    """Questions of the agent and of its sub-agents, one at a time. Nobody is there to answer in a pipe."""
+    """Return a function that asks the user, one question at a time. In a pipe every answer is empty."""
     turn = Lock()
 
     def ask(question: Question) -> str:
@@ -268,13 +270,13 @@ def asker(show: Callable[[list[Line]], None], stop: Interrupt) -> Callable[[Ques
             return ""
         with turn:
             show(question_lines(question, output.width(), output.glyphs()))
-            return understood(question, _answer(stop))
+            return parse_answer(question, _answer(stop))
 
     return ask
 
 
 def _answer(stop: Interrupt) -> str:
-    """What is typed. Ctrl+C is not an answer: it stops the turn."""
+    """Return what is typed. Ctrl+C is not an answer: it stops the turn."""
     is_main = current_thread() is main_thread()
     before = signal.signal(signal.SIGINT, signal.default_int_handler) if is_main else None
     try:

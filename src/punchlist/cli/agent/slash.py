@@ -1,6 +1,6 @@
-"""What can be typed in a session beside words for the agent: /todos, /todo, /plan, /pause, /resume, /undo, /help.
+"""The commands of a session: /todos, /todo, /plan, /pause, /resume, /undo, /help.
 
-Every edit is the user's own. The agent is told about it once, like of any other.
+Every edit is the user's own. The agent is told about it once, as about any other edit.
 """
 
 from __future__ import annotations
@@ -16,29 +16,30 @@ from ...core.errors import Refused
 from ...core.model import ACTIVE, DONE, DROPPED, Plan
 from ...core.render import Glyphs, Line, Span
 from ...core.sentences import difference
-from ...core.text import counted, nearest
+from ...core.text import counted, suggest
 from ...desk import Desk, plan_mode
 from ...dialects.formats import load
 from ...local.files import time_text
-from ..editor import edited
+from ..editor import edit_in_editor
 from ..history import with_cleared
 from ..input import read
+from ..show import draw
 
 HELP = """\
-/todos            the list
-/todo             the plan; /todo help has what can be done to it
-/plan             plan mode: look and plan, change nothing; /plan again approves
-/pause [WHY]      pause the agent; /resume ends that
-/undo             take back the last change of the plan, whoever made it
-/quit             leave; `punchlist run --continue` comes back
-Ctrl+C            stops the agent; twice leaves
-What you type while the agent works waits until it stops; /todo does not."""
+/todos            list the items
+/todo             show the plan; /todo help lists what you can do with it
+/plan             plan mode: read and plan, change nothing; /plan again approves
+/pause [WHY]      pause the agent; /resume ends the pause
+/undo             undo the last change of the plan, whoever made it
+/quit             leave; `punchlist run --continue` continues
+Ctrl+C            stop the agent; press it twice to leave
+What you type while the agent works is sent when it stops; /todo runs at once."""
 TODO_HELP = """\
 /todo                     show the plan
 /todo edit                change it in your editor
 /todo copy                copy it as Markdown
 /todo export [FILE]       write it to a Markdown file, TODO.md if none is named
-/todo import [FILE]       put a Markdown file in its place
+/todo import [FILE]       replace it by a Markdown file
 /todo append [PHASE] TEXT add an item; a PHASE in quotes is made if it is new
 /todo start ITEM          start an item: its id, or a part of its text
 /todo done [ITEM, PHASE]  complete items (2, 1-3 or 1,3), a phase, or everything
@@ -51,38 +52,23 @@ _COPIERS = (("pbcopy",), ("wl-copy",), ("xclip", "-selection", "clipboard"), ("x
 
 
 def is_command(text: str) -> bool:
-    """Whether a line is meant for us, not for the model: a command, or what looks like one."""
+    """Return whether a line is a command, or looks like one, and so is not for the model."""
     looks_like_one = text.startswith("/") and " " not in text and text.count("/") == 1
     return looks_like_one or text.split(" ")[0].strip() in _COMMANDS
 
 
 def has_to_wait(text: str) -> bool:
-    """Whether a command can only be obeyed while the agent stops: it is about the agent, or needs the terminal."""
+    """Return whether a command has to wait until the agent stops: it is about the agent, or needs the terminal."""
     name, verb, *_ = [*text.split(), ""]
     return name in _WAITING or (name, verb) == ("/todo", "edit")
 
 
-def obey(desk: Desk, text: str, width: int, glyphs: Glyphs) -> list[Line]:
-    """Carry out a command; what to show for it. Raises Refused, and EOFError to leave."""
+def run_command(desk: Desk, text: str, width: int, glyphs: Glyphs) -> list[Line]:
+    """Run a command; return what to show for it. Raises Refused, and EOFError to leave."""
     name, _, rest = text.strip().partition(" ")
     if name not in _COMMANDS:
-        meant = nearest(name, _COMMANDS)
-        hint = f"did you mean {meant}?" if meant else "/help lists them."
-        raise Refused(f"no command {name!r}; {hint}")
+        raise Refused(f"no command {name!r}; {suggest(name, _COMMANDS, '/help lists them.')}")
     return _COMMANDS[name](desk, rest.strip(), width, glyphs)
-
-
-def in_style(desk: Desk, plan: Plan, width: int, glyphs: Glyphs) -> list[Line]:
-    """A plan as the chosen style draws it."""
-    name = desk.settings.style
-    if name == "punchlist" or not plan.items:
-        return render.lines(plan, width, glyphs)
-    from ...tui.styles import load as load_style
-    from ...tui.styles import render as rendered
-    from ...tui.view import View
-
-    view = View(plan, expanded=True, busy=False)
-    return rendered(view, load_style(name), width, unicode=glyphs.cut == "…")
 
 
 # --- the commands ----------------------------------------------------------------------------------------------------
@@ -105,10 +91,9 @@ def _todos(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
 def _todo(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
     verb, _, words = rest.partition(" ")
     if not verb:
-        return in_style(desk, with_cleared(desk), width, glyphs)
+        return draw(desk.settings, with_cleared(desk))
     if verb not in _VERBS:
-        meant = nearest(verb, _VERBS)
-        hint = f"did you mean {meant!r}?" if meant else f"it has {', '.join(_VERBS)}."
+        hint = suggest(verb, _VERBS, f"it has {', '.join(_VERBS)}.")
         raise Refused(f"/todo has no {verb!r}; {hint}")
     return _VERBS[verb](desk, words.strip())
 
@@ -165,7 +150,7 @@ def _edit(desk: Desk, words: str) -> list[Line]:
         made.extend(_changed(desk, edit))
         return 0
 
-    edited(desk, None, apply)
+    edit_in_editor(desk, None, apply)
     return made
 
 
@@ -208,8 +193,12 @@ def _append(desk: Desk, words: str) -> list[Line]:
 
     def edit(plan: Plan) -> Plan:
         phases = {name.casefold(): name for name in plan.phases}
-        phase = phases.get(parts[0].casefold(), parts[0] if is_quoted else None) if len(parts) > 1 else None
-        return ops.add(plan, " ".join(parts[1:]), phase=phase) if phase else ops.add(plan, " ".join(parts))
+        if is_quoted:
+            phases.setdefault(parts[0].casefold(), parts[0])
+        phase = phases.get(parts[0].casefold())
+        if phase and len(parts) > 1:
+            return ops.add(plan, " ".join(parts[1:]), phase=phase)
+        return ops.add(plan, " ".join(parts))
 
     return _changed(desk, edit)
 
@@ -281,4 +270,6 @@ def _split(words: str) -> list[str]:
 
 
 def _unquoted(words: str) -> str:
-    return words[1:-1] if len(words) > 1 and words[0] == words[-1] and words[0] in "\"'" else words
+    if len(words) > 1 and words[0] == words[-1] and words[0] in "\"'":
+        return words[1:-1]
+    return words
