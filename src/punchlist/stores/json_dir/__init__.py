@@ -13,14 +13,14 @@ they changed is merged into the plan: an edit that they could not know of stays.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
 from time import sleep
 
 from ...core._typing import Any, NamedTuple, TypeVar
 from ...core.diff import Record, noted
 from ...core.errors import StaleRevision, StoreError
-from ...core.model import MAIN, USER, Plan, Reader, SessionState
+from ...core.model import MAIN, USER, Plan, Reader
 from ...local.files import make_folder, utc_text
 from .. import Commit, PlanKey, PlanSummary
 from ..sql import Rows, text
@@ -73,10 +73,8 @@ class _HalfWritten(Exception):
     """A list cannot be read, perhaps because somebody is writing it."""
 
 
-class JsonStore:
-    """A store in a directory."""
-
-    durable = True
+class JsonStore(SqliteStore):
+    """A store in a directory: its SQLite file, and lists that are brought together with it before it is read."""
 
     def __init__(self, folder: str, **options: str) -> None:
         self.folder = os.path.realpath(folder)
@@ -84,34 +82,32 @@ class JsonStore:
             make_folder(self.folder)
         path = files.inside(self.folder, DATABASE)
         is_new = not os.path.lexists(path)
-        self._sqlite = SqliteStore(path, **options)
+        super().__init__(path, **options)
         self._writer = lists.Writer()
-        self._sqlite.query(_TABLE)
+        self.query(_TABLE)
         if is_new or os.path.lexists(os.path.join(self.folder, ".punchlist")):
             self._take_over()
 
-    # --- what needs the lists ----------------------------------------------------------------------------------------
-
     def peek(self, plan: str, reader: str) -> tuple[int, Reader]:
         self._settle(plan)
-        return self._sqlite.peek(plan, reader)
+        return super().peek(plan, reader)
 
     def peek_session(self, key: PlanKey, reader: str) -> tuple[str, int, Reader]:
-        found = self._sqlite.peek_session(key, reader)
+        found = super().peek_session(key, reader)
         if self._settle(found[0]) or (not found[0] and self._adopt(key)):
-            return self._sqlite.peek_session(key, reader)
+            return super().peek_session(key, reader)
         return found
 
     def load(self, plan: str) -> Plan | None:
         self._settle(plan)
-        return self._sqlite.load(plan)
+        return super().load(plan)
 
     def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
         self._settle(plan)
-        return self._sqlite.history(plan, after, by)
+        return super().history(plan, after, by)
 
     def find(self, key: PlanKey) -> str:
-        plan = self._sqlite.find(key) or self._adopt(key)
+        plan = super().find(key) or self._adopt(key)
         self._settle(plan)
         return plan
 
@@ -120,10 +116,10 @@ class JsonStore:
     ) -> list[PlanSummary]:
         if not place:
             self._adopt_all()
-        found = self._sqlite.plans(most, session, agent, plan, place)
+        found = super().plans(most, session, agent, plan, place)
         apart = [summary.id for summary in found if self._settle(summary.id)]
         if apart:
-            return self._sqlite.plans(most, session, agent, plan, place)
+            return super().plans(most, session, agent, plan, place)
         return found
 
     def save(self, commit: Commit) -> None:
@@ -132,10 +128,10 @@ class JsonStore:
         def work(rows: Rows, execute: _Execute) -> None:
             known = self._check(execute, commit.before, commit.after, commit.key or PlanKey())
             rows.save(commit)
-            drafts.append(self._write(execute, commit.after, known, known.digest, known.stamp))
+            drafts.append(self._write_list(execute, commit.after, known, known.digest, known.stamp))
 
         try:
-            self._sqlite.transact(work)
+            self.transact(work)
         except (StaleRevision, StoreError):
             for draft in drafts:
                 files.remove(draft.draft)
@@ -143,48 +139,10 @@ class JsonStore:
         if not self._publish(drafts[0]):
             self._settle_soon(commit.after.id)
 
-    # --- what does not -----------------------------------------------------------------------------------------------
-
-    def remember(self, plan: str, key: str, reader: Reader, before: Reader | None = None) -> None:
-        self._sqlite.remember(plan, key, reader, before)
-
-    def lists(self, plan: str, reader: str) -> dict[str, str]:
-        return self._sqlite.lists(plan, reader)
-
-    def keep_lists(self, plan: str, reader: str, lists: Mapping[str, str]) -> None:
-        self._sqlite.keep_lists(plan, reader, lists)
-
-    def observe(self, plan: str, item: str, calls: Sequence[Mapping[str, Any]]) -> None:
-        self._sqlite.observe(plan, item, calls)
-
-    def load_calls(self, plan: str, item: str = "") -> dict[str, list[dict[str, Any]]]:
-        return self._sqlite.load_calls(plan, item)
-
-    def bind(self, key: PlanKey, plan: str, *, alone: bool = False) -> None:
-        self._sqlite.bind(key, plan, alone=alone)
-
-    def sessions(self, plan: str) -> list[tuple[str, str]]:
-        return self._sqlite.sessions(plan)
-
-    def load_state(self, key: str) -> SessionState:
-        return self._sqlite.load_state(key)
-
-    def save_state(self, key: str, before: SessionState, after: SessionState) -> None:
-        self._sqlite.save_state(key, before, after)
-
-    def trim(self, before: str, plan: str = "", place: str = "", live: str = "") -> dict[str, int]:
-        return self._sqlite.trim(before, plan, place, live)
-
-    def wait(self, plan: str, is_over: Callable[[], bool], seconds: float) -> None:
-        self._sqlite.wait(plan, is_over, seconds)
-
-    def close(self) -> None:
-        self._sqlite.close()
-
     def __del__(self) -> None:
         """Close the file with the store: a directory never had to be closed."""
-        if hasattr(self, "_sqlite"):
-            self._sqlite.close()
+        if hasattr(self, "_db"):
+            self.close()
 
     # --- a plan and its list -----------------------------------------------------------------------------------------
 
@@ -193,7 +151,7 @@ class JsonStore:
 
     def _is_settled(self, plan: str) -> bool:
         """Whether the list of a plan is as we left it and shows the newest revision. True if there is no such plan."""
-        found = self._sqlite.query(_KNOWN, (text(plan),))
+        found = self.query(_KNOWN, (text(plan),))
         if not found:
             return True
         revision, stem, written, _, _, stamp, _ = found[0]
@@ -214,7 +172,7 @@ class JsonStore:
         """Take in a list that somebody wrote while we saved. What was saved is safe, so nothing here is an error:
         whoever looks next settles it."""
         try:
-            draft, _ = self._sqlite.transact(partial(self._reconcile, plan, "?"))
+            draft, _ = self.transact(partial(self._reconcile, plan, "?"))
         except (_HalfWritten, StoreError):
             return
         if draft:
@@ -226,7 +184,7 @@ class JsonStore:
         damaged = "?"
         while True:
             try:
-                return self._sqlite.transact(partial(work, damaged))
+                return self.transact(partial(work, damaged))
             except _HalfWritten as error:
                 damaged = str(error)
                 sleep(_MOMENT)
@@ -247,7 +205,7 @@ class JsonStore:
                 return None, ""
         if stamp == GONE or found in (known.digest, known.prior):
             files.remove_drafts(path)
-            return self._write(execute, plan, known, found, stamp), ""
+            return self._write_list(execute, plan, known, found, stamp), ""
         entries = lists.entries_of(data)
         if entries is not None:
             return self._take_in(rows, execute, plan, entries, known._replace(digest=found, stamp=stamp)), ""
@@ -255,7 +213,7 @@ class JsonStore:
             raise _HalfWritten(stamp)
         aside = files.set_aside(path, data)
         problem = f"{path} was damaged: it is kept as {aside}, and was written again from {DATABASE}; try again."
-        return self._write(execute, plan, known, found, stamp), problem
+        return self._write_list(execute, plan, known, found, stamp), problem
 
     def _take_in(
         self, rows: Rows, execute: _Execute, plan: Plan, entries: list[dict[str, Any]], known: _ListFile
@@ -273,7 +231,7 @@ class JsonStore:
             rows.save(Commit(plan, after, Record(after.revision, at, USER, dialect="file", changes=changes)))
         if seen is plan:  # the list that we have read shows what we save
             known = known._replace(shown=after.revision)
-        return self._write(execute, after, known, known.digest, known.stamp)
+        return self._write_list(execute, after, known, known.digest, known.stamp)
 
     def _known(self, rows: Rows, execute: _Execute, plan: Plan) -> _ListFile:
         """The list of a plan. Without a row (the database was repaired, or written to as `sqlite:`) its name tells."""
@@ -286,7 +244,7 @@ class JsonStore:
                 return _ListFile(found[0], shown=plan.revision)
         return _ListFile(self._new_stem(execute, plan.id, PlanKey(agent=MAIN)))
 
-    def _write(self, execute: _Execute, plan: Plan, known: _ListFile, on_disk: str, seen: str) -> _Draft:
+    def _write_list(self, execute: _Execute, plan: Plan, known: _ListFile, on_disk: str, seen: str) -> _Draft:
         """Write the list of a plan, and the row that tells how we left it. It gets its name after the commit, if the
         file is still as it was `seen`."""
         path = self._path(known.stem)
@@ -308,7 +266,7 @@ class JsonStore:
             return True
 
         try:
-            return self._sqlite.transact(work)
+            return self.transact(work)
         except StoreError:
             return False
         finally:
@@ -393,7 +351,7 @@ class JsonStore:
         """Take over the lists that Claude Code wrote and nobody has asked for yet."""
         if files.newest(self.folder, _OLD_HISTORY):
             self._take_over()
-        owned = {stem for (stem,) in self._sqlite.query("SELECT stem FROM list_states")}
+        owned = {stem for (stem,) in self.query("SELECT stem FROM list_states")}
         for stem in files.newest(self.folder, _LIST)[:_NEWEST]:
             session, agent = lists.session_of(stem)
             if session and stem not in owned and self._is_list(stem):
@@ -428,7 +386,7 @@ class JsonStore:
             move_calls(execute)
             return [old.stem for old in found]
 
-        stems = self._sqlite.transact(work)
+        stems = self.transact(work)
         for before, after in renamed:
             if before != after:
                 with files.naming(self.folder):
