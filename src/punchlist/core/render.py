@@ -105,7 +105,7 @@ def line(plan: Plan, glyphs: Glyphs = UNICODE, width: int = 60, *, off: bool = F
     if plan.paused:
         head, words = glyphs.paused, f"paused: {plan.paused.reason}"
     elif shown:
-        head, words = glyphs.of(shown.status), shown.label if shown.status == ACTIVE else shown.text
+        head, words = glyphs.of(shown.status), item_words(shown)
     else:
         head, words = glyphs.completed, ""
     words = fit(glyphs.said(words), width - len(tail) - len(head) - 1, glyphs)
@@ -326,7 +326,9 @@ class Place(NamedTuple):
 
 def _item_rows(item: Item, plan: Plan, at: Place, glyphs: Glyphs) -> Iterator[Line]:
     """An item in full, with what is said of it and its notes."""
-    *above, last = hanging(_item_head(item, at, glyphs), glyphs.said(_words(item)), at.width, TEXT_STYLES[item.status])
+    *above, last = hanging(
+        _item_head(item, at, glyphs), glyphs.said(item_words(item)), at.width, TEXT_STYLES[item.status]
+    )
     yield from above
     margin = Span(" " * (at.width - at.room))
     behind = aside(item, plan, glyphs)
@@ -348,7 +350,8 @@ def _item_head(item: Item, at: Place, glyphs: Glyphs, mark: str = "") -> Line:
     return Span(at.indent), sign, Span(f"{item.id.rjust(at.digits)} ", "dim")
 
 
-def _words(item: Item) -> str:
+def item_words(item: Item) -> str:
+    """What an item says now: the words for its being worked on, while it is."""
     if item.status == ACTIVE:
         return item.label
     return item.text
@@ -356,7 +359,7 @@ def _words(item: Item) -> str:
 
 def item_line(item: Item, plan: Plan, at: Place, glyphs: Glyphs, mark: str = "", end: str = "") -> Line:
     """An item with its id and what is said of it. `mark`: another sign than that of its status; `end`: behind it."""
-    words = glyphs.said(_words(item), at.width)
+    words = glyphs.said(item_words(item), at.width)
     if end and columns(words) + len(end) <= at.room:
         words += end
     behind = aside(item, plan, glyphs, at.width)

@@ -61,7 +61,17 @@ class Canvas(NamedTuple):
     @property
     def dot(self) -> str:
         """What is between two things said in a row."""
-        return " · " if self.glyphs.cut == "…" else ", "
+        return self.either(" · ", ", ")
+
+    def either(self, sign: str, ascii: str) -> str:
+        """A sign, or what replaces it on a screen that has only ASCII."""
+        return sign if self.glyphs.cut == "…" else ascii
+
+    def mark(self, item: Item, view: View) -> str:
+        """The sign of an item: while somebody works on it, a spinner."""
+        if item.status == ACTIVE and view.busy:
+            return self.turning(view)
+        return self.glyphs.of(item.status)
 
     def turning(self, view: View) -> str:
         return self.spinner[view.frame % len(self.spinner)]
@@ -72,7 +82,9 @@ class Canvas(NamedTuple):
 
     def fit(self, text: str, room: int | None = None) -> str:
         """The same, within the room that there is."""
-        return fit(self.said(text), self.width if room is None else max(room, 0), self.glyphs)
+        if room is None:
+            room = self.width
+        return fit(self.said(text), max(room, 0), self.glyphs)
 
     def line(self, text: str, style: str = "", indent: str = "") -> Line:
         return (Span(indent), Span(self.fit(text, self.width - len(indent)), style))
@@ -118,7 +130,8 @@ def fold(line: Line, canvas: Canvas, head: int, most: int, below: Line | None = 
         return []
     text = "".join([span.text for span in behind])
     styles = [span.style for span in behind for _ in span.text]
-    below = (Span(" " * length(before)),) if below is None else below
+    if below is None:
+        below = (Span(" " * length(before)),)
     made: list[Line] = []
     rows = wrapped(text, room)
     at = 0
@@ -142,8 +155,9 @@ def _style_spans(text: str, styles: Sequence[str]) -> Iterator[Span]:
 
 def draw_rows(rows: Sequence[Row], room: int | None) -> list[Line]:
     """The rows as lines: where there is room left, those that matter most are wrapped instead of cut."""
-    left = _LONGEST if room is None else room - len(rows)
-    most = _LONGEST if room is None else _MOST_LINES
+    left = most = _LONGEST
+    if room is not None:
+        left, most = room - len(rows), _MOST_LINES
     wide: dict[int, list[Line]] = {}
     for place in sorted(range(len(rows)), key=lambda place: rows[place].rank):
         wrap = rows[place].wrap
@@ -253,9 +267,12 @@ def _clip_spans(line: Line, width: int) -> Iterator[Span]:
 
 def cost_text(view: View, canvas: Canvas) -> str:
     """Time and tokens, as in `1m 05s · 3.4k tokens`."""
-    said = [] if view.seconds is None else [duration(view.seconds)]
+    said = []
+    if view.seconds is not None:
+        said.append(duration(view.seconds))
     if view.tokens:
-        said.append(f"{amount(view.tokens)} token{'s' if view.tokens != 1 else ''}")
+        noun = "token" if view.tokens == 1 else "tokens"
+        said.append(f"{amount(view.tokens)} {noun}")
     return canvas.dot.join(said)
 
 

@@ -65,7 +65,9 @@ def make_view(seen: Seen, delay: int = -1) -> View:
         plan = plan._replace(title=f"{plan.title or 'Plan'} ({seen.whose})")
     status = _without_items(plan, seen)
     works = activity.is_working(seen.plan, seen.heard, seen.stopped) and not seen.trouble
-    times = {id: activity.age(at) for id, at in seen.since.items()} if works else {}
+    times: dict[str, float] = {}
+    if works:
+        times = {id: activity.age(at) for id, at in seen.since.items()}
     return View(
         plan,
         busy=works or status == _WAITING,

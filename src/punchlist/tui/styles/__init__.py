@@ -8,8 +8,8 @@ from functools import partial
 from ...core._typing import NamedTuple
 from ...core.diff import diff
 from ...core.errors import Refused
-from ...core.model import ACTIVE, Item, Plan
-from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Glyphs, Line, Span, columns, notices
+from ...core.model import Item, Plan
+from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Glyphs, Line, Span, columns, item_words, notices
 from ...core.sentences import describe
 from ..view import ALERT, NEXT, NOW, Canvas, Row, View, choose_rows, clip, counts, draw_rows, length, row, wrapping_row
 
@@ -33,10 +33,12 @@ def describe_changes(before: Plan, after: Plan, canvas: Canvas) -> list[Line]:
 
 def plain_item(item: Item, view: View, canvas: Canvas, indent: str = "  ") -> Line:
     """An item of somebody else: its sign and its words."""
-    is_active = item.status == ACTIVE
-    mark = canvas.turning(view) if is_active and view.busy else canvas.glyphs.of(item.status)
-    words = canvas.fit(item.label if is_active else item.text, canvas.width - len(indent) - 2)
-    return (Span(indent), Span(f"{mark} ", MARK_STYLES[item.status]), Span(words, TEXT_STYLES[item.status]))
+    words = canvas.fit(item_words(item), canvas.width - len(indent) - 2)
+    return (
+        Span(indent),
+        Span(f"{canvas.mark(item, view)} ", MARK_STYLES[item.status]),
+        Span(words, TEXT_STYLES[item.status]),
+    )
 
 
 class Style(NamedTuple):
@@ -108,7 +110,7 @@ def typing(view: View, canvas: Canvas) -> Iterator[Row]:
 
 
 def _prompt(view: View, cursor: int, canvas: Canvas) -> Iterator[Row]:
-    caret = "▏" if canvas.glyphs.cut == "…" else "|"
+    caret = canvas.either("▏", "|")
     before, after = (canvas.glyphs.said(text) for text in (view.typed[:cursor], view.typed[cursor:]))
     rows = _broken(f"{before}{caret}{after}", max(canvas.width - 2, 1))
     here = next(number for number, text in enumerate(rows) if caret in text)
@@ -132,7 +134,10 @@ def keys(view: View, canvas: Canvas, what: str, indent: str = "", *, toggles: bo
     """What the keys do. `toggles`: whether Ctrl+T would change anything."""
     if not view.keys or not (view.plan.items or view.cursor is None):
         return
-    toggle = [f"ctrl+t {'hide' if view.expanded else 'show'} {what}"] if toggles else []
-    words = canvas.dot.join([*toggle, *view.hint.splitlines()])
+    said = view.hint.splitlines()
+    if toggles:
+        does = "hide" if view.expanded else "show"
+        said.insert(0, f"ctrl+t {does} {what}")
+    words = canvas.dot.join(said)
     if words:
         yield row(canvas.line(words, "dim", indent), NEXT, 5)

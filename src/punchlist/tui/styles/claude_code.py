@@ -14,6 +14,7 @@ from .workers import in_full
 _INDENT = "  "
 _DEFAULT = "Working"
 _SPENT_STYLE = "dim"
+_STYLES = {ACTIVE: "bold", **dict.fromkeys(CLOSED, "dim strike")}
 _WORDS = {BLOCKED: "blocked", DROPPED: "dropped"}
 
 
@@ -64,8 +65,8 @@ def _item(item: Item, view: View, canvas: Canvas, indent: str) -> Line:
     is_done = item.status in CLOSED
     words = item.text
     if item.status in (BLOCKED, DROPPED):  # both have the box of another status
-        words += f" ({_WORDS[item.status]}{f': {item.reason}' if item.reason else ''})"
-    style = "dim strike" if is_done else "bold" if item.status == ACTIVE else ""
+        words += f" ({': '.join(filter(None, (_WORDS[item.status], item.reason)))})"
+    style = _STYLES.get(item.status, "")
     box = f"{canvas.glyphs.of(item.status)} "
     time = own_time(item, view)
     room = canvas.width - len(indent) - len(box) - len(time)

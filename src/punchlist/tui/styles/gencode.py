@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from ...core.diff import diff
-from ...core.model import ACTIVE, BLOCKED, DROPPED, Item, Plan
-from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Line, Span, bar, columns
+from ...core.model import BLOCKED, DROPPED, Item, Plan
+from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Line, Span, bar, columns, item_words
 from ...core.sentences import describe
 from ..view import HEAD, NOW, SPARE, Canvas, Row, View, cost_text, counts, length, own_time, ranks, row, wrapping_row
 from . import Style, alerts, keys
@@ -40,9 +40,13 @@ def more(words: str, view: View, canvas: Canvas) -> Line:
 
 def _items(view: View, canvas: Canvas) -> Iterator[Row]:
     rank = ranks(view.plan)
-    for item in view.plan.items if view.expanded else view.plan.busy:
+    for item in _shown_items(view):
         draw = partial(_item, item, time=own_time(item, view))
         yield wrapping_row(draw, canvas._replace(width=canvas.width - 4), rank[item.id], 1, items=(item,))
+
+
+def _shown_items(view: View) -> tuple[Item, ...]:
+    return view.plan.items if view.expanded else view.plan.busy
 
 
 def _item(item: Item, canvas: Canvas, time: str = "") -> Line:
@@ -52,9 +56,9 @@ def _item(item: Item, canvas: Canvas, time: str = "") -> Line:
 
 
 def _words(item: Item) -> str:
-    if item.status == ACTIVE:
-        return item.label
-    return f"{item.text} ({item.reason})" if item.status in (BLOCKED, DROPPED) and item.reason else item.text
+    if item.status in (BLOCKED, DROPPED) and item.reason:
+        return f"{item.text} ({item.reason})"
+    return item_words(item)
 
 
 def _working(view: View, canvas: Canvas) -> Line:
@@ -86,16 +90,19 @@ def _far(view: View, canvas: Canvas, wide: int) -> Line:
 
 def _width(view: View, canvas: Canvas) -> int:
     """As wide as what is in it."""
-    shown = view.plan.items if view.expanded else view.plan.busy
     mark = len(canvas.glyphs.completed) + 1
-    inside = max((mark + columns(canvas.said(_words(item))) + len(own_time(item, view)) for item in shown), default=0)
+    inside = max(
+        (mark + columns(canvas.said(_words(item))) + len(own_time(item, view)) for item in _shown_items(view)),
+        default=0,
+    )
     return min(canvas.width, max(_LEAST, inside + 4, length(_far(view, canvas, canvas.width)) + 4))
 
 
 def _edge(canvas: Canvas, wide: int, title: str = "") -> Line:
     signs = _signs(canvas)
-    left, right = (signs[0], signs[2]) if title else (signs[4], signs[5])
-    head = f"{left}{signs[1]} {title} " if title else left
+    head, right = signs[4], signs[5]
+    if title:
+        head, right = f"{signs[0]}{signs[1]} {title} ", signs[2]
     return (Span(f"{head}{signs[1] * (wide - len(head) - 1)}{right}", "dim"),)
 
 
@@ -114,7 +121,7 @@ def _between(line: Line, canvas: Canvas, wide: int) -> Line:
 
 
 def _signs(canvas: Canvas) -> str:
-    return _ROUND if canvas.glyphs.cut == "…" else _ASCII_ROUND
+    return canvas.either(_ROUND, _ASCII_ROUND)
 
 
 # --- in a transcript -------------------------------------------------------------------------------------------------
@@ -135,16 +142,16 @@ def changes(before: Plan, after: Plan, canvas: Canvas) -> list[Line]:
 
 def list_update(plan: Plan, canvas: Canvas) -> list[Line]:
     """That the list was updated, and the list."""
-    sign = "📋 " if canvas.glyphs.cut == "…" else ""
+    sign = canvas.either("📋 ", "")
     inside = canvas._replace(width=canvas.width - 2)
     listed = [_item(item, inside) for item in plan.items] or [inside.line("No todos.", "dim")]
     return [canvas.line(f"{sign}Todo list updated:"), *((Span("  "), *line) for line in listed)]
 
 
 def _status_change(item: Item, canvas: Canvas) -> Line:
-    arrow = "→" if canvas.glyphs.cut == "…" else "->"
+    arrow = canvas.either("→", "->")
     tail = f'" {arrow} {item.status}]'
-    words = item.label if item.status == ACTIVE else item.text
+    words = item_words(item)
     return canvas.line(f'[Todo: "{canvas.fit(words, canvas.width - 8 - len(tail))}{tail}')
 
 

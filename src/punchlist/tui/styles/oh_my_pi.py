@@ -7,7 +7,7 @@ from functools import partial
 
 from ...core._typing import NamedTuple
 from ...core.model import ACTIVE, BLOCKED, DROPPED, Item, Plan
-from ...core.render import MARK_STYLES, TEXT_STYLES, Line, Span, by_phase, columns
+from ...core.render import MARK_STYLES, TEXT_STYLES, Line, Span, by_phase, columns, item_words
 from ..view import (
     HEAD,
     NEAR,
@@ -111,9 +111,7 @@ def _branch(
 
 
 def _item(item: Item, lead: str, view: View, canvas: Canvas) -> Line:
-    is_active = item.status == ACTIVE
-    mark = canvas.turning(view) if is_active and view.busy else canvas.glyphs.of(item.status)
-    words = item.label if is_active else item.text
+    words = item_words(item)
     if item.status in (BLOCKED, DROPPED) and item.reason:
         words += f" ({item.reason})"
     notes = _superscript(len(item.notes), canvas) if item.notes else ""
@@ -121,7 +119,7 @@ def _item(item: Item, lead: str, view: View, canvas: Canvas) -> Line:
     room = canvas.width - len(lead) - 2 - columns(notes) - len(time)
     return (
         Span(lead, "dim"),
-        Span(f"{mark} ", MARK_STYLES[item.status]),
+        Span(f"{canvas.mark(item, view)} ", MARK_STYLES[item.status]),
         Span(canvas.fit(words, room), TEXT_STYLES[item.status]),
         Span(notes, "now"),
         Span(time, "dim"),
@@ -129,7 +127,7 @@ def _item(item: Item, lead: str, view: View, canvas: Canvas) -> Line:
 
 
 def _superscript(number: int, canvas: Canvas) -> str:
-    return str(number).translate(_SUPERSCRIPTS) if canvas.glyphs.cut == "…" else f"^{number}"
+    return canvas.either(str(number).translate(_SUPERSCRIPTS), f"^{number}")
 
 
 def _notes(item: Item, lead: str, canvas: Canvas) -> Iterator[Row]:
