@@ -63,7 +63,7 @@ def relist(
 def resent(
     plan: Plan,
     sent: Sequence[Sent],
-    style: ListForm,
+    form: ListForm,
     kept: Kept,
     unheard: Unheard = NOTHING_UNHEARD,
     *,
@@ -79,8 +79,8 @@ def resent(
     `forgiving`: the list is not an agent's, and nothing of that is looked at.
     `recall` finds an item that left the plan.
     """
-    listing = _Listing(plan, style, kept, unheard, closed_is_final, forgiving, recall)
-    listing.place([item for item in plan.items if not (style.nested and item.parent)], sent, None)
+    listing = _Listing(plan, form, kept, unheard, closed_is_final, forgiving, recall)
+    listing.place([item for item in plan.items if not (form.nested and item.parent)], sent, None)
     return listing.result(sent)
 
 
@@ -90,7 +90,7 @@ class _Listing:
     def __init__(
         self,
         plan: Plan,
-        style: ListForm,
+        form: ListForm,
         kept: Kept,
         unheard: Unheard,
         closed_is_final: bool,
@@ -98,8 +98,8 @@ class _Listing:
         recall: Callable[[str], Item | None],
     ) -> None:
         self.plan = plan
-        self.style = style
-        self.shown = style.shown
+        self.form = form
+        self.shown = form.shown
         self.base = kept
         self.held = {held.id: held for held in kept.entries}
         self.unheard = unheard
@@ -119,7 +119,7 @@ class _Listing:
         self.said: list[str] = []
         self.anew = False
         self.parts: dict[str, list[Item]] = {}  # by the id of their whole
-        for item in plan.items if style.nested else ():
+        for item in plan.items if form.nested else ():
             self.parts.setdefault(item.parent, []).append(item)
         self.keys: set[str] = set()  # the ids its sender gave
         self.seen: set[str] = set()  # those the sender could have spoken of
@@ -143,7 +143,7 @@ class _Listing:
             if made is None:
                 continue
             self.made.append(made)
-            if self.style.nested and parent is None and (entry.parts or made.id in self.parts):
+            if self.form.nested and parent is None and (entry.parts or made.id in self.parts):
                 self._place_parts(entry, made, item)
 
     def _is_over(self, old: Sequence[Item]) -> bool:
@@ -248,7 +248,7 @@ class _Listing:
     def _leave_out(self, items: Sequence[Item]) -> None:
         for item in items:
             held = self.held.get(item.id)
-            abandons = self.style.omitted == "abandoned"
+            abandons = self.form.omitted == "abandoned"
             if held is None or not self._may_leave(item, held) or (abandons and item.status == DROPPED):
                 self.stayed[item.id] = item
             elif abandons and item.status != DONE:
@@ -451,7 +451,7 @@ class _Listing:
     def result(self, sent: Sequence[Sent]) -> Relisted:
         items = {item.id: item for item in self.made} | self.stayed
         wholes = []
-        if self.style.nested:
+        if self.form.nested:
             wholes = list(items)
         while wholes:  # parts of parts are out of the sender's sight: they stay with their wholes
             for part in self.parts.get(wholes.pop(), ()):

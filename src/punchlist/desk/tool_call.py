@@ -60,7 +60,7 @@ def answer(desk: Desk, tool: str, args: object, interactive: bool | None, contin
     try:
         reply = _answered(desk, tool, args, interactive, continuing)
     except Exception as error:
-        if not asks_for_pause(tool, args):
+        if not asks_for_pause(desk.dialect, tool, args):
             raise
         hold_back(desk, f"its pause failed: {error}")
         if isinstance(error, StoreError):
@@ -70,9 +70,9 @@ def answer(desk: Desk, tool: str, args: object, interactive: bool | None, contin
     return reply
 
 
-def asks_for_pause(tool: str, args: object) -> bool:
+def asks_for_pause(dialect: Dialect, tool: str, args: object) -> bool:
     """Return whether a call asks for a pause, beside whatever else."""
-    return tool == "todo_pause" or (tool == "plan" and isinstance(args, dict) and bool(args.get("pause")))
+    return any(one.name == tool and one.pauses(args) for one in dialect.tools)
 
 
 def _outcome(desk: Desk, *, failed: bool) -> None:
@@ -394,7 +394,7 @@ def _relisted(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> W
     found = resent(
         now,
         entries,
-        desk.dialect.style,
+        desk.dialect.list_form,
         kept,
         unheard_of(unknown, desk._seat.reader_key),
         closed_is_final=desk.settings.user_closed_is_final,

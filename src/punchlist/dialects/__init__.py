@@ -74,6 +74,7 @@ class Tool(NamedTuple):
     silent: bool = False  # nothing of it in the user's transcript
     enabled: bool = True
     only_continuing: bool = False  # offered only while a continuation runs
+    pauses: Callable[[object], bool] = lambda args: False  # whether a call with these arguments asks for a pause
     for_subagents: bool = True
     fill: Mapping[str, Callable[[Mapping[str, Any]], Any]] = NOTHING  # where tolerant: what a missing key would say
     ids: tuple[str, ...] = ()  # where tolerant: keys under which numbers are ids
@@ -174,7 +175,7 @@ class Dialect(NamedTuple):
     reply: Callable[[Turn], Reply]
     apply: Callable[[Plan, Call], Plan] = lambda plan, call: plan  # of a call that is not a whole list
     entries: Callable[[Call], Sequence[Sent] | None] = lambda call: None  # of a call that sends the whole list
-    style: ListForm = ListForm(NOTHING)  # how it lists a plan
+    list_form: ListForm = ListForm(NOTHING)  # how it lists a plan
     rules: Rules = Rules()
     read: Callable[[Call], Call] = lambda call: call  # other forms of a call that it understands without a word
     judge: Callable[[Call], str] = judged

@@ -119,7 +119,7 @@ DIALECT = Dialect(
     tools=(WRITE,),
     reply=_reply,
     entries=lambda call: sent(call.args["todos"]),
-    style=ListForm(SHOWN),
+    list_form=ListForm(SHOWN),
     rules=Rules(clear_when_done=True),
     judge=_judge,
     system="claude-code.system",

@@ -50,7 +50,7 @@ DIALECT = Dialect(
     tools=(UPDATE,),
     reply=_reply,
     entries=_entries,
-    style=ListForm(SHOWN, omitted="abandoned"),
+    list_form=ListForm(SHOWN, omitted="abandoned"),
     tolerant=True,
     system="codex.system",
     guide=Guide(sends_whole=True),

@@ -61,7 +61,7 @@ DIALECT = Dialect(
     tools=(WRITE,),
     reply=_reply,
     entries=_entries,
-    style=ListForm(_SHOWN, omitted="abandoned"),
+    list_form=ListForm(_SHOWN, omitted="abandoned"),
     tolerant=True,
     system="gemini.system",
     guide=Guide(sends_whole=True),

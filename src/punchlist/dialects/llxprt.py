@@ -93,6 +93,7 @@ PAUSE = Tool(
     examples=({"reason": "The database named in settings.toml does not answer on port 5432"},),
     title="Pause",
     category="todo",
+    pauses=lambda args: True,
     only_continuing=True,
 )
 
@@ -263,7 +264,7 @@ DIALECT = Dialect(
     apply=_apply,
     reply=_reply,
     entries=_entries,
-    style=ListForm(_SHOWN, nested=True),
+    list_form=ListForm(_SHOWN, nested=True),
     judge=_judge,
     fault=_fault,
     system="llxprt.system",

@@ -58,6 +58,7 @@ PLAN = Tool(
         {"drop": [3], "why": "no tests"},
     ),
     title="Plan",
+    pauses=lambda args: isinstance(args, dict) and bool(args.get("pause")),
 )
 _WHOLE = 500  # characters of the user's words that are shown the first time they become current
 _KEYS: dict[str | int, dict[str, Schema]] = {"add": _ENTRY, "edit": _EDIT}  # of the entries of a verb

@@ -24,9 +24,9 @@ OURS = "punchlist"  # what our MCP server is registered as
 
 def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer:
     """Answer an event."""
-    told = event.session
-    event = event._replace(session=named("session") or told)
-    if "served" not in flags and _is_typed(event, host, told):
+    session = event.session
+    event = event._replace(session=named("session") or session)
+    if "served" not in flags and _is_typed(event, host, session):
         raise PermissionError("an event that was typed in the shell of an agent, and does not come from its hooks")
     if not event.moment:
         _note_turn(event, host)
@@ -85,9 +85,9 @@ def _answer(desk: Desk, event: HookEvent, host: Host, before: str) -> HookAnswer
     return HookAnswer(told, notice=_say_cleared(desk) if event.moment == START and event.source == "clear" else "")
 
 
-def _is_typed(event: HookEvent, host: Host, told: str) -> bool:
+def _is_typed(event: HookEvent, host: Host, session: str) -> bool:
     """Whether this was typed in the shell of an agent: its environment is that of a shell, or a shell above runs a
-    command that a hook has seen. `told` is the session as the event names it. It keeps an agent from posing as the
+    command that a hook has seen. `session`: as the event names it. It keeps an agent from posing as the
     user, and is not a wall: whoever runs programs as you can do what you can. In doubt, it is an event of a hook."""
     is_shell = bool(os.environ.get(HOSTS[host.name].sign))
     if host.hooks_only and is_shell and not os.environ.get(host.hooks_only):
@@ -96,7 +96,7 @@ def _is_typed(event: HookEvent, host: Host, told: str) -> bool:
 
     name = host.shell_only
     value = os.environ.get(name, "")
-    if value and value in (told, "1") and not session_links.is_inherited(f"{name}={value}", event.session):
+    if value and value in (session, "1") and not session_links.is_inherited(f"{name}={value}", event.session):
         return True
     return session_links.is_typed()
 
@@ -182,10 +182,10 @@ def _guide(desk: Desk, event: HookEvent, host: Host, before: str) -> list[str]:
     has_forgotten = _has_forgotten(desk, event, host)
     if has_forgotten:
         forget_lists(desk, ())  # what the model does not know any more, its list does not leave out
-    news = _mirror(desk, event, host)
+    updates = _mirror(desk, event, host)
     again = _lines(desk, guidance.started(desk, host.forgets)) if has_forgotten else []
-    told = guidance.tool_used(desk, _use(desk, event, host), deaf=host.deaf or is_quiet, owes_list=bool(news))
-    return [*news, *again, *_lines(desk, told)]
+    told = guidance.tool_used(desk, _use(desk, event, host), deaf=host.deaf or is_quiet, owes_list=bool(updates))
+    return [*updates, *again, *_lines(desk, told)]
 
 
 def _lines(desk: Desk, found: Sequence[Guidance]) -> list[str]:

@@ -74,9 +74,10 @@ def here(scope: str, script: str) -> Where:
 def parts_of(name: str, where: Where) -> tuple[Part, ...]:
     """Return all that is installed for a host: what it declares, and the file that starts its hooks."""
     parts = installer_for(name).parts(where)
-    if not where.launchers:
+    hooks = [part.name for part in parts if part.name in ("hooks", "plugin")]
+    if not where.launchers or not hooks:
         return parts
-    return (*parts, Part(parts[1].name, "file", (where.starter(name),), value=launcher))
+    return (*parts, Part(hooks[0], "file", (where.starter(name),), value=launcher))
 
 
 def attach(name: str, where: Where, without: Sequence[str] = (), *, dry: bool = False) -> list[Edit]:

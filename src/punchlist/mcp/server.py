@@ -287,7 +287,7 @@ class Server:
         from ..desk.holding import hold_back_session
         from ..desk.tool_call import asks_for_pause
 
-        if asks_for_pause(name, args):
+        if asks_for_pause(self._dialect, name, args):
             who = self._callers.who(request.meta, self._client_of(request))
             hold_back_session(who.session, who.agent, f"its pause failed: {error}")
 
