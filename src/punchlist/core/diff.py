@@ -16,6 +16,7 @@ _head_of = attrgetter(*_HEAD)
 QUIET = "quiet"  # the kind of a record with which an agent entered or left a quiet context
 CALLS = "calls"  # the kind of a record in which an older version noted tool calls; it changes nothing
 _REMEMBERED = 1000  # how many removed texts a plan keeps
+_calls_of = attrgetter("calls")
 
 
 Calls = Mapping[str, tuple[Mapping[str, Any], ...]]  # tool calls, by item
@@ -108,6 +109,8 @@ def noted(before: Plan, after: Plan, by: str, at: str) -> tuple[Plan, tuple[Chan
 
 def without_calls(plan: Plan) -> tuple[Plan, Calls]:
     """The plan without tool calls, which are kept beside it, and those that it had. What is not one stays."""
+    if not any(map(_calls_of, plan.items)):  # as a rule, and asked in C: a plan may be long
+        return plan, {}
     calls = {item.id: item.calls for item in plan.items if item.calls and all(map(_is_call, item.calls))}
     if not calls:
         return plan, calls
