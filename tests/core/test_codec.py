@@ -48,7 +48,7 @@ FULL = Plan(
 def faults(data: object) -> list[str]:
     with pytest.raises(BadShape) as refused:
         from_json(data)
-    return list(refused.value.faults)
+    return list(refused.value.problems)
 
 
 def test_the_canonical_form_holds_everything() -> None:

@@ -13,7 +13,7 @@ from punchlist.core.diff import apply, diff, undo
 from punchlist.core.errors import Refused
 from punchlist.core.merge import merge, protect
 from punchlist.core.model import Plan
-from punchlist.core.rules import faults
+from punchlist.core.rules import problems
 from punchlist.local.settings import load
 from tests.core.plans import Wish, all_granted, granted, often, plans, wishes
 
@@ -33,7 +33,7 @@ def body(plan: Plan) -> Plan:
 def test_every_operation_leaves_a_plan_that_is_well_built(plan: Plan, several: list[Wish]) -> None:
     for wish in several:
         plan = granted(plan, wish)
-        assert faults(plan) == [], wish
+        assert problems(plan) == [], wish
 
 
 @often(100)
@@ -107,7 +107,7 @@ def test_any_merge_leaves_a_plan_that_is_well_built(
     now = all_granted(seen, theirs)
     seen = seen._replace(last_id=now.last_id)
     result = merge(seen, all_granted(seen, mine), now, mine_wins=mine_wins)
-    assert faults(result.plan) == []
+    assert problems(result.plan) == []
 
 
 @often(100)
@@ -126,7 +126,7 @@ def test_no_merge_takes_back_what_the_other_did_to_a_status(seen: Plan, mine: li
 @given(plans(), st.lists(wishes(), max_size=5))
 def test_protection_leaves_a_plan_that_is_well_built(now: Plan, several: list[Wish]) -> None:
     result = protect(now, all_granted(now, several))
-    assert faults(result.plan) == []
+    assert problems(result.plan) == []
 
 
 # --- the codec -----------------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def test_no_edit_call_or_import_gives_an_id_twice(several: list[Any]) -> None:
         known = {item.id for item in before.items}
         assert all(int(item.id) > before.last_id for item in after.items if item.id not in known), step
         assert after.last_id >= before.last_id
-        assert faults(after) == []
+        assert problems(after) == []
 
 
 def test_an_import_of_json_does_not_give_an_old_id_to_another_thing() -> None:

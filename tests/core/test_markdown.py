@@ -13,7 +13,7 @@ from punchlist.core import ops
 from punchlist.core.errors import BadShape
 from punchlist.core.markdown import read, read_document, revision_of, write, write_document
 from punchlist.core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Closing, Item, Pause, Plan
-from punchlist.core.rules import faults
+from punchlist.core.rules import problems
 from punchlist.local.settings import load
 from tests.core.plans import HOSTILE, any_json, ids, often, plan_of, plans, statuses, texts, wild_text, words
 
@@ -426,7 +426,7 @@ def test_opening_a_closed_item_in_a_document_leaves_a_plan_that_is_well_built() 
     text = write_document(desk.plan).replace("[x]", "[ ]")
     desk.change(lambda plan: read_document(text, plan))
     assert desk.plan.items[0] == Item("1", "Alpha")
-    assert faults(desk.plan) == []
+    assert problems(desk.plan) == []
 
 
 lines = st.lists(
@@ -443,7 +443,7 @@ def test_any_text_is_a_plan_that_is_well_built_or_refused(text: list[str]) -> No
         plan = read_document("\n".join(text), ABC)
     except BadShape:
         return
-    assert faults(plan) == []
+    assert problems(plan) == []
 
 
 def test_an_item_that_looks_like_data_is_written_as_data() -> None:

@@ -9,7 +9,7 @@ import pytest
 from punchlist.core import ops
 from punchlist.core.errors import NoSuchItem, Refused
 from punchlist.core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Closing, Item, Pause, Plan
-from punchlist.core.rules import faults
+from punchlist.core.rules import problems
 from tests.core.plans import ids, plan_of, statuses, texts
 
 ABC = plan_of("Alpha", "Beta", "Gamma")
@@ -205,7 +205,7 @@ def test_a_neighbour_parent_or_need_that_does_not_exist_is_refused(fields: dict[
 
 def test_items_of_one_call_may_need_each_other_in_any_order() -> None:
     plan = ops.extend(Plan(), [{"text": "b", "needs": ("2",)}, {"text": "a"}])
-    assert faults(plan) == []
+    assert problems(plan) == []
 
 
 # --- needs ---------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from punchlist import Plan, ops
 from punchlist.core.outline import entries
-from punchlist.core.rules import faults
+from punchlist.core.rules import problems
 from tests.core.plans import HOSTILE, often
 
 
@@ -119,4 +119,4 @@ def test_text_is_data_here_too(text: str) -> None:
 def test_whatever_is_found_makes_a_sound_plan(text: str) -> None:
     made = [{"text": e.text, "phase": e.phase, "status": e.status} for e in entries(text)]
     assert all(entry["text"] for entry in made)
-    assert faults(ops.extend(Plan(), made)) == []
+    assert problems(ops.extend(Plan(), made)) == []

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from punchlist.core import ops
 from punchlist.core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Closing, Item, Plan
 from punchlist.core.resend import OMITTED, Sent, relist
-from punchlist.core.rules import faults
+from punchlist.core.rules import problems
 from tests.core.plans import ids, often, plan_of, plans, statuses, texts
 
 # How most senders see a status: they have no word for abandoned, and take blocked for pending.
@@ -243,7 +243,7 @@ def test_a_list_that_does_not_speak_of_parts_loses_none(plan: Plan) -> None:
 def test_any_list_makes_a_plan_that_is_well_built(plan: Plan, other: Plan) -> None:
     sent = as_seen(other)
     for made in (relist(plan, sent, SHOWN), abandoning(plan, sent), nested(plan, sent)):
-        assert faults(_unclosed(made)) == []
+        assert problems(_unclosed(made)) == []
 
 
 def _unclosed(plan: Plan) -> Plan:

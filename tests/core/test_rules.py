@@ -7,7 +7,7 @@ import pytest
 from punchlist.core import ops
 from punchlist.core.errors import Refused
 from punchlist.core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Closing, Item, Plan
-from punchlist.core.rules import Rules, faults, obeyed, one_active, pause_fault, promoted
+from punchlist.core.rules import Rules, obeyed, one_active, pause_problem, problems, promoted
 from tests.core.plans import plan_of, statuses
 
 ABC = plan_of("Alpha", "Beta", "Gamma")
@@ -83,17 +83,17 @@ def test_the_rules_are_obeyed_together() -> None:
     ],
 )
 def test_a_reason_for_a_pause_is_judged(reason: object, fault: str) -> None:
-    assert pause_fault(reason) == fault
+    assert pause_problem(reason) == fault
 
 
 @pytest.mark.parametrize("reason", ["stuck", "I am stuck here", "lunch"])
 def test_without_strictness_a_brief_or_vague_reason_will_do(reason: str) -> None:
-    assert pause_fault(reason, strict=False) == ""
+    assert pause_problem(reason, strict=False) == ""
 
 
 @pytest.mark.parametrize("reason", [None, "", 7, "  ", "x" * 501])
 def test_without_strictness_a_reason_is_still_a_text_of_some_length(reason: object) -> None:
-    assert pause_fault(reason, strict=False) != ""
+    assert pause_problem(reason, strict=False) != ""
 
 
 # --- the build of a plan -------------------------------------------------------------------------------------------
@@ -101,8 +101,8 @@ def test_without_strictness_a_reason_is_still_a_text_of_some_length(reason: obje
 
 def test_a_plan_made_by_the_operations_is_well_built() -> None:
     plan = ops.add(ops.add(plan_of("a", "b", phase="Build"), "part", parent="1"), "c", phase="Ship", needs=("1",))
-    assert faults(plan) == []
-    assert faults(Plan()) == []
+    assert problems(plan) == []
+    assert problems(Plan()) == []
 
 
 def built(*items: Item, last_id: int = 9, phases: tuple[str, ...] = (), mode: str = "act") -> Plan:
@@ -138,11 +138,11 @@ def built(*items: Item, last_id: int = 9, phases: tuple[str, ...] = (), mode: st
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_fault_in_the_build_of_a_plan_is_named(plan: Plan, fault: str) -> None:
-    assert faults(plan) == [fault]
+    assert problems(plan) == [fault]
 
 
 def test_all_faults_are_named_together() -> None:
-    assert len(faults(built(Item("x", "", "done", phase="P", parent="8", needs=("9",))))) == 6
+    assert len(problems(built(Item("x", "", "done", phase="P", parent="8", needs=("9",))))) == 6
 
 
 @pytest.mark.parametrize(
@@ -153,13 +153,13 @@ def test_all_faults_are_named_together() -> None:
     ],
 )
 def test_items_that_are_parts_of_each_other_are_a_fault(items: tuple[Item, ...]) -> None:
-    assert faults(built(*items)) != []
+    assert problems(built(*items)) != []
 
 
 @pytest.mark.parametrize("phases", [("",), ("Build", "Build")])
 def test_a_phase_without_a_name_of_its_own_is_a_fault(phases: tuple[str, ...]) -> None:
-    assert faults(built(phases=phases)) != []
+    assert problems(built(phases=phases)) != []
 
 
 def test_an_id_of_thousands_of_digits_is_a_fault_like_any_other() -> None:
-    assert len(faults(built(Item("9" * 5000, "a")))) == 1
+    assert len(problems(built(Item("9" * 5000, "a")))) == 1

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, validators
 
 from punchlist.core.codec import PLAN_SCHEMA
-from punchlist.core.schema import Fault, Lenience, Schema, check, check_at, dotted, listed, repair, shown
+from punchlist.core.schema import Lenience, Problem, Schema, check, check_at, dotted, listed, repair, shown
 from punchlist.dialects import Dialect, Tool
 from tests.core.plans import often
 from tests.core.schemas import DIALECTS, TOOLS, fitting, inner, near
@@ -124,7 +124,7 @@ def test_all_faults_of_a_value_are_reported_with_their_paths() -> None:
 
 def test_a_fault_knows_the_word_that_was_broken() -> None:
     assert check_at("", {"type": "string", "minLength": 1}, ("a", 0)) == [
-        Fault(("a", 0), "minLength", "must not be empty.")
+        Problem(("a", 0), "minLength", "must not be empty.")
     ]
 
 

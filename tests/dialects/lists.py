@@ -9,7 +9,7 @@ from typing import Any
 
 from punchlist import Desk, Plan, ops
 from punchlist.core.model import MAIN
-from punchlist.core.rules import faults
+from punchlist.core.rules import problems
 from punchlist.desk import guidance
 from punchlist.desk.transfer import hand_over
 from punchlist.local.settings import load
@@ -79,7 +79,7 @@ def run(store: Store, dialect: str, case: dict[str, Any]) -> None:
         else:
             reply = desk.call(DIALECTS[dialect], args(dialect, step["list"]))
             _compare(f"step {number}", step.get("expect", {}), reply.text, reply.is_error, desk.plan)
-        assert faults(desk.plan) == [], f"step {number}: the plan is well built"
+        assert problems(desk.plan) == [], f"step {number}: the plan is well built"
 
 
 def _edit(desk: Desk, verb: str, *values: Any) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from punchlist import Desk, MemoryStore, Reply, ops
 from punchlist.core.model import DONE, DROPPED, Plan
-from punchlist.core.rules import faults
+from punchlist.core.rules import problems
 from punchlist.core.text import plainly
 from punchlist.dialects import PATHS, Dialect, Tool, load
 from punchlist.local.settings import load as settings
@@ -196,7 +196,7 @@ def test_nothing_but_an_answer_comes_of_any_call(name: str) -> None:
                 desk_of(name, store).change(lambda plan, step=step: granted(plan, step))  # type: ignore[misc]
             else:
                 _judge(name, store, step)
-            assert faults(desk_of(name, store).plan) == []
+            assert problems(desk_of(name, store).plan) == []
 
     works()
 
@@ -515,7 +515,7 @@ def test_deep_nesting_anywhere_is_answered(name: str, levels: int) -> None:
             desk = desk_of(name, MemoryStore())
             for _ in range(2):
                 assert desk.call(tool.name, args, continuing=True).text
-            assert faults(desk.plan) == []
+            assert problems(desk.plan) == []
 
 
 @all_dialects

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from punchlist import Desk, MemoryStore, Plan, ops
-from punchlist.core.rules import faults
+from punchlist.core.rules import problems
 from punchlist.local.settings import load
 from punchlist.stores import PlanKey
 
@@ -44,7 +44,7 @@ def test_the_vectors_hold(dialect: str, case: dict[str, Any]) -> None:
             assert reply.text.strip(), f"step {number}: every call is answered"
             assert "Traceback" not in reply.text
             _compare(f"step {number}", step.get("expect", {}), reply._asdict(), desk.plan)
-        assert faults(desk.plan) == [], f"step {number}: the plan is well built"
+        assert problems(desk.plan) == [], f"step {number}: the plan is well built"
         assert desk.plan.last_id >= before.last_id
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from punchlist import Desk, Plan, StoreError, ops
 from punchlist.cli.dispatch import run
-from punchlist.core.rules import faults
+from punchlist.core.rules import problems
 from punchlist.desk.edits import rewound
 from punchlist.local.settings import load
 from punchlist.stores import open_store
@@ -59,7 +59,7 @@ def is_sound(folder: Path) -> Plan:
     """The plan of the files, which is well built, and whose history leads to it."""
     desk = desk_in(folder)
     plan = desk.plan
-    assert faults(plan) == []
+    assert problems(plan) == []
     records = desk.history()
     assert [record.revision for record in records] == list(range(plan.revision - len(records) + 1, plan.revision + 1))
     rewound(plan, records)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from punchlist import Desk, Plan, ops
-from punchlist.core.rules import faults
+from punchlist.core.rules import problems
 from punchlist.desk.edits import rewound
 from punchlist.local.settings import load
 from punchlist.stores import open_store
@@ -203,7 +203,7 @@ def check(folder: Path) -> Plan:
     """The plan of the files, which is well built and what its list shows, and whose history leads to it."""
     with desk_in(folder) as desk:
         plan = desk.plan
-        assert faults(plan) == []
+        assert problems(plan) == []
         assert rewound(plan, desk.history()).items == ()
     shown = [entry["content"] for entry in json.loads((folder / NAME).read_text())]
     assert shown == [item.text for item in plan.items]

@@ -21,7 +21,7 @@ import punchlist
 from punchlist import Desk, StoreError, ops
 from punchlist.core.codec import to_json
 from punchlist.core.redact import bounded_call, recorded
-from punchlist.core.rules import faults
+from punchlist.core.rules import problems
 from punchlist.desk.observations import observe
 from punchlist.local.files import time_text
 from punchlist.stores import MOST_CALLS, Store, open_store
@@ -248,7 +248,7 @@ def check_moved(store: Store) -> None:
     """What was an old store lost nothing but revisions without an effect."""
     desk = Desk(store, session="s")
     plan = desk.load(calls=True)
-    assert (plan.revision, faults(plan)) == (104, [])
+    assert (plan.revision, problems(plan)) == (104, [])
     assert [call["id"] for call in plan.items[0].calls] == [f"c{place}" for place in range(103, 123)]
     assert [record.kind for record in desk.history() if record.changes] == ["edit", "edit", "edit"]
     assert len(desk.history()) == 6

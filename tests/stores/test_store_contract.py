@@ -24,7 +24,7 @@ from punchlist import Desk, MemoryStore, ops
 from punchlist.core.diff import Record, diff
 from punchlist.core.errors import Refused, StaleRevision, StoreError
 from punchlist.core.model import DONE, USER, Plan, Reader, SessionState
-from punchlist.core.rules import faults
+from punchlist.core.rules import problems
 from punchlist.desk.commit import trim
 from punchlist.desk.updates import forget_lists
 from punchlist.local.origin import upgrade_command
@@ -889,7 +889,7 @@ def test_threads_that_call_share_and_look_at_a_desk_see_whole_plans(store: Store
     def looks() -> bool:
         seen = [desk.plan for _ in range(40)]
         revisions = [plan.revision for plan in seen]
-        return any(faults(plan) for plan in seen) or revisions != sorted(revisions)
+        return any(problems(plan) for plan in seen) or revisions != sorted(revisions)
 
     assert at_the_same_time([partial(calls, "a"), partial(calls, "b"), looks, looks]) == [False] * 4
     assert len(desk.plan.items) == 13
@@ -1185,7 +1185,7 @@ def test_processes_that_add_at_the_same_time_lose_nothing(file: Path) -> None:
     assert sorted(texts(plan)) == sorted(f"{worker} {number}" for worker in range(4) for number in range(25))
     assert sorted(map(int, ids(plan))) == list(range(1, 101))
     assert [record.revision for record in desk.history()] == list(range(1, 101))
-    assert faults(plan) == []
+    assert problems(plan) == []
     for worker in range(4):
         own = [text for text in texts(plan) if text.startswith(f"{worker} ")]
         assert own == [f"{worker} {number}" for number in range(25)]

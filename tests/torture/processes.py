@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import punchlist
-from punchlist.core.rules import faults
+from punchlist.core.rules import problems
 from punchlist.desk.edits import rewound
 
 
@@ -63,7 +63,7 @@ def killed_while_adding(url: str, session: str, first: int, meanwhile: Callable[
 def check(desk: punchlist.Desk) -> punchlist.Plan:
     """A plan that is well built, and whose history leads to it from nothing."""
     plan = desk.plan
-    assert faults(plan) == []
+    assert problems(plan) == []
     records = desk.history()
     assert [record.revision for record in records] == list(range(1, plan.revision + 1))
     assert rewound(plan, records).items == ()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import punchlist
-from punchlist.core.rules import faults
+from punchlist.core.rules import problems
 from tests.torture import processes
 
 pytestmark = [pytest.mark.torture, pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")]
@@ -46,7 +46,7 @@ def test_thirty_two_processes_on_eight_plans_lose_nothing_and_show_no_half_chang
             last = 0
             for _ in range(150):
                 plan = desk.plan
-                assert faults(plan) == []
+                assert problems(plan) == []
                 assert plan.revision >= last
                 last = plan.revision
 

@@ -7,7 +7,7 @@ from ..core.codec import to_json
 from ..core.errors import Refused, StoreError
 from ..core.model import MAIN, Plan
 from ..desk import Desk, guidance
-from ..desk.tool_call import decline, faulted
+from ..desk.tool_call import decline, report_failure
 from ..dialects import Reply, Tool, offered
 from ..dialects import load as load_dialect
 from ..local.files import time_text
@@ -48,7 +48,7 @@ def _store_failed(args: Args, settings: Settings, error: StoreError) -> Reply:
     """What the dialect says when the store fails."""
     from ..stores.memory import MemoryStore
 
-    return faulted(Desk(MemoryStore(), dialect=settings.dialect, settings=settings), args.tool, error)
+    return report_failure(Desk(MemoryStore(), dialect=settings.dialect, settings=settings), args.tool, error)
 
 
 def tools(args: Args) -> int:

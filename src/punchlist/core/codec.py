@@ -81,12 +81,12 @@ def to_json(plan: Plan) -> dict[str, Any]:
 
 def from_json(data: object) -> Plan:
     """The plan of a canonical form; every problem is named."""
-    from .rules import faults
+    from .rules import problems
     from .schema import check, listed
 
     wrong = check(data, PLAN_SCHEMA)
     if wrong or not isinstance(data, dict):
-        raise BadShape(listed(wrong, lambda fault: fault.of("the plan")))
+        raise BadShape(listed(wrong, lambda problem: problem.of("the plan")))
     items = tuple(item_from_json(entry) for entry in data.get("items", ()))
     digits = [int(item.id) for item in items if item.id.isascii() and item.id.isdigit() and len(item.id) < 19]
     plan = Plan(
@@ -100,7 +100,7 @@ def from_json(data: object) -> Plan:
         last_id=max([data.get("last_id", 0), *digits]),
         removed=tuple(data.get("removed", ())),
     )
-    broken = faults(plan)
+    broken = problems(plan)
     if broken:
         raise BadShape([f"{line}." for line in broken[:20]])
     return plan
@@ -194,7 +194,7 @@ def refuse_unsound(before: Plan, after: Plan, changes: Sequence[Change]) -> None
     if type(after.last_id) is not int:
         found.append(f"last_id must be a number, not {_named(after.last_id)}")
     if not found and any(map(_changes_structure, changes)):
-        found = _new_faults(before, after, changes)
+        found = _new_problems(before, after, changes)
     if found:
         raise BadShape([f"{line}." for line in found[:20]])
 
@@ -342,15 +342,15 @@ def _changes_structure(change: Change) -> bool:
     return change.kind != "plan" or change.id == "phases"
 
 
-def _new_faults(before: Plan, after: Plan, changes: Sequence[Change]) -> list[str]:
+def _new_problems(before: Plan, after: Plan, changes: Sequence[Change]) -> list[str]:
     """What is wrong with how the plan is built, beside what was wrong already."""
-    from .rules import faults, is_sound
+    from .rules import is_sound, problems
 
     added = [int(change.id) for change in changes if change.kind == "added"]
     if is_sound(after) and all(0 < number <= after.last_id for number in added):
         return []
-    known = set(faults(before))
-    return [line for line in faults(after) if line not in known]
+    known = set(problems(before))
+    return [line for line in problems(after) if line not in known]
 
 
 def _named(value: object) -> str:

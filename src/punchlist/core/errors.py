@@ -35,10 +35,10 @@ class NoSuchItem(Refused):
 class BadShape(Refused):
     """A value of the wrong form, with everything that is wrong with it."""
 
-    def __init__(self, faults: Sequence[str], example: str = "") -> None:
-        self.faults = tuple(faults)
+    def __init__(self, problems: Sequence[str], example: str = "") -> None:
+        self.problems = tuple(problems)
         self.example = example
-        lines = list(self.faults)
+        lines = list(self.problems)
         if example:
             lines.append(f"for example: {example}")
         super().__init__("\n".join(lines))

@@ -100,7 +100,7 @@ def _promoted_for(plan: Plan, before: Plan, owner: str, others: frozenset[str]) 
 _VAGUE = ("can't continue", "stuck", "don't know", "confused", "need help")
 
 
-def pause_fault(reason: object, *, strict: bool = True) -> str:
+def pause_problem(reason: object, *, strict: bool = True) -> str:
     """What is wrong with the reason for a pause; empty if nothing is."""
     if not reason:
         return "Reason is required"
@@ -134,10 +134,10 @@ def is_sound(plan: Plan) -> bool:
     if ranks != sorted(ranks) or len(rank) in ranks:
         return False
     is_linked = any(map(_NEEDS, plan.items)) or any(map(_PARENT, plan.items))
-    return not is_linked or not faults(plan)
+    return not is_linked or not problems(plan)
 
 
-def faults(plan: Plan) -> list[str]:
+def problems(plan: Plan) -> list[str]:
     """What is wrong with a plan's build; a plan made by the operations has nothing."""
     ids = [item.id for item in plan.items]
     known = set(ids)
@@ -150,7 +150,7 @@ def faults(plan: Plan) -> list[str]:
     if plan.mode not in MODES:
         found.append(f"mode {plan.mode!r} is unknown")
     for item in plan.items:
-        found += _item_faults(item, plan, known)
+        found += _item_problems(item, plan, known)
     rank = {name: index for index, name in enumerate(plan.phases)}
     ranks = [rank.get(item.phase, -1) for item in plan.items]
     if ranks != sorted(ranks):
@@ -164,7 +164,7 @@ def faults(plan: Plan) -> list[str]:
     return found
 
 
-def _item_faults(item: Item, plan: Plan, known: set[str]) -> list[str]:
+def _item_problems(item: Item, plan: Plan, known: set[str]) -> list[str]:
     where = f"item {cut(inline(item.id), 20)!r}"
     found = []
     if not (item.id.isascii() and item.id.isdigit() and len(item.id) < 19):

@@ -19,7 +19,7 @@ _DEEPEST = 50  # how deep a free object may be nested
 _MOST = 20  # problems that are spelled out
 
 
-class Fault(NamedTuple):
+class Problem(NamedTuple):
     path: Path
     rule: str  # the schema's word that was broken
     message: str  # what would be right, and what was there: "must be a string, not 3"
@@ -31,19 +31,19 @@ class Fault(NamedTuple):
         """The problem in words; `whole` is what the value is called that was checked."""
         return f"{dotted(self.path) or whole} {self.message}"
 
-    def below(self, *path: str | int) -> Fault:
+    def below(self, *path: str | int) -> Problem:
         """The same problem, seen from farther out."""
-        return Fault((*path, *self.path), self.rule, self.message)
+        return Problem((*path, *self.path), self.rule, self.message)
 
 
-def check(value: object, schema: Schema) -> list[Fault]:
+def check(value: object, schema: Schema) -> list[Problem]:
     """Every problem of a value; nothing if it has the right form."""
-    return list(_faults(value, schema))
+    return list(_problems(value, schema))
 
 
-def check_at(value: object, schema: Schema, path: Path) -> list[Fault]:
+def check_at(value: object, schema: Schema, path: Path) -> list[Problem]:
     """The problems of a value at a path."""
-    return [fault.below(*path) for fault in _faults(value, schema)]
+    return [problem.below(*path) for problem in _problems(value, schema)]
 
 
 class Lenience(NamedTuple):
@@ -61,11 +61,11 @@ def repair(value: object, schema: Schema, lenience: Lenience) -> tuple[Any, list
     return _repair(value, schema, (), lenience, notes), notes
 
 
-def listed(faults: Sequence[Fault], say: Callable[[Fault], str] = str) -> list[str]:
+def listed(problems: Sequence[Problem], say: Callable[[Problem], str] = str) -> list[str]:
     """The problems as sentences; of very many, the first ones and a count."""
-    lines = [say(fault) for fault in faults[:_MOST]]
-    if len(faults) > _MOST:
-        lines.append(f"and {len(faults) - _MOST} more problems like these.")
+    lines = [say(problem) for problem in problems[:_MOST]]
+    if len(problems) > _MOST:
+        lines.append(f"and {len(problems) - _MOST} more problems like these.")
     return lines
 
 
@@ -116,7 +116,7 @@ _NAMES = {
 }
 
 
-def _faults(value: Any, schema: Schema) -> Sequence[Fault]:
+def _problems(value: Any, schema: Schema) -> Sequence[Problem]:
     """The problems of a value, with paths that begin at it. Most values have none, and a call can hold thousands."""
     kinds = schema.get("type")
     if kinds is None:
@@ -124,18 +124,18 @@ def _faults(value: Any, schema: Schema) -> Sequence[Fault]:
     kind = kinds if isinstance(kinds, str) else _kind(value, kinds)
     if type(value) is not _EXACTLY.get(kind) and not _TYPES[kind](value):
         names = " or ".join(_NAMES[name] for name in ([kinds] if isinstance(kinds, str) else kinds))
-        return [Fault((), "type", f"must be {names}, not {shown(value)}.")]
+        return [Problem((), "type", f"must be {names}, not {shown(value)}.")]
     choices = schema.get("enum")
     if choices is not None and value not in choices:
-        return [Fault((), "enum", f"must be one of {', '.join(map(repr, choices))}, not {shown(value)}.")]
+        return [Problem((), "enum", f"must be one of {', '.join(map(repr, choices))}, not {shown(value)}.")]
     if kind == "string":
-        return _size_faults(len(value), schema.get("minLength", 0), schema.get("maxLength"), "Length", "character")
+        return _size_problems(len(value), schema.get("minLength", 0), schema.get("maxLength"), "Length", "character")
     if kind == "object":
-        return _object_faults(value, schema)
+        return _object_problems(value, schema)
     if kind == "array":
-        return _array_faults(value, schema)
+        return _array_problems(value, schema)
     if kind in ("integer", "number") and value < schema.get("minimum", value):
-        return [Fault((), "minimum", f"must be {schema['minimum']} or more, not {shown(value)}.")]
+        return [Problem((), "minimum", f"must be {schema['minimum']} or more, not {shown(value)}.")]
     return ()
 
 
@@ -144,36 +144,36 @@ def _kind(value: object, kinds: Sequence[str]) -> str:
     return next((kind for kind in kinds if _TYPES[kind](value)), kinds[-1])
 
 
-def _array_faults(value: list[Any], schema: Schema) -> list[Fault]:
-    found = [*_size_faults(len(value), schema.get("minItems", 0), schema.get("maxItems"), "Items", "item")]
+def _array_problems(value: list[Any], schema: Schema) -> list[Problem]:
+    found = [*_size_problems(len(value), schema.get("minItems", 0), schema.get("maxItems"), "Items", "item")]
     inner = schema.get("items")
     if inner is None:
         return found
     for index, entry in enumerate(value):
-        faults = _faults(entry, inner)
-        if faults:
-            found += [fault.below(index) for fault in faults]
+        problems = _problems(entry, inner)
+        if problems:
+            found += [problem.below(index) for problem in problems]
     return found
 
 
-def _object_faults(value: dict[str, Any], schema: Schema) -> list[Fault]:
+def _object_problems(value: dict[str, Any], schema: Schema) -> list[Problem]:
     known: Mapping[str, Schema] = schema.get("properties", NOTHING)
-    found: list[Fault] = []
+    found: list[Problem] = []
     if not known:
-        found += _free_faults(value)
+        found += _free_problems(value)
     for name in schema.get("required", ()):
         if name not in value:
-            found.append(Fault((name,), "required", "is missing."))
+            found.append(Problem((name,), "required", "is missing."))
     further = schema.get("additionalProperties", True)
     for name, entry in value.items():
         inner = known.get(name)
         if inner is None and further is False:
-            found.append(Fault((name,), "additionalProperties", f"is not a key; {_right_keys(known)}"))
+            found.append(Problem((name,), "additionalProperties", f"is not a key; {_right_keys(known)}"))
             continue
         if inner is None and further is not True:
             inner = further
         if inner is not None:
-            found += [fault.below(name) for fault in _faults(entry, inner)]
+            found += [problem.below(name) for problem in _problems(entry, inner)]
     return found
 
 
@@ -184,18 +184,18 @@ def _right_keys(known: Mapping[str, Schema]) -> str:
     return f"the keys are {names or 'none'}."
 
 
-def _free_faults(value: Any) -> list[Fault]:
+def _free_problems(value: Any) -> list[Problem]:
     """What no schema describes must still be something that can be written down."""
     layer = [value]
     for _ in range(_DEEPEST + 1):
         if any(isinstance(entry, int) and is_huge(entry) for entry in layer):
-            return [Fault((), "number", "holds a very large number.")]
+            return [Problem((), "number", "holds a very large number.")]
         objects = [entry.values() for entry in layer if isinstance(entry, dict)]
         lists = [entry for entry in layer if isinstance(entry, list)]
         layer = list(chain(*objects, *lists))
         if not layer:
             return []
-    return [Fault((), "depth", f"must not be nested more than {_DEEPEST} deep.")]
+    return [Problem((), "depth", f"must not be nested more than {_DEEPEST} deep.")]
 
 
 def is_huge(number: int) -> bool:
@@ -203,13 +203,13 @@ def is_huge(number: int) -> bool:
     return number.bit_length() > 100
 
 
-def _size_faults(size: int, least: int, most: int | None, what: str, noun: str) -> Sequence[Fault]:
+def _size_problems(size: int, least: int, most: int | None, what: str, noun: str) -> Sequence[Problem]:
     if size < least == 1:
-        return [Fault((), "min" + what, "must not be empty.")]
+        return [Problem((), "min" + what, "must not be empty.")]
     if size < least:
-        return [Fault((), "min" + what, f"must have at least {counted(least, noun)}, not {size}.")]
+        return [Problem((), "min" + what, f"must have at least {counted(least, noun)}, not {size}.")]
     if most is not None and size > most:
-        return [Fault((), "max" + what, f"must have at most {counted(most, noun)}, not {size}.")]
+        return [Problem((), "max" + what, f"must have at most {counted(most, noun)}, not {size}.")]
     return ()
 
 

@@ -65,7 +65,7 @@ def answer(desk: Desk, tool: str, args: object, interactive: bool | None, contin
         hold_back(desk, f"its pause failed: {error}")
         if isinstance(error, StoreError):
             raise
-        return faulted(desk, tool, StoreError(str(error)))
+        return report_failure(desk, tool, StoreError(str(error)))
     _outcome(desk, failed=reply.is_error)
     return reply
 
@@ -101,11 +101,11 @@ def decline(desk: Desk, tool: str, message: str) -> Reply:
     return dialect.refuse(_called(desk, known[0], None, None), Plan(), message)
 
 
-def faulted(desk: Desk, tool: str, error: StoreError) -> Reply:
+def report_failure(desk: Desk, tool: str, error: StoreError) -> Reply:
     """The answer to a call that the store let down, in the words of its dialect."""
     dialect = desk.dialect
     known = [one for one in dialect.tools if one.name == tool] or dialect.tools
-    return Reply(dialect.fault(_called(desk, known[0], None, None), error), is_error=True)
+    return Reply(dialect.failure(_called(desk, known[0], None, None), error), is_error=True)
 
 
 def worked_out(dialect: Dialect, call: Call, seen: Plan, now: Plan, *, closed_is_final: bool) -> Worked:

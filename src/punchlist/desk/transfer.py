@@ -8,7 +8,6 @@ from collections.abc import Callable
 from ..core._typing import TYPE_CHECKING
 from ..core.errors import Refused
 from ..core.model import MAIN, Plan, Reader
-from ..core.replace import replaced
 from ..core.text import cut, inline, plainly
 from ..dialects.formats import load
 from .seat import reader_key
@@ -25,14 +24,14 @@ def imported(desk: Desk, data: object, format: str) -> Callable[[Plan], Plan]:
     if getattr(module, "OWN_IDS", False) and desk.plan.last_id:
         items = [item._replace(extra={"id": item.id, **item.extra}) for item in new.items]
         new = new._replace(items=tuple(items))
-    return lambda now: replaced(now, new, _own_ids(desk, now, new) if format == "json" else set())
+    return lambda now: _replacement(now, new, _own_ids(desk, now, new) if format == "json" else set())
 
 
 def carry(desk: Desk, source: str, target: str) -> Changed:
     """Give a session a copy of the plan of another session's main agent."""
     copy, old = _carried(desk, source, target)
     copy._seat.parent = old.id
-    changed = copy.change(lambda now: replaced(now, old, set()), kind="import")
+    changed = copy.change(lambda now: _replacement(now, old, set()), kind="import")
     _copy_lists(desk.for_session(source), old, copy, changed.plan)
     return changed
 
@@ -90,3 +89,33 @@ def _own_ids(desk: Desk, now: Plan, new: Plan) -> set[str]:
         known.update((c.id, plainly(c.before.text)) for c in record.changes if c.kind in ("removed", "changed"))
     items = [(item.id, plainly(item.text)) for item in new.items]
     return {id for id, words in items if int(id) > now.last_id or (id, words) in known}
+
+
+def _replacement(now: Plan, new: Plan, own_ids: set[str]) -> Plan:
+    """The new plan in the old one's place. What both have keeps its id; no id is used again for something else."""
+    if now.last_id:
+        new = _renumbered(now, new, own_ids)
+    return new._replace(id=now.id, revision=now.revision, last_id=max(now.last_id, new.last_id))
+
+
+def _renumbered(now: Plan, new: Plan, own_ids: set[str]) -> Plan:
+    free: dict[str, list[str]] = {}  # ids of the old items, by their words
+    for item in now.items:
+        if item.id not in own_ids:
+            free.setdefault(plainly(item.text), []).append(item.id)
+    last = max([now.last_id, *map(int, own_ids)])
+    ids = {"": "", **{id: id for id in own_ids}}
+    for item in new.items:
+        same = free.get(plainly(item.text), [])
+        if item.id not in ids:
+            if same:
+                ids[item.id] = same.pop(0)
+            else:
+                last += 1
+                ids[item.id] = str(last)
+    items = [
+        item._replace(id=ids[item.id], parent=ids[item.parent], needs=tuple(ids[id] for id in item.needs))
+        for item in new.items
+    ]
+    paused = new.paused and new.paused._replace(item=ids.get(new.paused.item, ""))
+    return new._replace(items=tuple(items), last_id=last, paused=paused)

@@ -12,7 +12,7 @@ from ..core.errors import BadShape, Refused, StoreError
 from ..core.model import ACTIVE, MAIN, NOTHING, Item, Plan
 from ..core.resend import ListForm, Sent
 from ..core.rules import Rules, is_of_another
-from ..core.schema import Fault, Schema, check, listed
+from ..core.schema import Problem, Schema, check, listed
 from ..core.text import cut, inline, suggest
 from ..policy.guide import Guide
 from ..prompts import say
@@ -139,19 +139,19 @@ def judged(call: Call) -> str:
     return refusal(call.tool, check(call.args, call.tool.schema))
 
 
-def refusal(tool: Tool, faults: Sequence[Fault], say_fault: Callable[[Fault], str] = str) -> str:
-    if not faults:
+def refusal(tool: Tool, problems: Sequence[Problem], say_problem: Callable[[Problem], str] = str) -> str:
+    if not problems:
         return ""
-    return "\n".join([*listed(faults, say_fault), *example(tool)])
+    return "\n".join([*listed(problems, say_problem), *example(tool)])
 
 
 def checked(
-    data: object, schema: Schema, say_fault: Callable[[Fault], str] = lambda fault: fault.of("the list")
+    data: object, schema: Schema, say_problem: Callable[[Problem], str] = lambda problem: problem.of("the list")
 ) -> Any:
     """A document to import, once it has the right form."""
-    faults = check(data, schema)
-    if faults:
-        raise BadShape(listed(faults, say_fault))
+    problems = check(data, schema)
+    if problems:
+        raise BadShape(listed(problems, say_problem))
     return data
 
 
@@ -182,7 +182,7 @@ class Dialect(NamedTuple):
     asked: Callable[[Plan, Call], Sequence[Asked]] = lambda plan, call: ()  # what a call asks of items that it names
     names_all: Callable[[Call], bool] = lambda call: False  # whether a call names each item it changes
     refuse: Callable[[Call, Plan, str], Reply] = refused
-    fault: Callable[[Call, StoreError], str] = lambda call, error: str(error)  # what to say when the store fails
+    failure: Callable[[Call, StoreError], str] = lambda call, error: str(error)  # what to say when the store fails
     tolerant: bool = False
     system: str = ""  # the name of its text for the system prompt
     shows_calls: bool = False  # whether its answers list the tool calls that were made for an item

@@ -8,7 +8,7 @@ from ..core._typing import Any
 from ..core.model import ACTIVE, BLOCKED, DONE, PENDING, Item, Plan
 from ..core.resend import ListForm, Sent, relist
 from ..core.rules import Rules
-from ..core.schema import Fault, Schema, check, dotted
+from ..core.schema import Problem, Schema, check, dotted
 from ..core.text import inline
 from ..policy.guide import LOST, Audience, Guide, Listed
 from ..policy.limits import Limits
@@ -63,11 +63,11 @@ def _judge(call: Call) -> str:
     return refusal(call.tool, check(call.args, call.tool.schema), own_words)
 
 
-def own_words(fault: Fault) -> str:
-    for name in fault.path[-1:]:
-        if fault.rule == "minLength" and name in _MESSAGES:
-            return f"{dotted(fault.path)}: {_MESSAGES[str(name)]}"
-    return str(fault)
+def own_words(problem: Problem) -> str:
+    for name in problem.path[-1:]:
+        if problem.rule == "minLength" and name in _MESSAGES:
+            return f"{dotted(problem.path)}: {_MESSAGES[str(name)]}"
+    return str(problem)
 
 
 def _reply(turn: Turn) -> Reply:
@@ -142,7 +142,7 @@ def read(data: object) -> Plan:
     """A list as Claude Code stores it."""
     return relist(
         Plan(),
-        sent(checked(data, TODOS, lambda fault: own_words(fault) if fault.path else fault.of("the list"))),
+        sent(checked(data, TODOS, lambda problem: own_words(problem) if problem.path else problem.of("the list"))),
         SHOWN,
     )
 

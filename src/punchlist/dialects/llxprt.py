@@ -10,8 +10,8 @@ from ..core.model import ACTIVE, BLOCKED, DONE, PENDING, Item, Plan
 from ..core.ops import pause
 from ..core.redact import redacted
 from ..core.resend import ListForm, Sent, relist
-from ..core.rules import pause_fault
-from ..core.schema import Fault, Schema, check, listed, shown
+from ..core.rules import pause_problem
+from ..core.schema import Problem, Schema, check, listed, shown
 from ..core.text import block, inline
 from ..policy.guide import Audience, Guide, Listed, with_notes
 from ..policy.limits import Limits
@@ -100,30 +100,30 @@ PAUSE = Tool(
 
 def _judge(call: Call) -> str:
     if call.tool is PAUSE:
-        fault = _pause_fault(call)
-        if fault:
-            return f"Invalid pause reason: {fault}"
+        problem = _pause_problem(call)
+        if problem:
+            return f"Invalid pause reason: {problem}"
         return ""
-    faults = check(call.args, call.tool.schema)
-    if not faults:
+    problems = check(call.args, call.tool.schema)
+    if not problems:
         return ""
-    return "\n".join([f"Invalid todo data: {'; '.join(listed(faults, _of_call))}", *example(call.tool)])
+    return "\n".join([f"Invalid todo data: {'; '.join(listed(problems, _of_call))}", *example(call.tool)])
 
 
-def _of_call(fault: Fault) -> str:
-    if fault.path:
-        return _dotted(fault)
-    return f"arguments: {fault.message.rstrip('.')}"
+def _of_call(problem: Problem) -> str:
+    if problem.path:
+        return _dotted(problem)
+    return f"arguments: {problem.message.rstrip('.')}"
 
 
-def _dotted(fault: Fault) -> str:
-    path = fault.path
-    if fault.path[:1] == ("todos",):
-        path = fault.path[1:]
-    return f"{'.'.join(map(inline, map(str, path))) or 'todos'}: {fault.message.rstrip('.')}"
+def _dotted(problem: Problem) -> str:
+    path = problem.path
+    if problem.path[:1] == ("todos",):
+        path = problem.path[1:]
+    return f"{'.'.join(map(inline, map(str, path))) or 'todos'}: {problem.message.rstrip('.')}"
 
 
-def _pause_fault(call: Call) -> str:
+def _pause_problem(call: Call) -> str:
     """llxprt's order: something must be there, then a reason, then its kind and length; other keys come last."""
     args = call.args
     if args is None:
@@ -132,11 +132,11 @@ def _pause_fault(call: Call) -> str:
     if isinstance(args, dict):
         given = args
     try:
-        fault = pause_fault(given.get("reason"), strict=call.strict_pause)
+        problem = pause_problem(given.get("reason"), strict=call.strict_pause)
     except Exception:  # the check itself broke: that must not look like a refusal of the reason
         return "Unable to validate pause reason. Please try again."
     further = [name for name in given if name != "reason"]
-    return fault or (f"{shown(further[0])} is not a key; the only key is 'reason'" if further else "")
+    return problem or (f"{shown(further[0])} is not a key; the only key is 'reason'" if further else "")
 
 
 def _apply(plan: Plan, call: Call) -> Plan:
@@ -170,7 +170,7 @@ def _reply(turn: Turn) -> Reply:
     return Reply(text, text, details=details)
 
 
-def _fault(call: Call, error: StoreError) -> str:
+def _failure(call: Call, error: StoreError) -> str:
     if call.tool is PAUSE:
         return f"Failed to pause task: {error}"
     if error.kind == "permission":
@@ -266,7 +266,7 @@ DIALECT = Dialect(
     entries=_entries,
     list_form=ListForm(_SHOWN, nested=True),
     judge=_judge,
-    fault=_fault,
+    failure=_failure,
     system="llxprt.system",
     shows_calls=True,
     guide=Guide(

@@ -10,8 +10,8 @@ from ..core.conflicts import Asked
 from ..core.diff import Change
 from ..core.errors import Refused
 from ..core.model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, PENDING, Item, Plan
-from ..core.rules import Rules, pause_fault
-from ..core.schema import Fault, Path, Schema, check, check_at, is_huge
+from ..core.rules import Rules, pause_problem
+from ..core.schema import Path, Problem, Schema, check, check_at, is_huge
 from ..core.text import cut, inline
 from ..core.updates import SHOWN
 from ..policy.guide import OURS
@@ -194,48 +194,48 @@ def _edited(plan: Plan, call: Call, named: list[str]) -> Plan:
 
 def _judge(call: Call) -> str:
     """The schema, and what it leaves unsaid to stay short: the keys there are, and how long a text may be."""
-    faults = check(call.args, PLAN.schema)
+    problems = check(call.args, PLAN.schema)
     args = {}
     if isinstance(call.args, dict):
         args = call.args
-    faults += _unknown((), args, PLAN.schema["properties"])
+    problems += _unknown((), args, PLAN.schema["properties"])
     for verb, given in args.items():
         if verb == "why" and isinstance(given, str):
-            faults += check_at(given, _SHORT, ("why",))
+            problems += check_at(given, _SHORT, ("why",))
         elif isinstance(given, list):
             for index, entry in enumerate(given):
-                faults += _entry_faults((verb, index), entry)
-    return refusal(PLAN, faults)
+                problems += _entry_problems((verb, index), entry)
+    return refusal(PLAN, problems)
 
 
-def _entry_faults(path: Path, entry: Any) -> list[Fault]:
+def _entry_problems(path: Path, entry: Any) -> list[Problem]:
     """What is wrong with one entry of a verb: an id, or an object that says what to add or edit."""
     if isinstance(entry, int) and path[0] in _BY_ID and is_huge(entry):
-        return [Fault(path, "number", "is not an item's id.")]
+        return [Problem(path, "number", "is not an item's id.")]
     known = _KEYS.get(path[0])
     if known is None or not isinstance(entry, dict):
         return []
     found = []
     if known is _EDIT and "id" not in entry:
-        found.append(Fault((*path, "id"), "required", "is missing."))
+        found.append(Problem((*path, "id"), "required", "is missing."))
     if known is _EDIT and entry.keys().isdisjoint(("text", "note")):
-        found.append(Fault(path, "required", "needs a text or a note."))
+        found.append(Problem(path, "required", "needs a text or a note."))
     for key in ("text", "note", "notes", "phase", "owner"):
         if isinstance(entry.get(key), str):
             found += check_at(entry[key], _SHORT, (*path, key))
     needs = entry.get("needs")
     numbers = [entry.get("id"), entry.get("after"), entry.get("parent"), *(needs if isinstance(needs, list) else ())]
     if any(isinstance(number, int) and is_huge(number) for number in numbers):
-        found.append(Fault(path, "number", "names an id that no item has."))
+        found.append(Problem(path, "number", "names an id that no item has."))
     return found + _unknown(path, entry, known)
 
 
-def _unknown(path: Path, given: dict[str, Any], known: Mapping[str, Schema]) -> list[Fault]:
+def _unknown(path: Path, given: dict[str, Any], known: Mapping[str, Schema]) -> list[Problem]:
     found = [key for key in given if key not in known]
     if not found:
         return []
     keys = ", ".join(map(repr, known))
-    return [Fault((*path, key), "additionalProperties", f"is not a key; the keys are {keys}.") for key in found]
+    return [Problem((*path, key), "additionalProperties", f"is not a key; the keys are {keys}.") for key in found]
 
 
 def _refuse_meaningless(args: dict[str, Any], *, strict_pause: bool) -> None:
@@ -245,9 +245,9 @@ def _refuse_meaningless(args: dict[str, Any], *, strict_pause: bool) -> None:
         if args.get(verb) and not args.get("why", "").strip():
             raise Refused(f"{verb} needs a why.")
     if "pause" in args:
-        fault = pause_fault(args["pause"], strict=strict_pause)
-        if fault:
-            raise Refused(f"pause: {fault}")
+        problem = pause_problem(args["pause"], strict=strict_pause)
+        if problem:
+            raise Refused(f"pause: {problem}")
 
 
 def _entry(index: int, wish: Any) -> dict[str, Any]:

@@ -73,8 +73,8 @@ WRITE = Tool(
 
 def _judge(call: Call) -> str:
     """The schema, except that an empty `items` of an operation has an error of its own."""
-    faults = check(call.args, call.tool.schema)
-    return refusal(call.tool, [f for f in faults if not (f.rule == "minItems" and len(f.path) == 3)])
+    problems = check(call.args, call.tool.schema)
+    return refusal(call.tool, [f for f in problems if not (f.rule == "minItems" and len(f.path) == 3)])
 
 
 def _apply(plan: Plan, call: Call) -> Plan:

@@ -33,14 +33,14 @@ class Log(NamedTuple):
     command: str = ""  # how a command begins that the user typed at its prompt, and that it answers
 
 
-def recalled(path: str, log: Log, stop: TurnEnd) -> TurnEnd:
+def read_turn_end(path: str, log: Log, stop: TurnEnd, sleep: Callable[[float], object] = time.sleep) -> TurnEnd:
     """What is known of an agent that stops, with what the end of its log says. An agent may write its log a moment
     after it calls its hook: then we wait a little for its last words."""
     try:
         messages, heard = _heard(path, log)
         patience = _PATIENCE
         while stop.said and heard.said.strip() != stop.said.strip() and patience > 0:
-            time.sleep(_PAUSE)
+            sleep(_PAUSE)
             patience -= _PAUSE
             messages, heard = _heard(path, log)
     except (OSError, ValueError):  # it is not there, or nobody may read it

@@ -351,7 +351,7 @@ def _stop(desk: Desk, event: HookEvent, host: Host) -> str:
         ending=event.ends,
     )
     if event.log and host.log is not None:
-        from .agent_log import recalled
+        from .agent_log import read_turn_end
 
-        end = recalled(event.log, host.log(), end)
+        end = read_turn_end(event.log, host.log(), end)
     return guidance.turn_ended(desk, end).text

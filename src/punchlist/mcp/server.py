@@ -10,7 +10,7 @@ from ..core.errors import Refused, StoreError
 from ..core.model import NOTHING
 from ..core.text import cut, inline
 from ..desk import Desk
-from ..desk.tool_call import decline, faulted
+from ..desk.tool_call import decline, report_failure
 from ..desk.visible import visible
 from ..dialects import Dialect, Reply, Tool, load, offered
 from ..dialects.wire import WRITERS, with_output
@@ -76,8 +76,8 @@ class Server:
         """What to say to a line, whatever is in it."""
         try:
             return self._answers(line)
-        except ProtocolError as fault:
-            return [protocol.failed(protocol.id_within(line) if isinstance(line, LongLine) else None, fault)]
+        except ProtocolError as problem:
+            return [protocol.failed(protocol.id_within(line) if isinstance(line, LongLine) else None, problem)]
         except Exception as error:
             return [protocol.failed(None, _of_ours(error))]
 
@@ -141,11 +141,11 @@ class Server:
             result = self._method(request.method)(request)
             return [self._begun(request) if result is None else protocol.succeeded(request, result)]
         except ProtocolError as error:
-            fault = error
+            problem = error
         except Exception as error:
-            fault = _of_ours(error)
+            problem = _of_ours(error)
         if is_asked:
-            return [protocol.failed(protocol.id_of(message), fault)]
+            return [protocol.failed(protocol.id_of(message), problem)]
         return []
 
     def _hear(self, said: Request | None) -> None:
@@ -280,7 +280,7 @@ class Server:
         except Refused as refusal:
             return decline(desk, name, str(refusal))
         except StoreError as error:
-            return faulted(desk, name, error)
+            return report_failure(desk, name, error)
 
     def _hold_back(self, request: Request, name: str, args: Any, error: Exception) -> None:
         """Let an agent stop that asked for a pause, though there is no store to keep it in."""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ...core.errors import StoreError
-from ...desk.tool_call import faulted
+from ...desk.tool_call import report_failure
 from ...dialects import offered
 from ..context import Context
 from ..events import Planned
@@ -39,7 +39,7 @@ def _call(name: str, continuing: bool, context: Context, args: Mapping[str, Any]
     try:
         reply = context.desk.call(name, args, interactive=context.interactive, continuing=continuing)
     except StoreError as error:
-        return Answer(faulted(context.desk, name, error).text, True)
+        return Answer(report_failure(context.desk, name, error).text, True)
     plan = context.desk.plan
     if plan.revision != before.revision:
         context.tell(Planned(context.agent, plan))

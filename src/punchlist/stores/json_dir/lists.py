@@ -140,7 +140,7 @@ def plan_of(now: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
     """The plan that a list asks for that somebody else has written. What is ours in it tells which item an entry is,
     and what else there is to it; if that cannot be so, its words do."""
     from ...core.resend import relist
-    from ...core.rules import faults
+    from ...core.rules import problems
 
     mine = _own_items(entries)
     items = [mine[item.id]._replace(calls=item.calls) if item.id in mine else item for item in now.items]
@@ -148,7 +148,7 @@ def plan_of(now: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
     known = now._replace(items=tuple(items), last_id=max([now.last_id, *(int(item.id) for item in items)]))
     shown = _SHOWN_BEFORE if any(item.status == DROPPED for item in mine.values()) else _SHOWN
     plan = _without_closings(relist(known, _entries_as_sent(entries, known), shown))
-    if faults(plan):
+    if problems(plan):
         plan = relist(now, _entries_as_sent(entries, now), shown)
     return _with_others(plan, entries)
 

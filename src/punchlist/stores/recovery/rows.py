@@ -13,7 +13,7 @@ from ...core._typing import Any, NamedTuple
 from ...core.codec import ITEM_SCHEMA, change_from_json, item_to_json
 from ...core.diff import CALLS, Record, apply, undo
 from ...core.model import MAIN, Plan
-from ...core.rules import faults
+from ...core.rules import problems
 from ...core.schema import check
 from ...local.files import utc_text
 from ..sql import Rows, head_text, untext
@@ -113,7 +113,7 @@ def _load(db: sqlite3.Connection, id: str) -> Plan | None:
 
 def _makes_sense(plan: Plan) -> bool:
     is_typed = isinstance(plan.revision, int) and isinstance(plan.title, str)
-    return is_typed and not faults(plan) and not any(check(item_to_json(item), ITEM_SCHEMA) for item in plan.items)
+    return is_typed and not problems(plan) and not any(check(item_to_json(item), ITEM_SCHEMA) for item in plan.items)
 
 
 def _head(old: sqlite3.Connection, id: str) -> tuple[int, int]:
