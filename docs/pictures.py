@@ -32,11 +32,10 @@ HERE = Path(__file__).parent
 COLUMNS, ROWS = 66, 24
 CELL, LINE, SIZE, MARGIN, BAR = 8.4, 21, 14, 20, 34  # in pixels; BAR is the window's upper edge
 SPENT = 72  # seconds that the active item has taken
-BEFORE = 3  # seconds for a watcher to start in
+BEFORE = 8  # seconds for a watcher to start in
 STYLED = ("punchlist", "claude-code", "gencode", "oh-my-pi")
 SPINNERS = {"claude-code": ("·✢✳✶✻✽", "✻")}  # frames, and the one that is drawn
 BRAILLE = ("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "⠹")
-CTRL_T = b"\x14"
 
 TITLE = {"title": "Fix the crash on empty input", "items": []}
 PLAN = [
@@ -87,11 +86,10 @@ def watched(folder: str, style: str, *, collapsed: bool) -> list[str]:
     """The screen of a watcher, once it tells how long the active item has taken."""
     settle(folder)
     words = [sys.executable, "-m", "punchlist", "watch", "--style", style]
-    process = ptyprocess.PtyProcess.spawn(words, cwd=folder, env=environment(folder), dimensions=(ROWS, COLUMNS))
+    env = {**environment(folder), "PUNCHLIST_EXPANDED": "no" if collapsed else "yes"}
+    process = ptyprocess.PtyProcess.spawn(words, cwd=folder, env=env, dimensions=(ROWS, COLUMNS))
     screen = pyte.Screen(COLUMNS, ROWS)
     stream = pyte.ByteStream(screen)
-    if collapsed:
-        process.write(CTRL_T)
     wanted, end = f"ctrl+t {'show' if collapsed else 'hide'}", time() + 20
     while not (wanted in "".join(screen.display) and duration() in "".join(screen.display)):
         if time() > end or not select.select([process.fd], [], [], 20)[0]:
@@ -102,8 +100,7 @@ def watched(folder: str, style: str, *, collapsed: bool) -> list[str]:
 
 
 def settle(folder: str) -> None:
-    """Let the active item have been begun a while ago, and no one have pressed Ctrl+T."""
-    (Path(folder) / "punchlist" / "panel.json").unlink(missing_ok=True)
+    """Let the active item have been started a while ago."""
     db = sqlite3.connect(Path(folder) / "punchlist" / "punchlist.db")
     with db:
         at = strftime("%Y-%m-%dT%H:%M:%S.000Z", gmtime(time() - SPENT + BEFORE))
