@@ -258,6 +258,7 @@ def test_nothing_is_done_at_import_but_to_define() -> None:
 
 NAMES_OF_DIALECTS = set(PATHS) - {"native"}
 MAY_NAME = {
+    "core/types.py": "the names of formats, for type checkers",
     "dialects/__init__.py": "the table of dialects",
     "dialects/formats.py": "the table of formats",
     "hosts/__init__.py": "the table of agents, some of which have the name of their dialect",

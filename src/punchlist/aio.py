@@ -21,6 +21,7 @@ from typing import Any, ParamSpec, TypeVar
 from . import desk as blocking
 from .core.diff import Record
 from .core.model import MAIN, USER, Pause, Plan
+from .core.types import Format, ToolFormat
 from .desk.commit import Changed
 from .desk.guidance import Nudge, Stop
 from .dialects import Dialect, Reply
@@ -156,7 +157,7 @@ class Desk:
             is_over = True
             thread.shutdown(wait=False)
 
-    async def export_plan(self, format: str = "json") -> Any:
+    async def export_plan(self, format: Format = "json") -> Any:
         """Return the plan in another format: parsed JSON, or a text for `markdown`."""
         return await self._run(self._desk.export_plan, format)
 
@@ -172,7 +173,7 @@ class Desk:
         """Carry out one tool call, as a model made it. What is wrong with it is told in a reply with `is_error`."""
         return await self._run(self._desk.call, tool, args, interactive=interactive, continuing=continuing)
 
-    async def import_plan(self, data: object, format: str = "json", *, by: str = USER) -> Changed:
+    async def import_plan(self, data: object, format: Format = "json", *, by: str = USER) -> Changed:
         """Replace the plan in one revision. `data`: parsed JSON, or a text for `markdown` and `transcript`."""
         return await self._run(self._desk.import_plan, data, format, by=by)
 
@@ -206,7 +207,7 @@ class Desk:
 
     # --- a loop of your own ------------------------------------------------------------------------------------------
 
-    async def tools(self, format: str = "anthropic") -> list[dict[str, Any]]:
+    async def tools(self, format: ToolFormat = "anthropic") -> list[dict[str, Any]]:
         """Return the tool definitions to send: "anthropic", "openai" or "mcp"."""
         return await self._run(self._desk.tools, format)
 

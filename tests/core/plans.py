@@ -157,7 +157,7 @@ def _items(draw: st.DrawFn, id: str, phases: tuple[str, ...], earlier: list[str]
     return Item(
         id,
         draw(words),
-        status,
+        status,  # type: ignore[arg-type]
         phase=draw(st.sampled_from(phases)),
         parent=links[0],
         needs=tuple(dict.fromkeys(link for link in links[1:] if link)),
@@ -211,7 +211,7 @@ _ON_PLANS: dict[str, Callable[[Plan, Wish], Plan]] = {
     "pause": lambda plan, wish: ops.pause(plan, wish.words),
     "resume": lambda plan, wish: ops.resume(plan),
     "turn phases": lambda plan, wish: ops.set_phases(plan, reversed(plan.phases)),
-    "set mode": lambda plan, wish: ops.set_mode(plan, MODES[wish.first % len(MODES)]),
+    "set mode": lambda plan, wish: ops.set_mode(plan, MODES[wish.first % len(MODES)]),  # type: ignore[arg-type]
 }
 VERBS = (*_ON_ITEMS, *_ON_PLANS)
 

@@ -160,7 +160,7 @@ def imported(desk: Desk, source: Plan, format: str) -> None:
     other = Desk(MemoryStore(), session="o", settings=SETTINGS)
     try:
         other.change(lambda now: source._replace(id=now.id, revision=now.revision))
-        desk.import_plan(other.export_plan(format), format)
+        desk.import_plan(other.export_plan(format), format)  # type: ignore[arg-type]
     except Refused:
         pass
 

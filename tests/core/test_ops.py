@@ -442,7 +442,7 @@ def test_a_pause_knows_what_was_being_done() -> None:
 
 def test_a_mode_that_is_unknown_is_refused() -> None:
     assert ops.set_mode(ABC, "plan").mode == "plan"
-    assert refusal(lambda: ops.set_mode(ABC, "fast")) == "mode must be one of 'act', 'plan', 'quiet', not 'fast'."
+    assert refusal(lambda: ops.set_mode(ABC, "fast")) == "mode must be one of 'act', 'plan', 'quiet', not 'fast'."  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("verb", [ops.complete, ops.unblock, ops.reopen, ops.remove])

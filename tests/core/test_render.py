@@ -242,7 +242,7 @@ def test_a_fitted_text_is_never_wider(text: str, width: int, glyphs: Glyphs) -> 
 
 def hostile_plan(text: str) -> Plan:
     items = [
-        Item(str(number), text, status, text, "", "", (), (text, text), "", text, text)
+        Item(str(number), text, status, text, "", "", (), (text, text), "", text, text)  # type: ignore[arg-type]
         for number, status in enumerate((ACTIVE, BLOCKED, DONE, DROPPED, "pending"), 1)
     ]
     return Plan(title=text, paused=Pause(text), items=tuple(items), last_id=5)

@@ -138,7 +138,7 @@ def test_what_was_wrong_in_a_plan_before_does_not_lock_it() -> None:
     store = MemoryStore()
     desk = started(store)
     plan = desk.plan
-    odd = plan._replace(items=(plan.items[0], plan.items[1]._replace(needs=("9",), status="done")))
+    odd = plan._replace(items=(plan.items[0], plan.items[1]._replace(needs=("9",), status="done")))  # type: ignore[arg-type]
     store._plans[plan.id] = odd  # as an older version, or somebody else, has left it
     desk._seat.forget()
     other = Desk(store, session="s")

@@ -43,7 +43,7 @@ def todos(*names: str) -> dict[str, Any]:
 
 def in_mode(mode: str, dialect: str = "native", **settings: Any) -> Desk:
     at = planned(dialect, **settings)
-    at.change(lambda plan: ops.set_mode(plan, mode))
+    at.change(lambda plan: ops.set_mode(plan, mode))  # type: ignore[arg-type]
     at.take_updates()
     return at
 

@@ -70,10 +70,10 @@ def test_it_ends_with_the_turn_of_the_agent_and_the_user_s_own_does_not(ends: An
     desk = planned()
     enter(desk)
     ends(desk)
-    assert desk.plan.mode == "act"
+    assert desk.load().mode == "act"
     desk.change(lambda plan: ops.set_mode(plan, "quiet"))
     ends(desk)
-    assert desk.plan.mode == "quiet"
+    assert desk.load().mode == "quiet"
     assert leave(desk).mode == "quiet"
 
 
@@ -83,7 +83,7 @@ def test_a_quiet_context_is_nothing_that_an_undo_takes_back() -> None:
     enter(desk)
     leave(desk)
     assert "Mine" not in [item.text for item in desk.undo().plan.items]
-    assert desk.plan.mode == "act"
+    assert desk.load().mode == "act"
 
 
 def test_its_text_reaches_the_model_once_also_when_the_user_switched_to_it() -> None:
@@ -104,13 +104,13 @@ def test_a_hook_that_sees_a_commit_enters_before_it_and_leaves_after_it(tmp_path
         desk.call("plan", {"add": ["Read", "Write"]})
         told = answer("claude-code", event("PreToolUse", tool_input=COMMIT, tool_use_id="t1"), {})
         assert "commit or a pull request" in json.dumps(told)
-        assert desk.plan.mode == "quiet"
+        assert desk.load().mode == "quiet"
         assert answer("claude-code", event("PreToolUse", tool_input={"command": "ls"}, tool_use_id="t2"), {}) is None
         answer("claude-code", event("PostToolUse", tool_input=COMMIT, tool_response="ok", tool_use_id="t1"), {})
-        assert desk.plan.mode == "act"
+        assert desk.load().mode == "act"
         answer("claude-code", event("PreToolUse", tool_input=COMMIT, tool_use_id="t3"), {})
         answer("claude-code", {"hook_event_name": "Stop", "session_id": "s1", "last_assistant_message": "Well?"}, {})
-        assert desk.plan.mode == "act"
+        assert desk.load().mode == "act"
 
 
 def test_a_commit_is_neither_planned_work_nor_a_change_that_reminders_count_from() -> None:
@@ -131,7 +131,7 @@ def test_an_attached_agent_that_calls_its_tool_after_a_commit_was_refused_is_hea
     enter_quiet(desk)
     desk.change(lambda plan: ops.rename(plan, "2", "Write it"))
     said = desk.call("plan", {"done": [1]})
-    assert (said.is_error, desk.plan.mode) == (False, "act")
+    assert (said.is_error, desk.load().mode) == (False, "act")
     assert 'the user renamed 2 "Write" to "Write it".' in said.text
     desk.change(lambda plan: ops.set_mode(plan, "quiet"))
     assert desk.call("plan", {"done": [2]}).is_error, "the user's own stays"
@@ -161,7 +161,7 @@ def test_an_agent_of_ours_calls_a_tool_for_it_and_is_told_what_it_means(tmp_path
     assert offered == [there, there, away, away, there, away]
     assert "no call of `plan`" in made.results[1].text
     assert made.attached("quiet") == []
-    assert made.context.desk.plan.mode == "act"
+    assert made.context.desk.load().mode == "act"
     made.close()
 
 

@@ -94,7 +94,7 @@ def test_what_is_active_in_a_long_list_is_in_sight(place: int) -> None:
 
 def hostile_view(text: str) -> View:
     items = [
-        Item(str(number), text, status, active=text, notes=(text, text), owner=text, reason=text)
+        Item(str(number), text, status, active=text, notes=(text, text), owner=text, reason=text)  # type: ignore[arg-type]
         for number, status in enumerate((ACTIVE, "blocked", "completed", "abandoned", "pending"), 1)
     ]
     inside = Plan(title=text, paused=Pause(text), items=tuple(items), last_id=5)

@@ -18,7 +18,7 @@ class Held(NamedTuple):
 
     id: str
     text: str  # as it was sent
-    status: str  # as it was sent
+    status: Any  # as it was sent
     own: bool = True  # whether its sender made the item; what others made, a list cannot leave out
     known: bool = True  # False: the conversation was lost since, and the item was not restored
     key: str = ""  # the id that its sender gave it

@@ -9,15 +9,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from ._typing import Any
+from ._typing import TYPE_CHECKING, Any
 from .errors import BadShape, Refused
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, FIELDS, MODES, PENDING, Closing, Item, Pause, Plan
 from .ops import circle_of_needs, grouped
 from .rules import one_active, promoted
 from .text import inline, visible
 
+if TYPE_CHECKING:
+    from .types import Status
+
+
 _BOXES = {PENDING: " ", ACTIVE: "/", DONE: "x", DROPPED: "-", BLOCKED: "!"}
-_STATUSES = {
+_STATUSES: dict[str, Status] = {
     " ": PENDING,
     "": PENDING,
     "/": ACTIVE,
@@ -67,7 +71,7 @@ def _lines(text: str) -> Iterator[_Line]:
         yield _Line(number, raw.rstrip("\r"))
 
 
-def _status(line: _Line, mark: str) -> str:
+def _status(line: _Line, mark: str) -> Status:
     status = _STATUSES.get(mark if len(mark) == 1 else mark.strip())
     if status is None:
         raise line.refuse(f"the box [{inline(mark)}] means nothing; use [ ], [/], [x], [-] or [!].")
@@ -271,7 +275,7 @@ class _Reading:
         else:
             raise line.refuse(f"{name} cannot be read.")
 
-    def _item(self, line: _Line, status: str, words: str) -> None:
+    def _item(self, line: _Line, status: Status, words: str) -> None:
         number, dot, rest = words.partition(".")
         if dot and number.isascii() and number.isdigit() and (rest[:1] in ("", " ")):
             words = rest.strip()

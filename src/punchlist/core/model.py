@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 
-from ._typing import Any, NamedTuple
+from ._typing import TYPE_CHECKING, Any, NamedTuple
 
-PENDING = "pending"
-ACTIVE = "in_progress"
-BLOCKED = "blocked"
-DONE = "completed"
-DROPPED = "abandoned"
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from .types import Mode, Status
+
+PENDING: Literal["pending"] = "pending"
+ACTIVE: Literal["in_progress"] = "in_progress"
+BLOCKED: Literal["blocked"] = "blocked"
+DONE: Literal["completed"] = "completed"
+DROPPED: Literal["abandoned"] = "abandoned"
 
 STATUSES = (PENDING, ACTIVE, BLOCKED, DONE, DROPPED)
 CLOSED = frozenset((DONE, DROPPED))
@@ -37,7 +42,7 @@ class Item(NamedTuple):
 
     id: str  # digits, never used again in the same plan
     text: str  # imperative: "Run the tests"
-    status: str = PENDING
+    status: Status = PENDING
     active: str = ""  # present continuous: "Running the tests"
     phase: str = ""
     parent: str = ""  # the item this is a part of; the list stays flat
@@ -121,7 +126,7 @@ class Plan(NamedTuple):
     id: str = ""
     title: str = ""
     revision: int = 0
-    mode: str = "act"
+    mode: Mode = "act"
     paused: Pause | None = None
     phases: tuple[str, ...] = ()  # in order; a phase may be empty
     items: tuple[Item, ...] = ()  # grouped by phase, those without one first

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import itemgetter
 
-from ._typing import Any
+from ._typing import TYPE_CHECKING, Any
 from .errors import NoSuchItem, Refused
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, MODES, PENDING, Item, Pause, Plan, places
 from .text import cut, inline, plainly, quoted
+
+if TYPE_CHECKING:
+    from .types import Mode
+
 
 _ID = itemgetter(Item._fields.index("id"))
 Id = str | int  # ids are strings of digits; a number means the same
@@ -368,7 +372,7 @@ def set_title(plan: Plan, title: str) -> Plan:
     return plan._replace(title=_words(title, "title"))
 
 
-def set_mode(plan: Plan, mode: str) -> Plan:
+def set_mode(plan: Plan, mode: Mode) -> Plan:
     """How the agent may work: act, plan or quiet."""
     if mode not in MODES:
         raise Refused(f"mode must be one of {', '.join(map(repr, MODES))}, not {mode!r}.")

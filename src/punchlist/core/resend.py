@@ -22,7 +22,7 @@ class Sent(NamedTuple):
     """One entry of a sent list. None means that its sender did not speak of it."""
 
     text: str
-    status: str
+    status: Any  # one of ours, as the schema of its dialect has checked; empty: it stays
     active: str | None = None
     priority: str | None = None
     key: str = ""  # the sender's own id

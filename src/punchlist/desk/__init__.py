@@ -15,6 +15,10 @@ from . import delivery
 from .commit import Changed
 from .seat import Seat
 
+if TYPE_CHECKING:
+    from ..core.types import Format, ToolFormat
+
+
 if TYPE_CHECKING:  # what only a tool call needs is imported by the call: most hooks make none
     from ..dialects import Dialect, Reply, Tool
     from .guidance import Nudge, Stop
@@ -108,7 +112,7 @@ class Desk:
         """Yield the plan, and again each time anybody changes it, until the desk is closed."""
         return self._seat.follow()
 
-    def export_plan(self, format: str = "json") -> Any:
+    def export_plan(self, format: Format = "json") -> Any:
         """Return the plan in another format: parsed JSON, or a text for `markdown`."""
         from ..dialects.formats import load
 
@@ -134,7 +138,7 @@ class Desk:
 
         return answer(self, tool, args, interactive, continuing)
 
-    def import_plan(self, data: object, format: str = "json", *, by: str = USER) -> Changed:
+    def import_plan(self, data: object, format: Format = "json", *, by: str = USER) -> Changed:
         """Replace the plan in one revision. `data`: parsed JSON, or a text for `markdown` and `transcript`."""
         from .transfer import imported
 
@@ -187,7 +191,7 @@ class Desk:
 
     # --- a loop of your own ------------------------------------------------------------------------------------------
 
-    def tools(self, format: str = "anthropic") -> list[dict[str, Any]]:
+    def tools(self, format: ToolFormat = "anthropic") -> list[dict[str, Any]]:
         """Return the tool definitions to send with a request.
 
         `format`: "anthropic", "openai" or "mcp"; another one raises BadShape. There are none while punchlist is off

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 
+from ..core._typing import TYPE_CHECKING
 from ..core.diff import QUIET
 from ..core.errors import Refused, StoreError
 from ..core.model import USER, Plan
@@ -15,6 +16,10 @@ from ..local.files import make_folder, open_file, time_text, write_file
 from ..local.settings import state_folder
 from . import Desk
 from .commit import Changed
+
+if TYPE_CHECKING:
+    from ..core.types import Mode
+
 
 _LARGEST = 1_000_000  # characters of a plan file
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")  # that ids of plans are made of, in all versions
@@ -72,7 +77,7 @@ def write_plan_file(desk: Desk, text: str) -> str:
     return path
 
 
-def switched(desk: Desk, mode: str) -> Changed:
+def switched(desk: Desk, mode: Mode) -> Changed:
     """The user wants act, plan or quiet. Who goes from plan mode to work approves what was planned."""
     if mode == "act" and desk.plan.mode == "plan":
         return approved(desk, read_plan_file(desk))

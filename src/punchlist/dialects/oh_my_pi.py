@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..core import ops
-from ..core._typing import Any
+from ..core._typing import TYPE_CHECKING, Any
 from ..core.conflicts import Asked
 from ..core.errors import Partial
 from ..core.merge import interleaved, linked
@@ -19,6 +19,10 @@ from ..policy.guide import Audience, Guide, Listed
 from ..policy.limits import Limits
 from ..prompts import say
 from . import Call, Dialect, Reply, Tool, Turn, checked, refusal
+
+if TYPE_CHECKING:
+    from ..core.types import Status
+
 
 _SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: PENDING, DONE: DONE, DROPPED: DROPPED}
 _TEXTS: Schema = {"type": "array", "items": {"type": "string"}, "minItems": 1}
@@ -183,7 +187,7 @@ def _start(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Pla
 _Verb = Callable[[Plan, dict[str, Any], list[str], Call], Plan]
 
 
-def _close(status: str) -> _Verb:
+def _close(status: Status) -> _Verb:
     def close(plan: Plan, op: dict[str, Any], errors: list[str], call: Call) -> Plan:
         ids = _targets(plan, op, errors, call)
         items = list(plan.items)
