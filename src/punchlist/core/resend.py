@@ -107,7 +107,9 @@ class _Listing:
         self.forgiving = forgiving
         self.recall = recall
         self.there = {item.id for item in plan.items}
-        self.removed = frozenset(() if forgiving else plan.removed)
+        self.removed = frozenset(plan.removed)
+        if forgiving:
+            self.removed = frozenset()
         self.last_id = plan.last_id
         self.made: list[Item] = []
         self.stayed: dict[str, Item] = {}  # not sent, and still there
@@ -188,7 +190,9 @@ class _Listing:
         for held in self.base.entries:
             item = visible.get(held.id)
             if item is not None:
-                words, other = (item.text, held.text) if as_now else (held.text, item.text)
+                words, other = held.text, item.text
+                if as_now:
+                    words, other = other, words
                 before.append(_as_sent(item, words, held.key))
                 past = self.base.past.get(held.id, ())
                 if past or words != other:
@@ -217,7 +221,9 @@ class _Listing:
     def _fit(self, found: Sequence[Item | None], entries: Sequence[Entry], *, as_now: bool) -> tuple[int, bool]:
         """How well a reading fits: in how many words, and whether the list is then in order."""
         same = [entry.text == item.text for entry, item in zip(entries, found, strict=True) if item]
-        order = [item.id for item in self.plan.items] if as_now else [held.id for held in self.base.entries]
+        order = [held.id for held in self.base.entries]
+        if as_now:
+            order = [item.id for item in self.plan.items]
         return sum(same), in_order([item.id for item in found if item], order)
 
     def _mean_what_is_left(self, found: list[Item | None], sent: Sequence[Sent], visible: Mapping[str, Item]) -> None:
@@ -288,16 +294,18 @@ class _Listing:
         if held is not None and held.known and self._is_repeated(item, entry, held):
             self.entries.append(held)
             return item
-        made = _updated(item, entry, self.shown) if self.forgiving else self._merged(item, entry, held)
-        own = False
-        if held:
-            own = held.own
-        text = entry.text if made.text == entry.text else held.text if held else made.text
-        status = entry.status
-        if status != self.shown.get(made.status):
-            status = held.status if held else self.shown.get(made.status, made.status)
-        key = entry.key or (held.key if held else "")
-        self.entries.append(Held(item.id, text, status, own, key=key))
+        if self.forgiving:
+            made = _updated(item, entry, self.shown)
+        else:
+            made = self._merged(item, entry, held)
+        listed = held or Held(item.id, made.text, self.shown.get(made.status, made.status), False)
+        text = listed.text
+        if made.text == entry.text:
+            text = entry.text
+        status = listed.status
+        if self.shown.get(made.status) == entry.status:
+            status = entry.status
+        self.entries.append(Held(item.id, text, status, listed.own, key=entry.key or listed.key))
         return made
 
     def _is_repeated(self, item: Item, entry: Sent, held: Held) -> bool:
@@ -420,19 +428,25 @@ class _Listing:
         self.last_id += 1
         while not entry.key and str(self.last_id) in self.keys:  # that would look like an id its sender gave
             self.last_id += 1
+        id = str(self.last_id)
+        extra: dict[str, Any] = {}
+        if entry.key not in ("", id):
+            extra["id"] = entry.key
+        if parent:
+            extra[SUBTASK] = True
+        before = parent
+        if self.made and not parent:
+            before = self.made[-1]
         return Item(
-            id=str(self.last_id),
+            id=id,
             text=entry.text,
             status=entry.status,
             active=entry.active or "",
-            phase=parent.phase if parent else self.made[-1].phase if self.made else "",
+            phase=before.phase if before else "",
             parent=parent.id if parent else "",
             priority=entry.priority or "",
             calls=entry.calls or (),
-            extra={
-                **({"id": entry.key} if entry.key not in ("", str(self.last_id)) else {}),
-                **({SUBTASK: True} if parent else {}),
-            },
+            extra=extra,
         )
 
     def _place_parts(self, entry: Sent, made: Item, item: Item | None) -> None:
@@ -507,9 +521,9 @@ class _Listing:
         reopened = tuple([id for id in self.base.reopened if id not in self.begun])
         kept = self.base._replace(
             entries=(*self.entries, *self.waiting),
-            former={**self.base.former, **self.former} if self.former else self.base.former,
-            reopened=tuple(reopened),
-            gone=(*self.base.gone, *self.gone) if self.gone else self.base.gone,
+            former={**self.base.former, **self.former},
+            reopened=reopened,
+            gone=(*self.base.gone, *self.gone),
         )
         return without_gone(kept, plan)
 
