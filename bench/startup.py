@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -96,7 +97,8 @@ def write_launcher(folder: Path) -> str:
 
 
 def _process(folder: Path, store: Path, command: list[str], stdin: str = "") -> Run:
-    """Runs the command on a fresh copy of the store, so that every turn finds the same plan and the same reader."""
+    """Runs the command on a fresh copy of the store, so that every turn finds the same plan and the same reader.
+    Another connection is open: the first to write and the last to leave sync the disk, however long that takes."""
     now, sent, log = folder / "now.db", stdin.encode(), folder / "punchlist" / "events.jsonl"
     keep = {name: value for name, value in os.environ.items() if not name.startswith("PUNCHLIST_")}
     environment = {**keep, "HOME": str(folder), "XDG_STATE_HOME": str(folder), "PUNCHLIST_STORE": f"sqlite:{now}"}
@@ -105,9 +107,13 @@ def _process(folder: Path, store: Path, command: list[str], stdin: str = "") -> 
         for left in folder.glob("now.db*"):
             left.unlink()
         shutil.copyfile(store, now)
+        server = sqlite3.connect(now, isolation_level=None)  # an agent's server has the file open, and wrote to it
+        server.execute("PRAGMA synchronous = NORMAL")
+        server.execute("UPDATE plans SET touched = touched")
         begun = perf_counter()
         done = subprocess.run(command, input=sent, capture_output=True, cwd=folder, env=environment)
         took = perf_counter() - begun
+        server.close()
         logged = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
         errors = [done.stderr.decode(), *(line for line in logged if '"kind": "error"' in line)]
         if done.returncode or any(errors):  # a hook that fails is silent, and quick
