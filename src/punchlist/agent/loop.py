@@ -147,7 +147,10 @@ def _ended(context: Context, said: Transcript, turn: ModelAnswer) -> TurnEnded |
 def tools(context: Context) -> list[Tool]:
     """What the model can do now."""
     quiet = context.desk.plan.mode == "quiet"
-    own = [] if quiet or is_off(context.desk) else plans.tools(context, continuing=is_continuing(context.desk))
+    if quiet or is_off(context.desk):
+        own = []
+    else:
+        own = plans.tools(context, continuing=is_continuing(context.desk))
     return [*own, *shell.tools(), *files.tools(), *ask_user.tools(), *([] if quiet else handing.tools(context))]
 
 
@@ -155,7 +158,9 @@ def prompt_of(context: Context) -> str:
     """The system prompt: the same from turn to turn, so that it is paid for once."""
     own = say("agent.system", folder=context.folder)
     words = context.desk.system_prompt()
-    return f"{own}\n\n{words}" if words else own
+    if words:
+        return f"{own}\n\n{words}"
+    return own
 
 
 def _tell_model(context: Context, said: Transcript, kind: str, text: str, told: tuple[str, ...]) -> None:

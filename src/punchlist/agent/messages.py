@@ -116,7 +116,9 @@ def tamed(args: Any) -> Any:
         text = json.dumps(args, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         return f"(unreadable: {error})"
-    return args if text.isascii() or whole(text) == text else json.loads(whole(text))
+    if text.isascii() or whole(text) == text:
+        return args
+    return json.loads(whole(text))
 
 
 def whole(text: str) -> str:

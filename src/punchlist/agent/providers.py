@@ -176,7 +176,9 @@ def _anthropic(name: str, base_url: str) -> TheirModel:
         def _map_tool_definition(self, f: Any, *args: Any, **options: Any) -> Any:
             tool: Any = super()._map_tool_definition(f, *args, **options)
             examples = (f.metadata or {}).get(_EXAMPLES)
-            return {**tool, _EXAMPLES: examples} if examples else tool
+            if examples:
+                return {**tool, _EXAMPLES: examples}
+            return tool
 
     key = os.environ[_KEYS["anthropic"]]
     return WithExamples(name, provider=AnthropicProvider(api_key=key, base_url=base_url or None))
@@ -300,7 +302,9 @@ def _is_passing(error: Exception) -> bool:
 def _trouble(error: Exception) -> str:
     from pydantic_ai import exceptions as they
 
-    return "cannot be reached" if isinstance(error, they.ModelConnectionError) else "is busy"
+    if isinstance(error, they.ModelConnectionError):
+        return "cannot be reached"
+    return "is busy"
 
 
 def _until_next(error: Exception, number: int, pause: float) -> float:
@@ -346,7 +350,9 @@ def _response(message: Assistant) -> list[Any]:
         return list(ModelMessagesTypeAdapter.validate_python([message.kept]))
     said: list[Any] = [TextPart(message.text)] if message.text else []
     said += [ToolCallPart(call.tool, _their_args(call.args), call.id) for call in message.calls]
-    return [ModelResponse(parts=said)] if said else []
+    if said:
+        return [ModelResponse(parts=said)]
+    return []
 
 
 def _turn(response: ModelResponse) -> ModelAnswer:
@@ -359,7 +365,10 @@ def _turn(response: ModelResponse) -> ModelAnswer:
         if isinstance(part, ToolCallPart)
     )
     signed = any(isinstance(part, ThinkingPart) and part.signature for part in response.parts)
-    kept = ModelMessagesTypeAdapter.dump_python([response], mode="json")[0] if signed else {}
+    if signed:
+        kept = ModelMessagesTypeAdapter.dump_python([response], mode="json")[0]
+    else:
+        kept = {}
     return ModelAnswer(text, calls, Usage(response.usage.input_tokens, response.usage.output_tokens), kept)
 
 
@@ -368,11 +377,15 @@ def _our_args(args: Any) -> Any:
     if not isinstance(args, str):
         return args or {}
     try:
-        return json.loads(args) if args.strip() else {}
+        if args.strip():
+            return json.loads(args)
+        return {}
     except (ValueError, RecursionError):
         return args
 
 
 def _their_args(args: Any) -> dict[str, Any]:
     """Arguments to send back. Interfaces want an object, whatever the model sent."""
-    return args if isinstance(args, dict) else {"unreadable": cut(str(args), 1000)}
+    if isinstance(args, dict):
+        return args
+    return {"unreadable": cut(str(args), 1000)}

@@ -187,4 +187,6 @@ def _last_seen(messages: Sequence[Message]) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return [word + " " for word in text.split(" ")[:-1]] + [text.split(" ")[-1]] if text else []
+    if text:
+        return [word + " " for word in text.split(" ")[:-1]] + [text.split(" ")[-1]]
+    return []

@@ -47,7 +47,9 @@ def named(state: str, words: str) -> str:
     """The session of an id, or of the beginning of one."""
     ids = [id for id, _ in _all(state) if id.startswith(words)]
     if words in ids or len(ids) == 1:
-        return words if words in ids else ids[0]
+        if words in ids:
+            return words
+        return ids[0]
     shown = cut(inline(words), 40)
     if not ids:
         raise Refused(f"no session {shown!r}; `punchlist plans` lists those that have a plan.")

@@ -116,7 +116,12 @@ def run_subagent(context: Context, name: str, prompt: str, *, background: bool) 
 
     context.tell(SubagentState(context.agent, "Running", context.desk.plan, background))
     answer = guarded(life)
-    status = "Stopped" if context.stop.asked else "Failed" if answer.is_error else "Completed"
+    if context.stop.asked:
+        status = "Stopped"
+    elif answer.is_error:
+        status = "Failed"
+    else:
+        status = "Completed"
     context.tell(SubagentState(context.agent, status, context.desk.plan, background))
     return answer
 

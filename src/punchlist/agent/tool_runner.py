@@ -80,7 +80,9 @@ def _exit_code(text: str) -> int | None:
     last = text.rstrip().rpartition("\n")[2]
     number = last.removeprefix("(exit code ").removesuffix(")")
     is_code = last == f"(exit code {number})" and number.lstrip("-").isdecimal()
-    return int(number) if is_code else None
+    if is_code:
+        return int(number)
+    return None
 
 
 def _one(context: Context, planning: bool, tools: Sequence[Tool], call: Call) -> Result:

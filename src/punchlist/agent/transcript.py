@@ -91,7 +91,9 @@ def head_of(path: str) -> dict[str, Any]:
             head = json.loads(file.readline())
     except (OSError, ValueError):
         return {}
-    return head if isinstance(head, dict) and head.get("type") == _HEAD else {}
+    if isinstance(head, dict) and head.get("type") == _HEAD:
+        return head
+    return {}
 
 
 def _opened(path: str, new: bool) -> int:

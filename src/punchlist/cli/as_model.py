@@ -92,7 +92,10 @@ def _offered(args: Args, settings: Settings, *, continuing: bool) -> list[Tool]:
 def attach(args: Args) -> int:
     """Print what a model is told at the start, after a change, after a compaction or on resume; or nothing."""
     with open_desk(args) as desk:
-        found = guidance.changed(desk) if args.context == "changed" else guidance.started(desk, args.context)
+        if args.context == "changed":
+            found = guidance.changed(desk)
+        else:
+            found = guidance.started(desk, args.context)
         data = [guidance.to_json(one, time_text()) for one in found]
     return output.answer(args, data, *(one.text for one in found))
 

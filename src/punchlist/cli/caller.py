@@ -68,7 +68,10 @@ def require_user(what: str) -> None:
 @lru_cache(1)
 def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
     environ = dict(variables)
-    processes = list(_processes()) if os.path.isdir(session_links.home()) else []
+    if os.path.isdir(session_links.home()):
+        processes = list(_processes())
+    else:
+        processes = []
     by = environ.get("PUNCHLIST_BY", "").strip()
     if by not in ("", USER) and not _is_in_another_agent(processes):  # nobody becomes the user by saying so
         return Caller(by, environ.get("PUNCHLIST_SESSION", ""), OURS)

@@ -103,7 +103,10 @@ def _typed(argument: Argument) -> str:
 
 def _row(argument: Argument) -> tuple[str, str]:
     """An argument and what it means, with the values that it can have."""
-    name = f"{argument.name} {argument.value}" if argument.is_option else argument.value
+    if argument.is_option:
+        name = f"{argument.name} {argument.value}"
+    else:
+        name = argument.value
     return name.rstrip(), described(argument)
 
 

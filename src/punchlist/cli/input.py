@@ -132,7 +132,10 @@ def _lines(file: BinaryIO, path: str) -> Iterator[str]:
     try:
         with file:
             while line := file.readline(_LINE):
-                whole = line if line.strip(_BLANK) != b"{" else line + file.read(_LINE)
+                if line.strip(_BLANK) != b"{":
+                    whole = line
+                else:
+                    whole = line + file.read(_LINE)
                 yield whole.decode("utf-8-sig", "replace")
     except OSError as error:
         raise Refused(f"{path}: {error.strerror}.") from None

@@ -125,7 +125,10 @@ def _show_files(edits: Iterable[Edit]) -> None:
     changed = [edit for edit in edits if edit.is_change]
     wide = max(len(output.short(edit.file)) for edit in changed)
     for edit in changed:
-        what = "removed" if edit.new is None else ", ".join(edit.parts) or "taken out"
+        if edit.new is None:
+            what = "removed"
+        else:
+            what = ", ".join(edit.parts) or "taken out"
         output.say(f"  {output.short(edit.file).ljust(wide)}  {what}")
 
 

@@ -53,7 +53,10 @@ def line(args: Args) -> int:
 def _read(args: Args) -> Shown:
     with open_desk(args, find=_shown_plan) as desk:
         plan = visible(desk, desk.plan)
-        whose = terminal_plan.whose(desk, plan.id) if plan.items and not is_named(args) else ""
+        if plan.items and not is_named(args):
+            whose = terminal_plan.whose(desk, plan.id)
+        else:
+            whose = ""
         worker = session_desk(desk, plan)
         off, is_nudged = is_off(worker), not plan.items or not load_state(worker).stopped
     behind = f" ({whose})" if whose else ""

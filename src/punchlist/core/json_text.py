@@ -46,7 +46,10 @@ _scan, _write, _write_any, quoted = _parts()
 def loads(text: str | bytes) -> Any:
     """Return the value of a JSON text. Raises ValueError."""
     try:
-        given = text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
+        if isinstance(text, str):
+            given = text
+        else:
+            given = text.decode("utf-8", "surrogatepass")
         given = given.strip(" \t\n\r")
         value, end = _scan(given, 0)
         if end == len(given):

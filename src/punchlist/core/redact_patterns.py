@@ -405,7 +405,10 @@ def _header_at(text: str, start: int, quote: str, around: str, name: str) -> tup
     if not quote and not around:
         has_fields = scheme is not None and "=" in _first(text[start : start + _LOOKED_AT], "")
         has_fields = has_fields or name.endswith("cookie")
-        end = _matched(_LINE[""], text, start) if has_fields else _end(text, start, "", "")
+        if has_fields:
+            end = _matched(_LINE[""], text, start)
+        else:
+            end = _end(text, start, "", "")
     else:
         end = _matched(_LINE[(quote or around)[-1]], text, start)
     if end > start:

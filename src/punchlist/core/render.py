@@ -364,7 +364,10 @@ def item_line(item: Item, plan: Plan, at: Place, glyphs: Glyphs, mark: str = "",
         words += end
     behind = aside(item, plan, glyphs, at.width)
     if behind and (at.room - columns(words) < 10 or at.width < 40):
-        behind = fit(behind, max(min(at.room // 2, at.room - 12), 0), glyphs) if at.room >= 24 else ""
+        if at.room >= 24:
+            behind = fit(behind, max(min(at.room // 2, at.room - 12), 0), glyphs)
+        else:
+            behind = ""
         words = fit(words, at.room - columns(behind) - 2 if behind else at.room, glyphs)
     words = fit(words, at.room, glyphs)
     spans = [*_item_head(item, at, glyphs, mark), Span(words, TEXT_STYLES[item.status])]

@@ -504,7 +504,10 @@ class _Listing:
         stayed = [item for item in stayed if not item.is_closed and item.status in self.shown]
         for item in stayed[:_SAID]:
             over = bool(sent) and all(entry.status in CLOSED for entry in sent)
-            words = "is open: the user added it, and it stays" if over else "was added by the user; it stays"
+            if over:
+                words = "is open: the user added it, and it stays"
+            else:
+                words = "was added by the user; it stays"
             self.said.append(f"{quoted(item.text)} {words}.")
         waiting = {id for id in self.base.reopened if id not in self.begun}
         if not waiting:

@@ -72,7 +72,10 @@ def own_words(problem: Problem) -> str:
 
 def _reply(turn: Turn) -> Reply:
     new = [{key: todo[key] for key in ("content", "status", "activeForm")} for todo in turn.call.args["todos"]]
-    text = say("claude-code.answer") if turn.plan.open_items else say("claude-code.answer.done")
+    if turn.plan.open_items:
+        text = say("claude-code.answer")
+    else:
+        text = say("claude-code.answer.done")
     return Reply(text, details={"oldTodos": todos(turn.before), "newTodos": new})
 
 

@@ -334,7 +334,10 @@ def _asked(plan: Plan, call: Call) -> list[Asked]:
     bare = Call(call.tool, {}, words=call.words)
     found: list[Asked] = []
     for op in call.args["ops"]:
-        asked = _left_out(plan, op, bare) if op["op"] == "init" else _asked_of(plan, op, bare)
+        if op["op"] == "init":
+            asked = _left_out(plan, op, bare)
+        else:
+            asked = _asked_of(plan, op, bare)
         found += [one for one in asked if not one.id or one.id in known]
         if op["op"] in _SHAPING:
             plan = _VERBS[op["op"]](plan, op, [], bare)

@@ -83,7 +83,10 @@ def _check_scope(name: str, host: Installer, where: Where, again: str) -> Iterat
     for place in (place for edit in edits for place in edit.kept):
         yield Check(name, NOTE, f"{place} {_ABOUT[where.scope]} is your own; install and uninstall leave it as it is")
     scripts = {script_behind(path, where.script) for part, text in there for path in _scripts(text, part, name)}
-    fix = again if any(edit.is_change for edit in edits) else "name another where it is set: it is your own"
+    if any(edit.is_change for edit in edits):
+        fix = again
+    else:
+        fix = "name another where it is set: it is your own"
     yield from _check_scripts(name, scripts, where.script, fix)
     gone = [event for part, text in there if part.kind == "hooks" for event in _missing_events(text, part, name)]
     if gone:

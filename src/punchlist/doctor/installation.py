@@ -65,7 +65,10 @@ def _hook(script: str, url: str) -> Check:
         return Check(OWN, PROBLEM, f"a hook fails: {problem}", upgrade_command())
     if took > _SLOW_HOOK:
         is_remote = url.startswith("postgres")
-        fix = "punchlist install claude-code --hooks server" if is_remote else "see whether the disk is slow"
+        if is_remote:
+            fix = "punchlist install claude-code --hooks server"
+        else:
+            fix = "see whether the disk is slow"
         return Check(OWN, NOTE, f"a hook takes {took:.0f} ms, which an agent waits for", fix)
     return Check(OWN, OK, f"a hook takes {took:.0f} ms")
 
@@ -88,7 +91,10 @@ def _bytecode() -> Iterator[Check]:
     ours = [str(module.__file__) for name, module in sys.modules.items() if name.split(".")[0] == "punchlist"]
     missing = [path for path in ours if path.endswith(".py") and not os.path.exists(cache_from_source(path))]
     if missing:
-        why = "PYTHONDONTWRITEBYTECODE is set" if sys.dont_write_bytecode else f"{root} cannot be written"
+        if sys.dont_write_bytecode:
+            why = "PYTHONDONTWRITEBYTECODE is set"
+        else:
+            why = f"{root} cannot be written"
         fix = f"{sys.executable} -m compileall -q {root}"
         yield Check(OWN, NOTE, f"hooks start slowly: there is no byte-code ({why})", fix)
     else:

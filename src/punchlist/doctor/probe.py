@@ -113,7 +113,9 @@ def _message(line: bytes) -> dict[str, Any]:
         said = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    return said if isinstance(said, dict) else {}
+    if isinstance(said, dict):
+        return said
+    return {}
 
 
 def _read_reply(message: dict[str, Any], took: float) -> ServerReply:
@@ -134,4 +136,6 @@ def _close(given: IO[bytes] | None) -> None:
 
 def _last(words: bytes) -> str:
     lines = words.decode("utf-8", "replace").strip().splitlines()
-    return cut(inline(lines[-1]), 200) if lines else ""
+    if lines:
+        return cut(inline(lines[-1]), 200)
+    return ""

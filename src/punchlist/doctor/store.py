@@ -86,7 +86,10 @@ def _contents(path: str) -> Iterator[Check]:
     elif state != "ok":
         yield Check(STORE, PROBLEM, f"{path} is damaged: {inline(str(state))}", remedy(path))
     else:
-        later = "" if version == VERSION else "; it is brought up to date when it is next written"
+        if version == VERSION:
+            later = ""
+        else:
+            later = "; it is brought up to date when it is next written"
         yield Check(STORE, OK, f"{path}: form {version}, {_size(os.path.getsize(path))}, intact{later}")
 
 
@@ -116,7 +119,9 @@ def filesystem(path: str) -> str:
     real = os.path.realpath(path)
     points = [(one[1].encode().decode("unicode_escape"), one[2]) for one in mounts if len(one) > 2]
     above = [(point, kind) for point, kind in points if real == point or real.startswith(point.rstrip("/") + "/")]
-    return max(above, key=lambda one: len(one[0]))[1] if above else ""
+    if above:
+        return max(above, key=lambda one: len(one[0]))[1]
+    return ""
 
 
 def _quoted(path: str) -> str:
@@ -126,4 +131,6 @@ def _quoted(path: str) -> str:
 
 
 def _size(count: int) -> str:
-    return f"{count / 1024 / 1024:.1f} MB" if count >= 1024 * 1024 else f"{max(count // 1024, 1)} kB"
+    if count >= 1024 * 1024:
+        return f"{count / 1024 / 1024:.1f} MB"
+    return f"{max(count // 1024, 1)} kB"

@@ -24,7 +24,12 @@ class Breaker:
     def __init__(self, store: str, *, tool: bool) -> None:
         self._path = os.path.join(state_folder(os.environ), f"held-{_number(store):08x}")
         self.is_open = self._is_open()
-        self.patience = _AGAIN if self.is_open else _TOOL if tool else _OTHER
+        if self.is_open:
+            self.patience = _AGAIN
+        elif tool:
+            self.patience = _TOOL
+        else:
+            self.patience = _OTHER
         self._begun = monotonic()
 
     def __enter__(self) -> Breaker:

@@ -52,13 +52,17 @@ def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer
 def named(what: str) -> str:
     """The session or plan that the user started the agent with; nothing in the shell of an agent of ours, which has
     those of that agent in its environment."""
-    return "" if os.environ.get("PUNCHLIST_BY") else os.environ.get(f"PUNCHLIST_{what.upper()}", "")
+    if os.environ.get("PUNCHLIST_BY"):
+        return ""
+    return os.environ.get(f"PUNCHLIST_{what.upper()}", "")
 
 
 def own_tool(name: str) -> str:
     """The tool of ours that this is, under whatever name the agent gives it: `mcp__punchlist__plan` is `plan`."""
     _, found, rest = name.partition(OURS)
-    return rest.strip("_-./:") if found else ""
+    if found:
+        return rest.strip("_-./:")
+    return ""
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
@@ -112,10 +116,15 @@ def _link(event: HookEvent, host: Host) -> str:
     if event.moment == BEFORE and event.use:
         session_links.link(session_links.tool_use_key(event.use), who)
     key = session_links.agent_key() if told_apart else ""
-    before = session_links.look_up(key) if key and event.moment == START else None
+    if key and event.moment == START:
+        before = session_links.look_up(key)
+    else:
+        before = None
     if key:
         session_links.link(key, who)
-    return before.session if before else ""
+    if before:
+        return before.session
+    return ""
 
 
 def _note_shell(event: HookEvent, host: Host) -> None:
@@ -132,7 +141,10 @@ def _note_shell(event: HookEvent, host: Host) -> None:
     from ..local import session_links
 
     who = session_links.AgentRef(event.session, event.agent, host.name)
-    note = session_links.mark_shell if event.moment == BEFORE else session_links.unmark_shell
+    if event.moment == BEFORE:
+        note = session_links.mark_shell
+    else:
+        note = session_links.unmark_shell
     note(event.use, who)
     if event.moment == AFTER:
         session_links.unmark_typed(event.use or event.agent)
@@ -183,7 +195,10 @@ def _guide(desk: Desk, event: HookEvent, host: Host, before: str) -> list[str]:
     if has_forgotten:
         forget_lists(desk, ())  # what the model does not know any more, its list does not leave out
     updates = _mirror(desk, event, host)
-    again = _lines(desk, guidance.started(desk, host.forgets)) if has_forgotten else []
+    if has_forgotten:
+        again = _lines(desk, guidance.started(desk, host.forgets))
+    else:
+        again = []
     told = guidance.tool_used(desk, _use(desk, event, host), deaf=host.deaf or is_quiet, owes_list=bool(updates))
     return [*updates, *again, *_lines(desk, told)]
 
@@ -220,8 +235,13 @@ def _exit_code(event: HookEvent) -> int | None:
     if isinstance(event.result, Mapping):
         found = [event.result.get(name) for name in ("exit", "exit_code", "exitCode")]
         return next((code for code in found if type(code) is int), None)
-    words = str(event.result or "").split(maxsplit=3)[:3] if event.failed else []
-    return int(words[2]) if words[:2] == ["Exit", "code"] and words[-1].isdecimal() else None
+    if event.failed:
+        words = str(event.result or "").split(maxsplit=3)[:3]
+    else:
+        words = []
+    if words[:2] == ["Exit", "code"] and words[-1].isdecimal():
+        return int(words[2])
+    return None
 
 
 def _makes_commit(event: HookEvent) -> bool:
@@ -248,7 +268,9 @@ def _leave_quiet(desk: Desk) -> bool:
 
 def _again(desk: Desk, event: HookEvent, host: Host) -> list[str]:
     """The plan, if the agent has forgotten it without telling anybody."""
-    return _lines(desk, guidance.started(desk, host.forgets)) if _has_forgotten(desk, event, host) else []
+    if _has_forgotten(desk, event, host):
+        return _lines(desk, guidance.started(desk, host.forgets))
+    return []
 
 
 def _has_forgotten(desk: Desk, event: HookEvent, host: Host) -> bool:
@@ -276,7 +298,9 @@ def _give_plan(desk: Desk, event: HookEvent, host: Host) -> str:
 
     got_one = adopt(desk, named("plan"), deaf=host.deaf)
     goes_on = got_one or bool(named("session") or named("plan"))
-    return "resume" if goes_on and event.source in ("", "startup") else event.source
+    if goes_on and event.source in ("", "startup"):
+        return "resume"
+    return event.source
 
 
 def _take_over(desk: Desk, old: str) -> None:

@@ -13,7 +13,10 @@ def typed_hook(command: object) -> str:
     A command that gives the hook nothing to read sends no event. It is also a part of the agent's own hooks, which must
     not be taken for it.
     """
-    words = [str(word) for word in command] if isinstance(command, list) else [str(command)]
+    if isinstance(command, list):
+        words = [str(word) for word in command]
+    else:
+        words = [str(command)]
     for text in (*words, " ".join(words)):
         if _feeds(text) and _has_hook(_words(text)):
             return text

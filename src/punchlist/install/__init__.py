@@ -66,7 +66,9 @@ def here(scope: str, script: str) -> Where:
     """The user who asks, in the directory they are in."""
     try:
         where = Where(scope, os.path.expanduser("~"), os.getcwd(), script, os.environ)
-        return where._replace(launchers=launchers()) if scope == USER else where
+        if scope == USER:
+            return where._replace(launchers=launchers())
+        return where
     except FileNotFoundError:
         raise Refused("the directory you are in is gone; change to one that exists.") from None
 

@@ -331,7 +331,9 @@ def _add_file(text: str, part: Part, host: str, script: str, before: str | None)
 
 
 def _strip_file(text: str, part: Part, host: str, before: str | None) -> str:
-    return "" if _is_file(text, part) else text
+    if _is_file(text, part):
+        return ""
+    return text
 
 
 def _is_file(text: str, part: Part) -> bool:
@@ -353,14 +355,19 @@ def _their_file(text: str, part: Part, host: str, before: str | None) -> list[st
 
 def _prune(text: str, path: tuple[str, ...], before: str | None) -> str:
     """Without the objects and lists along a path that are empty and were not there before."""
-    root = edit_json.parse(before) if before is not None and not edit_json.is_blank(before) else None
+    if before is not None and not edit_json.is_blank(before):
+        root = edit_json.parse(before)
+    else:
+        root = None
     for depth in range(len(path), -1, -1):
         now = edit_json.find(edit_json.parse(text), path[:depth])
         if now is None or now.children:
             return text
         then = edit_json.find(root, path[:depth]) if before and root else None
         if before and then is not None:
-            return text if then.children else edit_json.replace(text, path[:depth], before[then.start : then.end])
+            if then.children:
+                return text
+            return edit_json.replace(text, path[:depth], before[then.start : then.end])
         if depth:
             text = edit_json.remove(text, path[:depth])
     return text

@@ -217,7 +217,10 @@ def _receipt(path: str) -> Receipt | None:
     data = load(path)
     try:
         said = json.loads(data) if data else None
-        before = load(path.removesuffix(".json") + ".before") if said and said["before"] else None
+        if said and said["before"]:
+            before = load(path.removesuffix(".json") + ".before")
+        else:
+            before = None
         if not said or (said["before"] and before is None):
             return None
         folders = tuple(map(str, said["folders"]))

@@ -89,7 +89,9 @@ def script_behind(path: str, script: str) -> str:
         return path
     if not is_launcher(text):
         return path
-    return script if text == launcher() else os.path.join(os.path.dirname(text[2:].split(" ")[0]), NAME)
+    if text == launcher():
+        return script
+    return os.path.join(os.path.dirname(text[2:].split(" ")[0]), NAME)
 
 
 def is_temporary(path: str) -> bool:
@@ -117,4 +119,6 @@ def _unusable(path: str) -> str:
 
 def _of_user() -> str:
     scheme = f"{os.name}_user"
-    return sysconfig.get_path("scripts", scheme) if scheme in sysconfig.get_scheme_names() else ""
+    if scheme in sysconfig.get_scheme_names():
+        return sysconfig.get_path("scripts", scheme)
+    return ""

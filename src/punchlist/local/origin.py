@@ -38,14 +38,19 @@ def upgrade_command() -> str:
 def reinstall_command() -> str:
     """Return the command that makes the script of this environment again."""
     source, is_editable = _source()
-    return pip_command("--editable", source) if is_editable else upgrade_command()
+    if is_editable:
+        return pip_command("--editable", source)
+    return upgrade_command()
 
 
 def tool_command() -> str:
     """Return the command that installs punchlist for good, in an environment of its own."""
     from importlib.util import find_spec
 
-    tool = "pipx install" if _is_pipx() or find_spec("pip") else "uv tool install"
+    if _is_pipx() or find_spec("pip"):
+        tool = "pipx install"
+    else:
+        tool = "uv tool install"
     return f"{tool} {shlex.quote(_source()[0])}"
 
 
@@ -102,4 +107,6 @@ def _requirements() -> list[str]:
 
 def _extra_of(requirement: str) -> str:
     _, _, condition = requirement.partition(";")
-    return condition.rpartition("extra ==")[2].strip().strip("'\"") if "extra ==" in condition else ""
+    if "extra ==" in condition:
+        return condition.rpartition("extra ==")[2].strip().strip("'\"")
+    return ""

@@ -90,7 +90,9 @@ def look_up(key: str, folder: str = "") -> AgentRef | None:
 
 def tool_use_key(id: str) -> str:
     """The key of one tool use."""
-    return f"tool:{id}" if id else ""
+    if id:
+        return f"tool:{id}"
+    return ""
 
 
 def mark_shell(use: str, who: AgentRef) -> None:
@@ -245,7 +247,9 @@ def _idle_key(agent: str) -> str:
 def process_key(pid: int) -> str:
     """The key of a process that runs; empty if none does."""
     found = _reader()(pid)
-    return key_of(found) if found else ""
+    if found:
+        return key_of(found)
+    return ""
 
 
 def agent_key() -> str:
@@ -335,7 +339,9 @@ def key_of(process: Process) -> str:
 
 
 def _reader() -> Callable[[int], Process | None]:
-    return read_proc if os.path.exists("/proc/self/stat") else read_ps
+    if os.path.exists("/proc/self/stat"):
+        return read_proc
+    return read_ps
 
 
 def read_proc(pid: int) -> Process | None:

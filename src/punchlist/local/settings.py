@@ -177,7 +177,9 @@ def read_toggle(environ: Mapping[str, str]) -> tuple[bool, bool] | None:
         expanded, instead_of = found["expanded"], found["instead_of"]
     except (OSError, ValueError, LookupError, TypeError):
         return None
-    return (expanded, instead_of) if isinstance(expanded, bool) and isinstance(instead_of, bool) else None
+    if isinstance(expanded, bool) and isinstance(instead_of, bool):
+        return (expanded, instead_of)
+    return None
 
 
 def attached_dialects(environ: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -193,7 +195,9 @@ def attached_dialects(environ: Mapping[str, str] | None = None) -> dict[str, str
     except (OSError, ValueError):
         return {}
     known = _dialects()
-    return {host: name for host, name in found.items() if name in known} if isinstance(found, dict) else {}
+    if isinstance(found, dict):
+        return {host: name for host, name in found.items() if name in known}
+    return {}
 
 
 def keep_dialect(host: str, dialect: str) -> None:
@@ -390,7 +394,10 @@ def _check(name: str, value: Any, origin: str, is_project: bool) -> Any:
             ago(value)
         except Refused as error:
             raise SettingsError(f"{origin}: {name!r}: {error}") from None
-    choices = _dialects() if name == "dialect" else tuple(map(repr, about.choices))
+    if name == "dialect":
+        choices = _dialects()
+    else:
+        choices = tuple(map(repr, about.choices))
     if choices and value not in choices and repr(value) not in choices:
         raise SettingsError(f"{origin}: {name!r} must be one of {', '.join(choices)}, not {shown(value)}.")
     return value
@@ -416,7 +423,9 @@ def _require_may_set(name: str, value: Any, before: Any, origin: str) -> None:
 
 
 def _bound(name: str, before: int) -> int:
-    return ABOUT[name].unset if before == DIALECTS else before
+    if before == DIALECTS:
+        return ABOUT[name].unset
+    return before
 
 
 def shown(value: Any) -> str:
@@ -440,7 +449,9 @@ def _read(name: str, text: str) -> Any:
         )
     if isinstance(_default(name), int):
         digits = text.removeprefix("-")
-        return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 20 else text
+        if digits.isascii() and digits.isdigit() and len(digits) < 20:
+            return int(text)
+        return text
     return text
 
 

@@ -92,7 +92,9 @@ def _progressed(plan: Plan, state: SessionState, end: TurnEnd) -> SessionState:
     """Only a change of the plan by the agent, or a call that changed something, answers a nudge."""
     if state.revision and state.revision != plan.revision:
         state = state._replace(turns=0, reminded=0, reminders=0)
-    return state._replace(idle=0) if end.changed > state.nudged or state.work + end.work else state
+    if end.changed > state.nudged or state.work + end.work:
+        return state._replace(idle=0)
+    return state
 
 
 def _is_planned(state: SessionState, end: TurnEnd, limits: Limits) -> bool:

@@ -246,7 +246,10 @@ def _model_said(inner: dict[str, Any]) -> Iterator[ModelSaid]:
 def _result(part: dict[str, Any], refusals: Sequence[str]) -> ToolResult:
     id = part.get("tool_use_id")
     failed = bool(part.get("is_error"))
-    unknown = "" if id is None else "?"  # what is not a text is the id of no call
+    if id is None:  # what is not a text is the id of no call
+        unknown = ""
+    else:
+        unknown = "?"
     return ToolResult(
         id if isinstance(id, str) and id else unknown,
         "",
@@ -298,7 +301,9 @@ def _parts(content: object) -> list[dict[str, Any]]:
     if isinstance(content, list):
         words = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
         return [part for part in words if isinstance(part, dict)]
-    return [{"type": "text", "text": content}] if isinstance(content, str) else []
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return []
 
 
 def _gather(part: dict[str, Any], texts: list[str]) -> None:
@@ -316,4 +321,6 @@ def _functions(calls: object) -> list[tuple[str, str]]:
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    if isinstance(value, str):
+        return value
+    return ""

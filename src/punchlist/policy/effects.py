@@ -39,7 +39,9 @@ def _command(args: Any) -> str:
     given = next((args[name] for name in _COMMANDS if name in args), "")
     if isinstance(given, list):
         given = " ".join(map(str, given[2:] if given[1:2] in (["-c"], ["-lc"]) else given))
-    return given.strip() if isinstance(given, str) else ""
+    if isinstance(given, str):
+        return given.strip()
+    return ""
 
 
 def _plain_name(tool: str) -> str:

@@ -40,7 +40,9 @@ def our_list(plan: Plan, context: str, to: Audience) -> Listed:
 def with_notes(plan: Plan, context: str, text: str) -> str:
     """A list that has no place for notes, with the notes of what is being worked on, for a model that has lost them."""
     notes = wording.noted(plan) if context in AGAIN else ""
-    return f"{text.rstrip()}\n{notes}" if notes else text
+    if notes:
+        return f"{text.rstrip()}\n{notes}"
+    return text
 
 
 class Guide(NamedTuple):

@@ -136,7 +136,10 @@ def without_code(text: str) -> list[str]:
     for index, line in enumerate(lines):
         fence = _fence(line)
         if opened:
-            opened = "" if fence.startswith(opened) and _is_bare(line) else opened
+            if fence.startswith(opened) and _is_bare(line):
+                opened = ""
+            else:
+                opened = opened
         elif fence and len(fence) <= closable[index][fence[0]]:
             opened = fence
         else:
@@ -163,8 +166,13 @@ def plain(text: str) -> str:
 def _fence(line: str) -> str:
     """The fence that a line begins with; "```ls``` lists it" is none."""
     line = line.strip()
-    fence = line[: len(line) - len(line.lstrip(line[:1]))] if line.startswith(("```", "~~~")) else ""
-    return "" if "`" in fence and "`" in line[len(fence) :] else fence
+    if line.startswith(("```", "~~~")):
+        fence = line[: len(line) - len(line.lstrip(line[:1]))]
+    else:
+        fence = ""
+    if "`" in fence and "`" in line[len(fence) :]:
+        return ""
+    return fence
 
 
 def _is_bare(line: str) -> bool:
@@ -221,7 +229,9 @@ def _lead(lines: list[str]) -> list[str]:
     while below < len(lines) and below < 3 and not _is_option(lines[-1 - below]):
         below += 1
     above = lines[: len(lines) - below]
-    return above[: len(above) - _options(above)][-1:] if 0 < below < 3 else []
+    if 0 < below < 3:
+        return above[: len(above) - _options(above)][-1:]
+    return []
 
 
 def _options(lines: list[str]) -> int:
@@ -244,7 +254,9 @@ def _is_numbered(line: str) -> bool:
 def _prose(line: str) -> str:
     """A line without the code in it."""
     parts = line.split("`")
-    return " ".join(parts[::2]) if len(parts) % 2 else line
+    if len(parts) % 2:
+        return " ".join(parts[::2])
+    return line
 
 
 def _ends_asking(line: str) -> bool:

@@ -24,7 +24,9 @@ def silence(plan: Plan, limits: Limits, *, asking: bool = False) -> str:
         return f"the plan is in {plan.mode} mode"
     if not limits.on_empty and not plan.open_items:
         return "nothing is open"
-    return "a question is open" if asking else ""
+    if asking:
+        return "a question is open"
+    return ""
 
 
 def afforded(text: str, state: SessionState, limits: Limits) -> SessionState | None:

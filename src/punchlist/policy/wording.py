@@ -63,7 +63,10 @@ def restored(plan: Plan, *, ids: bool, going_on: bool = True, agent: str = "") -
     if not plan.open_items:
         return ""
     done = plan.progress
-    progress = f" ({done.completed}/{done.total} done)" if done.completed else ""
+    if done.completed:
+        progress = f" ({done.completed}/{done.total} done)"
+    else:
+        progress = ""
     words = "Carry on from there." if going_on else WHEN_ASKED
     return say("plan.list", progress=progress, list=listed(plan, ids=ids, agent=agent), next=closing(plan, words))
 
@@ -82,7 +85,9 @@ def closing(plan: Plan, words: str) -> str:
     """What someone who has got the plan should do with it: these words, if work may go on."""
     if plan.paused:
         return f"The work is paused: {quoted(plan.paused.reason)}."
-    return words if plan.mode == "act" else f"The plan is in {plan.mode} mode."
+    if plan.mode == "act":
+        return words
+    return f"The plan is in {plan.mode} mode."
 
 
 def reminder(plan: Plan, item: Item, turns: int, tool: str, *, ids: bool) -> str:
@@ -106,7 +111,10 @@ def planning(file: str) -> str:
 def _line(item: Item, ids: bool) -> str:
     number = f"{item.id} " if ids else ""
     head = {ACTIVE: "now ", BLOCKED: "blocked "}.get(item.status, "")
-    why = f": {cut(inline(item.reason), WHOLE)}" if item.status == BLOCKED and item.reason else ""
+    if item.status == BLOCKED and item.reason:
+        why = f": {cut(inline(item.reason), WHOLE)}"
+    else:
+        why = ""
     return f"- {head}{number}{_words(item)}{why}"
 
 

@@ -62,7 +62,9 @@ class PlanSummary(NamedTuple):
     @property
     def session(self) -> str:
         """The session that was bound last; empty if none was."""
-        return self.sessions[-1] if self.sessions else ""
+        if self.sessions:
+            return self.sessions[-1]
+        return ""
 
     @property
     def is_open(self) -> bool:
@@ -169,12 +171,16 @@ def current(items: Iterable[Item]) -> str:
 
 def with_time(at: str, call: dict[str, Any]) -> dict[str, Any]:
     """A tool call with the time at which it was made, if that is known."""
-    return {"at": at, **call} if at else call
+    if at:
+        return {"at": at, **call}
+    return call
 
 
 def oldest(before: str, live: str) -> str:
     """Return from before which time a reader is forgotten, if one that was active since `live` is still at work."""
-    return min(before, live) if live else before
+    if live:
+        return min(before, live)
+    return before
 
 
 def masked(text: str, url: str = "") -> str:

@@ -111,7 +111,9 @@ class MemoryStore:
         with self._changed:
             records = self._history.get(plan, [])
             found = records[bisect_right(records, after, key=attrgetter("revision")) :]
-        return [record for record in found if record.by == by] if by else found
+        if by:
+            return [record for record in found if record.by == by]
+        return found
 
     def find(self, home: PlanKey) -> str:
         with self._changed:
@@ -198,7 +200,9 @@ class MemoryStore:
             self._lists_at[plan, reader] = at
 
     def _is_in(self, id: str, plan: str, place: str) -> bool:
-        return id == plan if plan else not place or self._homes.get(id, PlanKey()).place == place
+        if plan:
+            return id == plan
+        return not place or self._homes.get(id, PlanKey()).place == place
 
     def _refuse_told(self, plan: str, key: str, reader: Reader) -> None:
         if self._readers.get((plan, key), _NEW) != reader:

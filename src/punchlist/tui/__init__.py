@@ -33,7 +33,10 @@ def open_panel(
     environ = os.environ if environ is None else environ
     is_seen = sys.stdout.isatty()
     is_plain = settings.plain or not is_seen or environ.get("TERM") == "dumb"
-    keyboard = sys.stdin.fileno() if is_seen and sys.stdin and sys.stdin.isatty() else None
+    if is_seen and sys.stdin and sys.stdin.isatty():
+        keyboard = sys.stdin.fileno()
+    else:
+        keyboard = None
     terminal = Terminal(sys.stdout, keyboard, hides_cursor=not is_plain)
     style, unicode = load(settings.style), settings.unicode and is_unicode(environ, sys.stdout.encoding)
     begin, toggled = settings.expanded, _remembering(on_toggle, environ)

@@ -136,7 +136,10 @@ class Follower:
 
     def _helpers(self, session: str, main: str) -> list[PlanSummary]:
         """The plans of the sub-agents of a session that are at work, or were a moment ago."""
-        found = self.desk._seat.store.plans(_WORKERS + 1, session=session) if session else []
+        if session:
+            found = self.desk._seat.store.plans(_WORKERS + 1, session=session)
+        else:
+            found = []
         oldest = time_text(-_RECENTLY)
         return [one for one in found if one.id != main and one.agent != MAIN and one.touched > oldest]
 

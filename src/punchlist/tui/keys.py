@@ -36,13 +36,17 @@ def edit_line(line: str, key: str) -> str:
         return ""
     if key == "\n":  # of a text that was pasted
         key = " "
-    return line + key if len(key) == 1 and key.isprintable() else line
+    if len(key) == 1 and key.isprintable():
+        return line + key
+    return line
 
 
 def _first(typed: bytes) -> tuple[str, int]:
     byte = typed[0]
     if byte == 0x1B:
-        return _escape_key(typed) if len(typed) > 1 else ("", 0)
+        if len(typed) > 1:
+            return _escape_key(typed)
+        return ("", 0)
     if byte in _NAMED:
         return _NAMED[byte], 1
     if byte < 0x20:

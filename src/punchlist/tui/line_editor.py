@@ -30,7 +30,9 @@ def press_key(line: Typed, key: str) -> Typed:
         start, end = _CUTS[key](line)
         return Typed(line.text[:start] + line.text[end:], start)
     is_text = len(key) == 1 and (key.isprintable() or key == "\n")
-    return Typed(line.before + key + line.after, line.at + 1) if is_text else line
+    if is_text:
+        return Typed(line.before + key + line.after, line.at + 1)
+    return line
 
 
 class History:
@@ -50,14 +52,18 @@ class History:
 
 def _word_left(line: Typed) -> int:
     head = line.before.rstrip()
-    return len(head) - len(head.rsplit(None, 1)[-1]) if head else 0
+    if head:
+        return len(head) - len(head.rsplit(None, 1)[-1])
+    return 0
 
 
 def _word_right(line: Typed) -> int:
     rest = line.after
     word = rest.lstrip()
     blank = len(rest) - len(word)
-    return line.at + blank + len(word.split(None, 1)[0]) if word else len(line.text)
+    if word:
+        return line.at + blank + len(word.split(None, 1)[0])
+    return len(line.text)
 
 
 def _left(line: Typed) -> int:

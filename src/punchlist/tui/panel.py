@@ -162,7 +162,10 @@ class Panel:
             view = self._view
             self._said += self._end_line()
             now = self._clock()
-            self._view = self._moment(now, keys=False)._replace(busy=False, typed="") if view and keep else None
+            if view and keep:
+                self._view = self._moment(now, keys=False)._replace(busy=False, typed="")
+            else:
+                self._view = None
             self._redraw(now, keys=False)
             self._terminal.leave()
             self._view, self._shown = view, []
@@ -185,7 +188,9 @@ class Panel:
         if self._is_new:
             return self._changed_at + _GAP - now
         turns = self._view is not None and self._view.busy
-        return self._redrawn_at + _TURN - now if turns else _LONG
+        if turns:
+            return self._redrawn_at + _TURN - now
+        return _LONG
 
     def _redraw(self, now: float, *, keys: bool = True) -> None:
         if self._is_aside:
@@ -224,7 +229,10 @@ class Panel:
             open_line = self._wrap(*self._unfinished)[-min(_TAIL, max(height - 1, 1)) :]
         if self._view is None:
             return open_line
-        most = height if self._whole else max(min(height - 1, _LEAST), height // 2)
+        if self._whole:
+            most = height
+        else:
+            most = max(min(height - 1, _LEAST), height // 2)
         room = max(min(most, height - len(open_line)), 1)
         lines = render(self._moment(now, keys), self.style, width, room, unicode=self._unicode)
         return [*open_line, *map(self._paint, lines)]
@@ -242,7 +250,9 @@ class Panel:
     def _end_line(self) -> list[str]:
         words, style = self._unfinished
         self._unfinished = ("", "")
-        return self._wrap(words, style) if words else []
+        if words:
+            return self._wrap(words, style)
+        return []
 
     def _wrap(self, line: str, style: str) -> list[str]:
         return [self._paint((Span(row, style),)) for row in wrapped(clean(line), self._size[0])]
@@ -254,7 +264,9 @@ class Panel:
         """From where the panel begins to the line below it."""
         self._was_left, self._unfinished = True, ("", "")
         rows, self._shown = len(self._shown), []
-        return f"{_move_cursor(0, rows - 1)}\r\n" if rows else ""
+        if rows:
+            return f"{_move_cursor(0, rows - 1)}\r\n"
+        return ""
 
 
 def repaint(old: Sequence[str], new: Sequence[str]) -> str:
@@ -271,13 +283,17 @@ def repaint(old: Sequence[str], new: Sequence[str]) -> str:
         if row != old[place]:
             made += [_move_cursor(at, place), "\r\x1b[K", row]
             at = place
-    return "".join((_SAVE, _NO_WRAP, *made, _RESTORE, _WRAP)) if made else ""
+    if made:
+        return "".join((_SAVE, _NO_WRAP, *made, _RESTORE, _WRAP))
+    return ""
 
 
 def _move_cursor(row: int, to: int) -> str:
     if to == row:
         return ""
-    return f"\x1b[{row - to}A" if to < row else f"\x1b[{to - row}B"
+    if to < row:
+        return f"\x1b[{row - to}A"
+    return f"\x1b[{to - row}B"
 
 
 def split_full_rows(line: str, width: int) -> tuple[list[str], str]:

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 _HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"  # the cursor
 _MARKED, _UNMARKED = "\x1b[?2004h", "\x1b[?2004l"  # whether the terminal says what was pasted
-_DISABLED = b"\xff" if sys.platform == "darwin" else b"\x00"  # a control character that no key makes
+if sys.platform == "darwin":  # a control character that no key makes
+    _DISABLED = b"\xff"
+else:
+    _DISABLED = b"\x00"
 _QUIET = (signal.SIGWINCH, signal.SIGCONT)  # nothing ends or halts
 _CAUGHT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP, *_QUIET)
 _ESCAPE = 0.05  # seconds until a lone escape character is the key, and not the beginning of another
@@ -38,8 +41,14 @@ class Terminal:
         self.is_taken = False
         self._output = output
         self._keyboard = keyboard  # None: nothing can be typed
-        marks = (_MARKED, _UNMARKED) if hides_cursor and keyboard is not None else ("", "")
-        self._cursor = (_HIDE + marks[0], marks[1] + _SHOW) if hides_cursor else ("", "")
+        if hides_cursor and keyboard is not None:
+            marks = (_MARKED, _UNMARKED)
+        else:
+            marks = ("", "")
+        if hides_cursor:
+            self._cursor = (_HIDE + marks[0], marks[1] + _SHOW)
+        else:
+            self._cursor = ("", "")
         self._typed = b""
         self._is_pasted = False  # whether what comes now was pasted: a line end in it is not Enter
         self._empty = 0  # how often there was nothing to read after all
@@ -147,7 +156,9 @@ class Terminal:
         ready, _, _ = select.select(sources, [], [], max(seconds, 0))
         if self._pipe[0] in ready:
             self._drain()
-        return self._keys() if self._keyboard in ready else []
+        if self._keyboard in ready:
+            return self._keys()
+        return []
 
     def wake(self) -> None:
         """Have `wait` return. May be called by any thread."""
@@ -176,7 +187,9 @@ class Terminal:
         if key in (PASTE, PASTED):
             self._is_pasted = key == PASTE
             return ""
-        return "\n" if self._is_pasted and key == "enter" else key
+        if self._is_pasted and key == "enter":
+            return "\n"
+        return key
 
     def _read(self) -> bytes:
         assert self._keyboard is not None

@@ -65,7 +65,9 @@ class Canvas(NamedTuple):
 
     def either(self, sign: str, ascii: str) -> str:
         """A sign, or what replaces it on a screen that has only ASCII."""
-        return sign if self.glyphs.cut == "…" else ascii
+        if self.glyphs.cut == "…":
+            return sign
+        return ascii
 
     def mark(self, item: Item, view: View) -> str:
         """The sign of an item: while somebody works on it, a spinner."""
@@ -288,13 +290,17 @@ def duration(seconds: float) -> str:
     minutes, hours = whole // 60 % 60, whole // 3600
     if hours:
         return f"{hours}h {minutes:02d}m"
-    return f"{minutes}m {whole % 60:02d}s" if minutes else f"{whole}s"
+    if minutes:
+        return f"{minutes}m {whole % 60:02d}s"
+    return f"{whole}s"
 
 
 def amount(number: int) -> str:
     if number < 1_000:
         return str(number)
-    return f"{number / 1_000:.1f}k" if number < 999_950 else f"{number / 1_000_000:.1f}M"
+    if number < 999_950:
+        return f"{number / 1_000:.1f}k"
+    return f"{number / 1_000_000:.1f}M"
 
 
 def counts(plan: Plan) -> str:

@@ -88,4 +88,6 @@ def _without_items(plan: Plan, seen: Seen) -> str:
     """What to say of a plan in which there is nothing to show."""
     if plan.items or plan.phases or seen.trouble:
         return ""
-    return EMPTIED if plan.last_id else _WAITING
+    if plan.last_id:
+        return EMPTIED
+    return _WAITING

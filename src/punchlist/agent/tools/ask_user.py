@@ -111,4 +111,6 @@ def _why(args: Mapping[str, Any]) -> str:
 
 
 def _words(answer: str) -> str:
-    return f": {cut(block(answer), 2000)}" if answer not in ("", "no") else ""
+    if answer not in ("", "no"):
+        return f": {cut(block(answer), 2000)}"
+    return ""

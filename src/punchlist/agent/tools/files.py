@@ -116,7 +116,10 @@ def _glob(context: Context, args: Mapping[str, Any]) -> Answer:
                 found.append(shown(context, path))
             if len(found) > _FOUND:
                 break
-    more = [f"(and more; only the first {_FOUND} are shown)"] if len(found) > _FOUND else []
+    if len(found) > _FOUND:
+        more = [f"(and more; only the first {_FOUND} are shown)"]
+    else:
+        more = []
     return Answer("\n".join([*sorted(found[:_FOUND]), *more]) or "no file matches.")
 
 

@@ -83,7 +83,9 @@ def _judge_simple(command: Simple, place: Place) -> Place:
     while words and _ASSIGNED.match(words[0].text):
         _may_be_assigned(words[0])
         words = words[1:]
-    return _judge_words(words, place) if words else place
+    if words:
+        return _judge_words(words, place)
+    return place
 
 
 def _without_keywords(words: Sequence[Word]) -> Sequence[Word]:
@@ -97,7 +99,9 @@ def _without_keywords(words: Sequence[Word]) -> Sequence[Word]:
         if len(words) > 1:
             raise NotUnderstood("it is not plain where a compound command ends")
         return ()
-    return () if words[0].text == "for" else words
+    if words[0].text == "for":
+        return ()
+    return words
 
 
 def _may_be_assigned(word: Word) -> None:
@@ -231,7 +235,9 @@ def _wrapped(name: str, args: Sequence[Word], place: Place) -> Place:
             rest.pop(0)
     if name == "timeout" and rest:
         rest.pop(0)
-    return _judge_words(rest, place) if rest else place
+    if rest:
+        return _judge_words(rest, place)
+    return place
 
 
 def _find(args: Sequence[Word], place: Place) -> None:

@@ -58,7 +58,9 @@ def _lines(path: str) -> list[str]:
             data = file.read()
     except OSError:
         return []
-    return [] if b"\0" in data[:8192] else data.decode("utf-8", "replace").splitlines()
+    if b"\0" in data[:8192]:
+        return []
+    return data.decode("utf-8", "replace").splitlines()
 
 
 if __name__ == "__main__":

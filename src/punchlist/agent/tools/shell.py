@@ -57,8 +57,13 @@ def _refusal(context: Context, command: str) -> str:
         return ""
     if context.confirm_shell == "always":
         answer = context.ask(Question("allow", "run this command?", ("yes", "no"), command))
-        return "" if answer == "yes" else "the user did not allow this command."
-    why = "" if command in context.allowed.commands else outside(command, context.folder)
+        if answer == "yes":
+            return ""
+        return "the user did not allow this command."
+    if command in context.allowed.commands:
+        why = ""
+    else:
+        why = outside(command, context.folder)
     if not why:
         return ""
     answer = context.ask(Question("allow", f"run this command? {why[0].upper()}{why[1:]}.", ("yes", "no"), command))
@@ -88,4 +93,6 @@ def _environ(context: Context) -> dict[str, str]:
 def _end(ran: Ran, seconds: int) -> str:
     if ran.stopped:
         return "interrupted: the user stopped this turn while the command ran; what it did until then is done"
-    return f"ended after {counted(seconds, 'second')}: it took too long" if ran.late else f"exit code {ran.code}"
+    if ran.late:
+        return f"ended after {counted(seconds, 'second')}: it took too long"
+    return f"exit code {ran.code}"

@@ -118,7 +118,10 @@ def demo(args: Args) -> int:
     if not ok:
         raise Refused(f"the demo did not end as it should: {end.why}: {end.text} (plan {plan.id}, {folder})")
     durable = session.context.desk._seat.store.durable
-    look = _look(name, args, plan.id, folder) if durable else ["nothing of the plan was kept: its store was in memory"]
+    if durable:
+        look = _look(name, args, plan.id, folder)
+    else:
+        look = ["nothing of the plan was kept: its store was in memory"]
     output.say(_ended(look, _turn(name, install)))
     return 0
 

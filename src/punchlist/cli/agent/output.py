@@ -219,7 +219,10 @@ class Console:
             return []
         self._last = event.call.id
         lead = "→" if self._glyphs.cut == "…" else "->"
-        about = "" if event.is_plan or event.call.tool in _ASKING else _argument(event.call.args)
+        if event.is_plan or event.call.tool in _ASKING:
+            about = ""
+        else:
+            about = _argument(event.call.args)
         return [(Span(self._fit(f"{lead} {self._glyphs.said(event.call.tool)} {about}".rstrip()), "dim"),)]
 
     def _answered(self, event: Answered) -> list[Line]:
@@ -227,7 +230,10 @@ class Console:
             return []
         if event.is_plan:
             return self._plan_answered(event)
-        again = [] if event.call.id == self._last else self._called(event)  # others were shown in between
+        if event.call.id == self._last:  # others were shown in between
+            again = []
+        else:
+            again = self._called(event)
         return again + self._excerpt(event)
 
     def _plan_answered(self, event: Answered) -> list[Line]:
@@ -297,7 +303,10 @@ class Console:
 
     def _ended(self, event: TurnEnded) -> list[Line]:
         failed = event.text.startswith(_FAILED)  # why it did is with the call
-        paused = f"the agent stops: {_FAILED}" if failed else f"paused: {event.text}"
+        if failed:
+            paused = f"the agent stops: {_FAILED}"
+        else:
+            paused = f"paused: {event.text}"
         words = {
             "waiting": f"the agent stops: {event.text}" if event.text != UNPLANNED else "",  # it has just answered
             "paused": "" if self._has_told_pause else paused,
@@ -350,7 +359,10 @@ def _listed(event: SubagentState, width: int, glyphs: Glyphs, style: Style | Non
 def question_lines(question: Question, width: int, glyphs: Glyphs) -> list[Line]:
     """What is asked, and what can be answered."""
     made: list[Line] = [(Span(glyphs.said(line), "dim"),) for line in question.details.splitlines()]
-    asked = question.text if question.kind in ("ask", "approve") else f"{question.text} (yes/no)"
+    if question.kind in ("ask", "approve"):
+        asked = question.text
+    else:
+        asked = f"{question.text} (yes/no)"
     made += [(Span(row, "bold"),) for line in asked.splitlines() for row in render.wrapped(glyphs.said(line), width)]
     if question.kind == "ask":
         made += [(Span(f"  {number}. {glyphs.said(choice)}"),) for number, choice in enumerate(question.choices, 1)]
@@ -428,7 +440,10 @@ def _to_user(line: str) -> str:
     """A sentence about the plan that was meant for the model, said to the user."""
     line = inline(line)
     for head in ("the user ", "The user "):
-        line = f"you {line.removeprefix(head)}" if line.startswith(head) else line
+        if line.startswith(head):
+            line = f"you {line.removeprefix(head)}"
+        else:
+            line = line
     return cut(line, 300)
 
 

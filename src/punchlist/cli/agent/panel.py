@@ -68,7 +68,10 @@ class LivePanel:
         try:
             with self._panel, ExitStack() as ends:
                 pool = ends.enter_context(ThreadPoolExecutor(1, thread_name_prefix="punchlist-agent"))
-                poller = ends.enter_context(PlanPoller(self._desk, self._panel.wake)) if self._desk else None
+                if self._desk:
+                    poller = ends.enter_context(PlanPoller(self._desk, self._panel.wake))
+                else:
+                    poller = None
                 self.draw()
                 done = pool.submit(job)
                 done.add_done_callback(lambda _: self._panel.wake())

@@ -67,7 +67,10 @@ def asked(
                         return _said(console, line.text)
                     if key == "ctrl+d" and not line.text:
                         raise EOFError
-                    line = history.move(line, _STEPS[key]) if key in _STEPS else press_key(line, key)
+                    if key in _STEPS:
+                        line = history.move(line, _STEPS[key])
+                    else:
+                        line = press_key(line, key)
         finally:
             panel.close(keep=False)
     console.draft = line.text

@@ -278,7 +278,10 @@ def asker(show: Callable[[list[Line]], None], stop: Interrupt) -> Callable[[Ques
 def _answer(stop: Interrupt) -> str:
     """Return what is typed. Ctrl+C is not an answer: it stops the turn."""
     is_main = current_thread() is main_thread()
-    before = signal.signal(signal.SIGINT, signal.default_int_handler) if is_main else None
+    if is_main:
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    else:
+        before = None
     try:
         return input("? ")
     except (EOFError, KeyboardInterrupt) as end:

@@ -88,7 +88,10 @@ def _mirror_call(event: HookEvent) -> tuple[str, Any]:
     task = None
     if isinstance(event.result, dict):
         task = event.result.get("task")
-    id = str(task.get("id", "")) if isinstance(task, dict) else _number(event.result)
+    if isinstance(task, dict):
+        id = str(task.get("id", ""))
+    else:
+        id = _number(event.result)
     if not id or not isinstance(event.args, dict):
         return event.tool, event.args
     return event.tool, {**event.args, "id": id}

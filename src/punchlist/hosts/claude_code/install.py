@@ -147,7 +147,9 @@ def _version(where: Where) -> tuple[int, ...]:
         except (Refused, OSError):
             return ()
     numbers = name.split(".")
-    return tuple(map(int, numbers)) if all(number.isdecimal() for number in numbers) else ()
+    if all(number.isdecimal() for number in numbers):
+        return tuple(map(int, numbers))
+    return ()
 
 
 def _served(event: str, names: Sequence[str]) -> dict[str, Any]:

@@ -40,7 +40,10 @@ def home(where: Where) -> str:
 
 
 def parts(where: Where) -> tuple[Part, ...]:
-    folder = os.path.join(where.project, ".codex") if where.scope == PROJECT else home(where)
+    if where.scope == PROJECT:
+        folder = os.path.join(where.project, ".codex")
+    else:
+        folder = home(where)
     server = {
         "command": where.script,
         "args": ["mcp"],

@@ -34,7 +34,10 @@ def home(where: Where) -> str:
 
 
 def parts(where: Where) -> tuple[Part, ...]:
-    folder = os.path.join(where.project, ".gemini") if where.scope == PROJECT else home(where)
+    if where.scope == PROJECT:
+        folder = os.path.join(where.project, ".gemini")
+    else:
+        folder = home(where)
     settings = (os.path.join(folder, "settings.json"),)
     command = hook_command(where.starter("gemini"), "gemini")
     hooks: dict[str, Any] = {

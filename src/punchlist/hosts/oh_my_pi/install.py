@@ -24,7 +24,10 @@ def home(where: Where) -> str:
 
 
 def parts(where: Where) -> tuple[Part, ...]:
-    folder = os.path.join(where.project, ".omp") if where.scope == PROJECT else home(where)
+    if where.scope == PROJECT:
+        folder = os.path.join(where.project, ".omp")
+    else:
+        folder = home(where)
     server = {"type": "stdio", "command": where.script, "args": ["mcp"]}
     file = os.path.join(folder, "extensions", f"{NAME}.ts")
     return (

@@ -21,7 +21,10 @@ def home(where: Where) -> str:
 
 def parts(where: Where) -> tuple[Part, ...]:
     settings = where.project if where.scope == PROJECT else home(where)
-    plugins = os.path.join(where.project, ".opencode") if where.scope == PROJECT else home(where)
+    if where.scope == PROJECT:
+        plugins = os.path.join(where.project, ".opencode")
+    else:
+        plugins = home(where)
     files = tuple(os.path.join(settings, name) for name in ("opencode.jsonc", "opencode.json"))
     server = {"type": "local", "command": [where.script, "mcp"], "enabled": True}
     file = os.path.join(plugins, "plugins", f"{NAME}.js")

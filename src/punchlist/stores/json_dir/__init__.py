@@ -290,7 +290,10 @@ class JsonStore(SqliteStore):
 
     def _new_stem(self, execute: _Execute, plan: str, key: PlanKey) -> str:
         """Return a name for a list that no other one has, here or where capitals make no difference."""
-        stem = lists.new_stem_of(key.session, key.agent) if key.session else lists.stem_of(plan, key.agent)
+        if key.session:
+            stem = lists.new_stem_of(key.session, key.agent)
+        else:
+            stem = lists.stem_of(plan, key.agent)
         with files.naming(self.folder):
             taken = {name.lower() for name in os.listdir(self.folder)}
         is_owned = execute("SELECT 1 FROM list_states WHERE lower(stem) = ?", (stem.lower(),)).fetchone()
@@ -399,7 +402,9 @@ class JsonStore(SqliteStore):
         if not key.session or stem != lists.stem_of(key.session, key.agent) or stem == wanted:
             return stem
         name = self._new_stem(execute, "", key)
-        return name if name == wanted and os.path.isfile(os.path.join(self.folder, stem + _LIST)) else stem
+        if name == wanted and os.path.isfile(os.path.join(self.folder, stem + _LIST)):
+            return name
+        return stem
 
 
 def _plan_at(rows: Rows, plan: Plan, revision: int) -> Plan:

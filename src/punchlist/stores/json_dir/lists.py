@@ -126,7 +126,9 @@ def entries_of(listed: bytes) -> list[dict[str, Any]] | None:
         found = json.loads(listed)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, list) and all(map(_is_entry, found)) else None
+    if isinstance(found, list) and all(map(_is_entry, found)):
+        return found
+    return None
 
 
 def _is_entry(entry: Any) -> bool:
@@ -146,7 +148,10 @@ def plan_of(now: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
     items = [mine[item.id]._replace(calls=item.calls) if item.id in mine else item for item in now.items]
     items += [item for id, item in mine.items() if int(id) > now.last_id]
     known = now._replace(items=tuple(items), last_id=max([now.last_id, *(int(item.id) for item in items)]))
-    shown = _SHOWN_BEFORE if any(item.status == DROPPED for item in mine.values()) else _SHOWN
+    if any(item.status == DROPPED for item in mine.values()):
+        shown = _SHOWN_BEFORE
+    else:
+        shown = _SHOWN
     plan = _without_closings(relist(known, _entries_as_sent(entries, known), shown))
     if problems(plan):
         plan = relist(now, _entries_as_sent(entries, now), shown)
@@ -195,7 +200,10 @@ def _entries_as_sent(entries: Sequence[dict[str, Any]], known: Plan) -> list[Any
     made = []
     for entry in entries:
         own, active, priority = (entry.get(key) for key in ("punchlist", "activeForm", "priority"))
-        item = free.pop(str(own.get("id")), None) if isinstance(own, dict) else None
+        if isinstance(own, dict):
+            item = free.pop(str(own.get("id")), None)
+        else:
+            item = None
         key = str(item.extra.get("id") or item.id) if item else ""
         if not isinstance(active, str) or active in labels or active == entry["content"]:
             active = None

@@ -52,7 +52,9 @@ class OldPlan(NamedTuple):
 
     @property
     def touched(self) -> str:
-        return str(self.run[-1]["at"]) if self.run else self.began
+        if self.run:
+            return str(self.run[-1]["at"])
+        return self.began
 
 
 def read_plans(folder: str, stem: str = "") -> list[OldPlan]:
@@ -106,7 +108,9 @@ def _line(piece: bytes) -> _Line | None:
     if not isinstance(line, dict):
         return None
     is_newer = isinstance(line.get("version"), int) and line["version"] > _VERSION
-    return line if is_newer or tail == b"%d}" % crc32(body) else None
+    if is_newer or tail == b"%d}" % crc32(body):
+        return line
+    return None
 
 
 def _identity(folder: str, stem: str, lines: Iterable[_Line]) -> _Line:
@@ -230,7 +234,9 @@ def _kept(folder: str, kind: str, name: str) -> tuple[dict[str, Any], str]:
         found = json.loads(data)
     except (ValueError, RecursionError):
         return {}, ""
-    return (found, files.time_of(stamp)) if isinstance(found, dict) else ({}, "")
+    if isinstance(found, dict):
+        return (found, files.time_of(stamp))
+    return ({}, "")
 
 
 def bindings(old: OldPlan) -> list[tuple[str, str, str, str]]:
@@ -239,7 +245,9 @@ def bindings(old: OldPlan) -> list[tuple[str, str, str, str]]:
     lines = [line for line in old.lines if line.get("session") and "version" not in line]
     found = [(line["at"], line["session"], line["agent"], str(line.get("host", ""))) for line in lines]
     key = old.key
-    return [(first, key.session, key.agent, key.host), *found] if key.session else found
+    if key.session:
+        return [(first, key.session, key.agent, key.host), *found]
+    return found
 
 
 def list_digests(old: OldPlan) -> tuple[str, str]:

@@ -225,7 +225,9 @@ class PostgresStore:
                 try:
                     db = self._connection(begun + self._longest)
                     begin = begin or ("BEGIN" if db.is_pooled else "")
-                    return self._transact(db, begin, work) if begin else work()
+                    if begin:
+                        return self._transact(db, begin, work)
+                    return work()
                 except psycopg.Error as error:
                     if not may_pass(error) or monotonic() > begun + self._patience(error):
                         self._drop()

@@ -47,7 +47,9 @@ class Bounded(psycopg.Connection[Any]):
     def limits(self, seconds: float) -> list[tuple[str, dict[str, Any]]]:
         """What is told the server at the beginning of a transaction: what it does about clients that are gone, and by
         which names tables go. Only behind a pooler, where nothing of that outlives a transaction."""
-        return [(_LIMITS, _limits(seconds, local=True))] if self.is_pooled else []
+        if self.is_pooled:
+            return [(_LIMITS, _limits(seconds, local=True))]
+        return []
 
 
 def _in_time(gen: Generator[Any, Any, _T], until: float) -> Generator[Any, Any, _T]:
@@ -79,7 +81,9 @@ class Later:
 
     def fetchone(self) -> Any:
         self._have()
-        return self._rows[0] if self._rows else None
+        if self._rows:
+            return self._rows[0]
+        return None
 
     def fetchall(self) -> list[Any]:
         self._have()

@@ -106,7 +106,9 @@ def _problem(db: sqlite3.Connection) -> str:
         (said,) = db.execute("PRAGMA integrity_check(1)").fetchone()
     except sqlite3.DatabaseError as error:
         return str(error)
-    return "" if said == "ok" else str(said).strip().splitlines()[-1]
+    if said == "ok":
+        return ""
+    return str(said).strip().splitlines()[-1]
 
 
 def _check(path: str, db: sqlite3.Connection, problem: str) -> None:

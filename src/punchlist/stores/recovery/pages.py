@@ -116,12 +116,20 @@ def _table(row: Row) -> str:
     """The table that a row is of; nothing if it is of none that matters."""
     kinds = "".join("i" if isinstance(value, int) else "t" if isinstance(value, str) else "?" for value in row)
     if kinds == "titttttt":
-        return "plans" if _is_json(row[2], list) else "history" if _is_json(row[7], list) else ""
+        if _is_json(row[2], list):
+            return "plans"
+        if _is_json(row[7], list):
+            return "history"
+        return ""
     if kinds == "ttit":
-        return "items" if _is_json(row[3], dict) else "readers"
+        if _is_json(row[3], dict):
+            return "items"
+        return "readers"
     if kinds == "ttttt":
         return "bindings"
-    return "places" if kinds == "tt" else ""
+    if kinds == "tt":
+        return "places"
+    return ""
 
 
 def _is_json(text: str, kind: type) -> bool:

@@ -106,7 +106,9 @@ def _load(db: sqlite3.Connection, id: str) -> Plan | None:
     """The plan as its rows have it, if they can be read and make sense."""
     try:
         plan = Rows(db.execute, db.executemany).load(id)
-        return plan if plan is not None and _makes_sense(plan) else None
+        if plan is not None and _makes_sense(plan):
+            return plan
+        return None
     except _NONSENSE:
         return None
 
@@ -138,7 +140,9 @@ def _replay(id: str, records: Sequence[Record]) -> Plan | None:
                 return None
             last = max([plan.last_id, *(int(change.id) for change in record.changes if change.kind == "added")])
             plan = made._replace(revision=record.revision, last_id=last)
-        return plan if plan.revision and _makes_sense(plan) else None
+        if plan.revision and _makes_sense(plan):
+            return plan
+        return None
     except _NONSENSE:
         return None
 
@@ -200,7 +204,9 @@ def _record(row: _Row) -> Record | None:
         record = Record(revision, at, untext(by), untext(reader), dialect, kind, made)
     except _NONSENSE:
         return None
-    return record if all(isinstance(value, str) for value in record[1:-1]) else None
+    if all(isinstance(value, str) for value in record[1:-1]):
+        return record
+    return None
 
 
 # --- what is around them ---------------------------------------------------------------------------------------------
@@ -224,7 +230,9 @@ def _copy_surroundings(old: sqlite3.Connection, new: sqlite3.Connection, plans: 
 def _seen(row: _Row, plans: dict[str, Plan]) -> int:
     """What a reader was told, which cannot be more than there is."""
     plan, _, seen, _ = row
-    return min(seen, plans[plan].revision) if isinstance(seen, int) else 0
+    if isinstance(seen, int):
+        return min(seen, plans[plan].revision)
+    return 0
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------

@@ -20,7 +20,10 @@ _ASCII_ROUND = "+-+|++"
 
 def rows(view: View, canvas: Canvas) -> list[Row]:
     wide = _width(view, canvas)
-    inside = [*_items(view, canvas), *_progress(view, canvas, wide)] if view.plan.items else []
+    if view.plan.items:
+        inside = [*_items(view, canvas), *_progress(view, canvas, wide)]
+    else:
+        inside = []
     if view.busy and not view.plan.active:
         inside.insert(0, Row(lambda: _working(view, canvas), (NOW, 0)))
     made = [*alerts(view, canvas)]
@@ -46,7 +49,9 @@ def _items(view: View, canvas: Canvas) -> Iterator[Row]:
 
 
 def _shown_items(view: View) -> tuple[Item, ...]:
-    return view.plan.items if view.expanded else view.plan.busy
+    if view.expanded:
+        return view.plan.items
+    return view.plan.busy
 
 
 def _item(item: Item, canvas: Canvas, time: str = "") -> Line:

@@ -147,7 +147,9 @@ def _note(part: str, lead: str, canvas: Canvas) -> Line:
 def block(before: Plan, after: Plan, canvas: Canvas) -> list[Line]:
     """A call and its result as one block: the tree as it is now, collapsed, with the active task always in it."""
     if not after.items:
-        return [canvas.line("Todo list cleared.", "dim")] if before.items else []
+        if before.items:
+            return [canvas.line("Todo list cleared.", "dim")]
+        return []
     view = View(after, busy=False)
     return [clip(row.draw(), canvas.width) for row in rows(view, canvas)]
 

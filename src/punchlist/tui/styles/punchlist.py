@@ -76,7 +76,10 @@ def _head(view: View, canvas: Canvas) -> Line:
 def _far(view: View, canvas: Canvas) -> Line:
     """A bar and a count."""
     cells = min(canvas.width // 4, 20)
-    made = bar(view.plan.progress.percent, canvas.glyphs, cells) if cells >= 10 else ""
+    if cells >= 10:
+        made = bar(view.plan.progress.percent, canvas.glyphs, cells)
+    else:
+        made = ""
     full = made.count(canvas.glyphs.full)
     count = f" {counts(view.plan)}" if made else counts(view.plan)
     return (Span(made[:full], "good"), Span(made[full:], "dim"), Span(count, "dim"))
@@ -134,7 +137,9 @@ def _coming(view: View, canvas: Canvas) -> Line:
     made = _far(view, canvas)
     room = canvas.width - length(made) - 2
     words = _next(view)
-    return (*made, Span("  "), Span(canvas.fit(words, room), "dim")) if room >= 8 and words else made
+    if room >= 8 and words:
+        return (*made, Span("  "), Span(canvas.fit(words, room), "dim"))
+    return made
 
 
 def _next(view: View) -> str:
@@ -143,7 +148,9 @@ def _next(view: View) -> str:
         return f"Next: {item.id} {item.text}"
     if not view.plan.open_items:
         return "all done"
-    return f"Tip: {view.tip}" if view.tip else ""
+    if view.tip:
+        return f"Tip: {view.tip}"
+    return ""
 
 
 # --- the active item -------------------------------------------------------------------------------------------------

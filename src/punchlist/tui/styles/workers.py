@@ -43,7 +43,10 @@ def in_full(view: View, canvas: Canvas, indent: str, item_line: ItemLine) -> Ite
 
 def _list(worker: Worker, view: View, canvas: Canvas, number: int, item_line: ItemLine, indent: str) -> Iterator[Row]:
     for index, item in enumerate(worker.plan.items):
-        rank = (NEAR, _EACH * (number + 1)) if item.status == ACTIVE else (MORE, 10_000 + index)
+        if item.status == ACTIVE:
+            rank = (NEAR, _EACH * (number + 1))
+        else:
+            rank = (MORE, 10_000 + index)
         yield Row(_drawing(item_line, item, view, canvas, indent + "  "), rank)
 
 
