@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import punchlist
-from punchlist.desk.guidance import ToolUse, before_request, lines, remind, tool_used, turn_ended
+from punchlist.desk.guidance import before_request, lines, remind, tool_used
+from punchlist.desk.nudges import turn_ended
+from punchlist.desk.tool_use import ToolUse
 from punchlist.local.settings import load
 from punchlist.policy.continuation import TurnEnd
 from punchlist.policy.conversation import REMINDER, read, tally

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # and `typing` is not loaded for it
     from .core.rules import Rules
     from .desk import Desk, open
     from .desk.commit import Changed
-    from .desk.guidance import Nudge, Stop
+    from .desk.nudges import Nudge, Stop
     from .dialects import Reply
     from .stores.memory import MemoryStore
     from .testing import PauseRecorder
@@ -41,8 +41,8 @@ _HOMES = {
     "Reader": "core.model",
     "Rules": "core.rules",
     "Changed": "desk.commit",
-    "Nudge": "desk.guidance",
-    "Stop": "desk.guidance",
+    "Nudge": "desk.nudges",
+    "Stop": "desk.nudges",
     "Desk": "desk",
     "open": "desk",
     "PauseRecorder": "testing",

@@ -23,7 +23,7 @@ from .core.diff import Record
 from .core.model import MAIN, USER, Pause, Plan
 from .core.types import Format, ToolFormat
 from .desk.commit import Changed
-from .desk.guidance import Nudge, Stop
+from .desk.nudges import Nudge, Stop
 from .dialects import Dialect, Reply
 from .local.settings import Settings
 

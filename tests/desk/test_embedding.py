@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from punchlist import BadShape, Desk, MemoryStore, Nudge, Stop, ops
-from punchlist.desk.guidance import enter_quiet
+from punchlist.desk.quiet import enter_quiet
 from punchlist.dialects import PATHS
 from punchlist.local import on_off
 from punchlist.local.settings import load, place

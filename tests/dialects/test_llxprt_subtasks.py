@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from punchlist import Desk, MemoryStore, ops
-from punchlist.desk import guidance
+from punchlist.desk import guidance, tool_use
 
 PARTS = [{"id": "a", "content": "Read"}, {"id": "b", "content": "Write"}]
 TODOS: list[dict[str, Any]] = [
@@ -23,7 +23,7 @@ def desk_of(todos: list[dict[str, Any]]) -> Desk:
 def used(desk: Desk) -> dict[str, Any]:
     """A tool was used; the first todo as `todo_read` has it then."""
     call = {"id": "c1", "name": "shell", "parameters": {"command": "make"}}
-    guidance.tool_used(desk, guidance.ToolUse("x", calls=(call,)))
+    guidance.tool_used(desk, tool_use.ToolUse("x", calls=(call,)))
     first: dict[str, Any] = desk.call("todo_read", {}).details["todos"][0]
     return first
 

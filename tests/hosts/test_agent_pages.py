@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from punchlist import Desk, MemoryStore, ops
-from punchlist.desk import guidance
+from punchlist.desk import nudges, tool_use
 from punchlist.hosts import HOSTS
 from punchlist.policy import wording
 from punchlist.policy.continuation import TurnEnd
@@ -32,14 +32,14 @@ def words(tool: str = "plan") -> dict[str, str]:
     said = {"tool": desk.dialect.tools[0].description, "instructions": say("mcp")}
     said["making"] = desk.call("plan", {"add": ["Read the parser", "Fix it", "Run the tests"]}).text
     tool_used(
-        desk, guidance.ToolUse("0", tool, dialect=next((host for host in MIRRORED if MIRRORED[host] == tool), ""))
+        desk, tool_use.ToolUse("0", tool, dialect=next((host for host in MIRRORED if MIRRORED[host] == tool), ""))
     )
     said["advancing"] = desk.call("plan", {"done": [1]}).text
     desk.change(lambda plan: ops.rename(plan, "3", "Run all tests"))
-    turns = [tool_used(desk, guidance.ToolUse(str(turn))) for turn in range(1, 13)]
+    turns = [tool_used(desk, tool_use.ToolUse(str(turn))) for turn in range(1, 13)]
     (said["news"], *listed), (said["reminder"],) = [told for told in turns if told]
     assert len(listed) == (tool == "TodoWrite")  # where a list is sent whole, it follows an edit
-    said["nudge"] = guidance.turn_ended(desk, TurnEnd(agent="main")).text
+    said["nudge"] = nudges.turn_ended(desk, TurnEnd(agent="main")).text
     (said["again"],) = started(desk, "resume")
     return said
 

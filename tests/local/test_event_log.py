@@ -16,7 +16,7 @@ import punchlist
 from punchlist import ops
 from punchlist.core.errors import StoreError
 from punchlist.desk.events import read_events
-from punchlist.desk.guidance import turn_ended
+from punchlist.desk.nudges import turn_ended
 from punchlist.local import event_log
 from punchlist.policy.continuation import TurnEnd
 from tests.commands import run

@@ -17,8 +17,9 @@ import punchlist
 from punchlist import Desk, Plan, ops
 from punchlist.core.model import SessionState
 from punchlist.desk.events import read_events
-from punchlist.desk.guidance import ToolUse, is_continuing, turn_ended
+from punchlist.desk.nudges import is_continuing, turn_ended
 from punchlist.desk.session_state import load_state, update_state
+from punchlist.desk.tool_use import ToolUse
 from punchlist.local.settings import load
 from punchlist.policy.continuation import TurnEnd, after_call, after_prompt, go_on, next_item
 from punchlist.policy.effects import changes_something
@@ -632,7 +633,9 @@ def test_however_often_it_stops_in_a_file_nudges_stay_within_bounds(stops: int, 
 _RACER = """
 import sys
 import punchlist
-from punchlist.desk.guidance import ToolUse, tool_used, turn_ended
+from punchlist.desk.tool_use import ToolUse
+from punchlist.desk.guidance import tool_used
+from punchlist.desk.nudges import turn_ended
 from punchlist.policy.continuation import TurnEnd
 url, name, does = sys.argv[1:]
 with punchlist.open(url, session="s1") as desk:

@@ -13,10 +13,11 @@ import pytest
 import punchlist
 from punchlist import Desk, PauseRecorder, Plan, ops
 from punchlist.desk.events import read_events
-from punchlist.desk.guidance import ToolUse, turn_ended
 from punchlist.desk.holding import is_off
+from punchlist.desk.nudges import turn_ended
 from punchlist.desk.plan_mode import approved, plan_file, read_plan_file, write_plan_file
 from punchlist.desk.session_state import load_state
+from punchlist.desk.tool_use import ToolUse
 from punchlist.dialects import PATHS, load
 from punchlist.local.on_off import set_off
 from punchlist.policy.continuation import TurnEnd

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from punchlist import Desk, Plan, ops
 from punchlist.core.model import SessionState
-from punchlist.desk.guidance import ToolUse, turn_ended
+from punchlist.desk.nudges import turn_ended
 from punchlist.desk.session_state import load_state, update_state
+from punchlist.desk.tool_use import ToolUse
 from punchlist.policy.continuation import TurnEnd, next_item
 from punchlist.policy.limits import tokens
 from tests.core.plans import often

@@ -11,9 +11,11 @@ import pytest
 import punchlist
 from punchlist import Desk, MemoryStore, ops
 from punchlist.agent.loop import prompt_of
-from punchlist.desk.guidance import ToolUse, end_quiet, enter_quiet, turn_ended
+from punchlist.desk.nudges import turn_ended
 from punchlist.desk.plan_mode import enter, leave, makes_commit
+from punchlist.desk.quiet import end_quiet, enter_quiet
 from punchlist.desk.session_state import load_state
+from punchlist.desk.tool_use import ToolUse
 from punchlist.hosts import answer
 from punchlist.policy.continuation import TurnEnd
 from tests.agent.contexts import agent, call, turn

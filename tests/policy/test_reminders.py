@@ -14,9 +14,11 @@ from punchlist import Desk, Plan, ops
 from punchlist.core.model import SessionState
 from punchlist.desk import guidance
 from punchlist.desk.events import read_events
-from punchlist.desk.guidance import Guidance, ToolUse, is_due, limits_of
+from punchlist.desk.guidance import Guidance, is_due
+from punchlist.desk.nudges import limits_of
 from punchlist.desk.session_state import load_state
 from punchlist.desk.tool_call import decline
+from punchlist.desk.tool_use import ToolUse
 from punchlist.dialects import load
 from punchlist.local import settings as settings_of
 from punchlist.policy.conversation import FAILED, REMINDER, Tally

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from punchlist import ops
-from punchlist.desk.guidance import turn_ended
+from punchlist.desk.nudges import turn_ended
 from punchlist.policy.continuation import TurnEnd
 from tests.policy.desks import desk, planned
 from tests.policy.told import attached, started

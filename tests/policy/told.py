@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from punchlist import Desk
 from punchlist.desk import guidance
-from punchlist.desk.guidance import Guidance, ToolUse
+from punchlist.desk.guidance import Guidance
+from punchlist.desk.tool_use import ToolUse
 from punchlist.policy.conversation import Tally
 
 TURN = "turn"  # before any request to the model

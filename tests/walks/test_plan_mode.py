@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from punchlist import Desk, MemoryStore, ops
-from punchlist.desk.guidance import ToolUse
+from punchlist.desk.tool_use import ToolUse
 from tests.policy import told as telling
 
 

@@ -12,8 +12,10 @@ from ..core.errors import StoreError
 from ..core.text import counted, inline
 from ..desk import Desk
 from ..desk.events import log_event
-from ..desk.guidance import Nudge, Stop, end_quiet, is_continuing, prompted, turn_ended
+from ..desk.guidance import prompted
 from ..desk.holding import held_back, is_off
+from ..desk.nudges import Nudge, Stop, is_continuing, turn_ended
+from ..desk.quiet import end_quiet
 from ..desk.session_state import load_state
 from ..policy.continuation import TurnEnd
 from ..prompts import say

@@ -8,8 +8,8 @@ from itertools import groupby
 
 from ..core.errors import PunchlistError
 from ..desk import Desk
-from ..desk.guidance import ToolUse, describe, record_tool_use
 from ..desk.plan_mode import has_own_id, plan_file
+from ..desk.tool_use import ToolUse, describe, record_tool_use
 from .context import Context
 from .events import Answered, Called, Interrupted
 from .messages import Call, Result, whole

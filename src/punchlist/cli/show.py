@@ -103,7 +103,7 @@ def _spent(desk: Desk) -> dict[str, int]:
     state = load_state(session_desk(desk, desk.plan))
     if state == SessionState():
         return {}
-    from ..desk.guidance import limits_of
+    from ..desk.nudges import limits_of
 
     limits = limits_of(desk.settings, desk._seat.guide)
     spent = {"reminder_tokens": state.spent, "reminder_budget": limits.budget}

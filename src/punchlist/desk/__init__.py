@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:  # what only a tool call needs is imported by the call: most hooks make none
     from ..dialects import Dialect, Reply, Tool
-    from .guidance import Nudge, Stop
+    from .nudges import Nudge, Stop
 
 _UNNAMED = "default"  # the session of an agent that names none
 
@@ -220,8 +220,8 @@ class Desk:
     def _offered(self) -> Sequence[Tool]:
         """The tools that the model may be given now."""
         from ..dialects import offered
-        from .guidance import is_continuing
         from .holding import is_off
+        from .nudges import is_continuing
 
         if is_off(self) or self.load().mode == "quiet":
             return ()
@@ -243,14 +243,14 @@ class Desk:
 
     def tool_used(self, name: str, args: Any, result: Any = "", failed: bool = False, exit: int | None = None) -> None:
         """Report a tool that is not the plan's: it is kept with the active item, and counts as progress."""
-        from .guidance import describe, record_tool_use
+        from .tool_use import describe, record_tool_use
 
         record_tool_use(self, [describe(self, name, args, result, failed=failed or bool(exit), exit=exit)])
 
     def turn_ended(self, said: str = "") -> Nudge | Stop:
         """Report that the model calls no more tools, with its last words: a nudge to continue with, or why to stop."""
         from ..policy.continuation import TurnEnd
-        from .guidance import turn_ended
+        from .nudges import turn_ended
 
         return turn_ended(self, TurnEnd(said=said, agent=self.agent))
 

@@ -6,26 +6,25 @@ the dialect's `Guide` the words, and what must be remembered for the next event 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from ..core._typing import TYPE_CHECKING, Any, NamedTuple
-from ..core.diff import CALLS, QUIET
 from ..core.errors import StoreError
-from ..core.model import MAIN, Item, Plan, Reader, SessionState
+from ..core.model import Plan, Reader, SessionState
 from ..core.ops import resume
 from ..local.files import time_text
-from ..local.settings import DIALECTS, UNTIL_DONE, Settings
 from ..policy import reminders, wording
-from ..policy.continuation import INTERRUPTED, LIMITED, WAIT, TurnEnd, after_call, after_prompt, go_on, next_item
+from ..policy.continuation import LIMITED, WAIT, after_prompt, next_item
 from ..policy.conversation import FAILED, REMINDER, Tally
-from ..policy.guide import LOST, OURS, Audience, Guide, Listed
+from ..policy.guide import LOST, Audience, Guide, Listed
 from ..policy.limits import Limits, tokens
 from ..prompts import say
 from .events import log_event
-from .holding import held_back, is_off, release
-from .observations import observe
+from .holding import is_off, release
+from .nudges import audience, is_nudge, limits_of
+from .quiet import end_quiet, mode_text
 from .session_state import decide, load_state, update_state
+from .tool_use import ToolUse, record
 from .updates import forget_lists, take_updates
 from .visible import visible
 
@@ -49,36 +48,6 @@ class Guidance(NamedTuple):
     content: Any = None  # the list itself, where the dialect hands it over
 
 
-class ToolUse(NamedTuple):
-    """A tool that was used."""
-
-    digest: str  # tells it from others
-    tool: str = ""  # its name, where it wrote the plan itself
-    failed: bool = False
-    interrupted: bool = False
-    changes: bool = True  # whether it may have changed something beside the plan
-    calls: tuple[Mapping[str, Any], ...] = ()  # what is kept of it
-    dialect: str = ""  # of a tool that wrote the plan and is the agent's own: the dialect it is mirrored in
-
-
-class Nudge(NamedTuple):
-    """The agent should continue: `text` is what it is told."""
-
-    text: str
-    reason: str
-
-
-class Stop(NamedTuple):
-    """The agent may stop, and why."""
-
-    reason: str
-
-    @property
-    def text(self) -> str:
-        """Empty: it is told nothing."""
-        return ""
-
-
 class _Event(NamedTuple):
     """One event, with what was read for it."""
 
@@ -91,9 +60,7 @@ class _Event(NamedTuple):
     @property
     def to(self) -> Audience:
         """Who is told. A model that writes its plan with a tool of its own does not know our ids."""
-        desk = self.desk
-        knows_ids = desk._seat.guide.knows_ids and not self.state.dialect
-        return Audience(knows_ids, desk._seat.name if desk._seat.is_shared else "", desk.settings.reminders)
+        return audience(self.desk, self.state)
 
 
 # --- the events ------------------------------------------------------------------------------------------------------
@@ -128,7 +95,7 @@ def changed(desk: Desk) -> list[Guidance]:
 
 def prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[Guidance]:
     """The user has spoken: a pause ends, what was counted in a row starts again. `deaf`: nothing can be told now."""
-    if _is_nudge(desk, prompt):  # our own words come back: nobody has spoken
+    if is_nudge(desk, prompt):  # our own words come back: nobody has spoken
         return []
     from ..policy.stop_words import says_go_on, says_limit, says_wait
 
@@ -170,7 +137,7 @@ def tool_used(desk: Desk, use: ToolUse, *, deaf: bool = False, owes_list: bool =
     plan, reader = desk._seat.look()
     if not plan.id:
         return []
-    state = _record(desk, plan, [use], counts=True)
+    state = record(desk, plan, [use], counts=True)
     if deaf:
         return []
     event = _Event(desk, plan, reader, state)
@@ -183,95 +150,6 @@ def tool_used(desk: Desk, use: ToolUse, *, deaf: bool = False, owes_list: bool =
         ("failed", _failed),
         ("planned", _mode_counted),
     )
-
-
-def record_tool_use(desk: Desk, uses: Sequence[ToolUse]) -> None:
-    """Keep calls with the item that is active, and as progress since the agent was last nudged. Nothing is told: a loop
-    asks before its next request."""
-    plan = desk.plan
-    if uses and plan.id:
-        _record(desk, plan, uses, counts=False)
-
-
-def turn_ended(desk: Desk, end: TurnEnd) -> Nudge | Stop:
-    """A turn ends. With something open, and nothing against it, the agent is nudged; that is counted before it is
-    said."""
-    plan = end_quiet(desk)
-    if not plan.id:
-        return Stop("there is no plan")
-    held = held_back(desk)
-    if held:
-        return _let_stop(desk, plan, held)
-    limits = limits_of(desk.settings)
-    at = int(time.time())
-    known = load_state(desk)
-    end = end._replace(
-        agent=desk._seat.name if end.agent == desk.agent else end.agent,
-        owner=end.owner and _is_owner(desk, plan),
-        changed=_last_change(desk, plan, known),
-        always=end.always or desk._seat.guide.always_nudged,
-    )
-
-    def step(state: SessionState) -> tuple[SessionState, tuple[Item | None, str]]:
-        item, reason, after = go_on(plan, state, end._replace(minutes=_minutes(state.since, at)), limits)
-        if item is not None:
-            after = after._replace(since=state.since or at, nudged_at=time_text())
-        return after, (item, reason)
-
-    state, (item, reason) = decide(desk, step, known)
-    if item is None:
-        return _let_stop(desk, plan, reason)
-    log_event(desk, "nudge", item=item.id, number=state.nudges, idle=state.idle)
-    event = _Event(desk, *desk._seat.look(), state)
-    told = take_updates(desk, ids=event.to.knows_ids)
-    return Nudge("\n".join([_nudge(desk, plan, item, event.to), *told]), reason)
-
-
-def describe(
-    desk: Desk,
-    tool: str,
-    args: Any,
-    result: Any = "",
-    *,
-    id: str = "",
-    failed: bool = False,
-    interrupted: bool = False,
-    hides_failure: bool = False,
-    exit: int | None = None,
-) -> ToolUse:
-    """Describe a call of a tool that is not the plan's, as it is kept: bounded, with secrets blanked."""
-    from ..core.json_text import dumps
-    from ..core.redact import recorded
-    from ..policy.effects import changes_something
-
-    outcome = "failed" if failed else "unknown" if hides_failure else "ok"
-    given: Any = args if isinstance(args, dict) else {"input": args}
-    try:
-        shown = result if isinstance(result, str) else dumps(result, ensure_ascii=False)
-    except TypeError:  # an object that only this program knows
-        shown = str(result)
-    who = {"at": time_text(), "session": desk.session, "agent": desk.agent}
-    kept = recorded(id, tool, given, outcome, shown, redact=desk.settings.redact_calls, exit=exit, **who)
-    return ToolUse(digest(tool, args), "", failed, interrupted, changes_something(tool, args), (kept,))
-
-
-def digest(tool: str, args: Any) -> str:
-    """Return what tells one tool call from another."""
-    from zlib import crc32
-
-    return f"{crc32(repr((tool, args)).encode('utf-8', 'replace')):x}"
-
-
-def note_refusal(desk: Desk) -> None:
-    """A permission was refused: no nudge until the agent has changed the plan again."""
-    revision = desk.plan.revision
-    update_state(desk, lambda state: state._replace(asked=revision, going=False))
-
-
-def is_continuing(desk: Desk) -> bool:
-    """Whether the agent was nudged since the user last spoke, and may pause."""
-    plan = desk.plan
-    return bool(plan.id and not plan.paused and plan.open_items and load_state(desk).since)
 
 
 def lines(found: Sequence[Guidance]) -> list[str]:
@@ -295,66 +173,7 @@ def to_json(one: Guidance, at: str) -> dict[str, Any]:
     }
 
 
-# --- quiet contexts --------------------------------------------------------------------------------------------------
-
-
-def enter_quiet(desk: Desk) -> Plan:
-    """Let the agent enter a quiet context, if there is a plan. Return the plan as it is then; what the context means is
-    told by the caller."""
-    from .plan_mode import enter
-
-    before = desk.plan
-    plan = enter(desk)
-    update_state(desk, lambda state: _unmoved(state, before, plan)._replace(planning=1))
-    return plan
-
-
-def end_quiet(desk: Desk) -> Plan:
-    """End a quiet context that the agent entered; the user's own stays. Return the plan as it is then."""
-    before = desk.plan
-    if before.mode != "quiet":
-        return before
-    from .plan_mode import leave
-
-    plan = leave(desk)
-    update_state(desk, lambda state: _unmoved(state, before, plan))
-    return plan
-
-
-def quiet_text(desk: Desk) -> str:
-    """What an agent is told in a quiet context."""
-    return say("quiet", tools=", ".join(f"`{tool.name}`" for tool in desk.dialect.tools))
-
-
-def mode_text(desk: Desk, plan: Plan) -> str:
-    """What an agent is told of the mode that its plan is in."""
-    if plan.mode == "quiet":
-        return quiet_text(desk)
-    from .plan_mode import plan_file
-
-    return wording.planning(plan_file(plan))
-
-
 # --- reminders -------------------------------------------------------------------------------------------------------
-
-
-def limits_of(settings: Settings, guide: Guide = OURS) -> Limits:
-    """The bounds of a guide, with what the user has set."""
-    limits = guide.limits._replace(
-        reminders=settings.reminders,
-        continuation=settings.continuation is not False,
-        until_done=settings.continuation == UNTIL_DONE,
-        idle_nudges=settings.idle_nudges,
-        nudges=settings.nudges,
-        minutes=settings.nudge_minutes,
-    )
-    if settings.remind_after != DIALECTS:
-        limits = limits._replace(remind_after=settings.remind_after)
-    if settings.remind_again != DIALECTS:
-        limits = limits._replace(remind_again=settings.remind_again)
-    if settings.reminder_budget != DIALECTS:
-        limits = limits._replace(budget=settings.reminder_budget)
-    return limits
 
 
 def is_due(desk: Desk, heard: Tally) -> bool:
@@ -606,99 +425,3 @@ def _clear_closed(desk: Desk) -> None:
     from ..core.ops import clear
 
     desk.change(lambda plan: clear(plan, "~"), by=desk.agent)
-
-
-def _record(desk: Desk, plan: Plan, uses: Sequence[ToolUse], *, counts: bool) -> SessionState:
-    """Keep what tools were used for. `counts`: as a turn of work, where nobody has the conversation."""
-    _keep_calls(desk, plan, tuple([call for use in uses for call in use.calls]))
-    heard = time_text()
-
-    def step(state: SessionState) -> SessionState:
-        if counts:
-            state = reminders.after_turn(plan, state)
-        for use in uses:
-            state = _after_use(state, use)
-        return state._replace(heard=heard)
-
-    return update_state(desk, step)
-
-
-def _after_use(state: SessionState, use: ToolUse) -> SessionState:
-    if use.changes and not (use.tool or use.failed):
-        state = after_call(state, use.digest)
-    if use.interrupted:
-        state = state._replace(waiting=INTERRUPTED)
-    if use.tool:
-        state = state._replace(tool=use.tool, dialect=use.dialect, failed=use.failed)
-    return state
-
-
-def _keep_calls(desk: Desk, plan: Plan, calls: tuple[Mapping[str, Any], ...]) -> None:
-    active = _own_item(desk, plan)
-    if calls and active is not None and not plan.paused:
-        observe(desk, active.id, calls, plan.id)
-
-
-def _own_item(desk: Desk, plan: Plan) -> Item | None:
-    """The item that a tool was used for: its own, else one that is nobody's; where several sessions share a plan, none
-    of another's."""
-    busy = plan.at_work
-    mine = "" if desk._seat.name == MAIN else desk._seat.name
-    own = [item for owner in (mine, "") for item in busy if item.owner == owner]
-    if own or desk._seat.is_shared:
-        return next(iter(own), None)
-    return next(iter(busy), None)
-
-
-def _unmoved(state: SessionState, before: Plan, after: Plan) -> SessionState:
-    """The state where the plan has another revision, and nothing on the list has changed."""
-    return state._replace(revision=after.revision) if state.revision == before.revision else state
-
-
-# --- inside: nudges --------------------------------------------------------------------------------------------------
-
-
-def _let_stop(desk: Desk, plan: Plan, reason: str) -> Stop:
-    log_event(desk, "stop", reason=reason, open=len(plan.open_items))
-    return Stop(reason)
-
-
-def _nudge(desk: Desk, plan: Plan, item: Item, to: Audience) -> str:
-    """What nudges an agent, in words that fit the tool it has."""
-    own = desk._seat.guide.nudge
-    if own:
-        return say(own, item=wording.now(plan, item, ids=False))
-    words = wording.now(plan, item, ids=to.knows_ids)
-    return say("plan.nudge", now=words) if to.knows_ids else say("plan.nudge.list", now=words)
-
-
-def _is_nudge(desk: Desk, prompt: str) -> bool:
-    """Whether a prompt is a nudge of ours that comes back."""
-    own = desk._seat.guide.nudge
-    names = ("plan.nudge", "plan.nudge.list", *([own] if own else []))
-    heads = tuple([say(name).partition("{")[0] for name in names])
-    return prompt.lstrip().startswith(heads) and bool(load_state(desk).since)
-
-
-def _last_change(desk: Desk, plan: Plan, state: SessionState) -> int:
-    """The last revision of the plan that this agent itself made since the user spoke; 0 if there is none."""
-    if plan.revision <= state.asked:
-        return 0
-    records = desk._seat.store.history(plan.id, state.asked)
-    own = [one.revision for one in records if one.reader == desk._seat.reader_key and one.kind not in (CALLS, QUIET)]
-    return max(own, default=0)
-
-
-def _is_owner(desk: Desk, plan: Plan) -> bool:
-    """Whether this session is the one that works from the plan: of several, the one that was bound last, or one that
-    has an item of its own in work."""
-    if desk._seat.name != MAIN and any(item.owner == desk._seat.name for item in plan.busy):
-        return True
-    bound = desk._seat.store.sessions(plan.id)
-    mains = [session for session, agent in bound if agent in (MAIN, desk.agent)]
-    return not mains or mains[-1] == desk.session
-
-
-def _minutes(since: int, now: int) -> float:
-    """How long ago that was. A clock that went back counts as no time."""
-    return max(now - since, 0) / 60 if since else 0.0

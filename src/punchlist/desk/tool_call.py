@@ -205,7 +205,7 @@ def _carry_out(desk: Desk, call: Call, notes: list[str], *, ends_quiet: bool = T
             dialect.refuse(call, desk.load(), str(refusal)), desk.take_updates(ids=dialect.guide.knows_ids), []
         )
     if done.is_quiet:
-        from .guidance import end_quiet
+        from .quiet import end_quiet
 
         end_quiet(desk)
         return _carry_out(desk, call, notes, ends_quiet=False)

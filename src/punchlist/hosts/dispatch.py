@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ..core.model import MAIN, SessionState
 from ..core.text import counted
-from ..desk import Desk, desk_for, guidance, store_for
+from ..desk import Desk, desk_for, guidance, nudges, quiet, store_for, tool_use
 from ..desk.guidance import EDIT, Guidance, lines
 from ..desk.holding import is_off
 from ..desk.session_state import decide, load_state, update_state
@@ -210,14 +210,14 @@ def _lines(desk: Desk, found: Sequence[Guidance]) -> list[str]:
     return [line for one in found for line in (one.lines if one.kind == EDIT else (one.text,))]
 
 
-def _use(desk: Desk, event: HookEvent, host: Host) -> guidance.ToolUse:
+def _use(desk: Desk, event: HookEvent, host: Host) -> tool_use.ToolUse:
     """What is kept of a tool use. A tool that wrote the plan is remembered: the model is spoken to in its terms."""
     mirrored = host.mirrors.get(event.tool, "")
     tool = event.tool if mirrored else own_tool(event.tool)
     if tool:
-        id = guidance.digest(event.tool, event.args)
-        return guidance.ToolUse(id, tool, event.failed, event.interrupted, dialect=mirrored)
-    return guidance.describe(
+        id = tool_use.digest(event.tool, event.args)
+        return tool_use.ToolUse(id, tool, event.failed, event.interrupted, dialect=mirrored)
+    return tool_use.describe(
         desk,
         event.tool,
         event.args,
@@ -255,15 +255,15 @@ def _makes_commit(event: HookEvent) -> bool:
 
 def _begin_quiet(desk: Desk) -> str:
     """A commit begins: the plan is left alone until it is made. What the model is told; nothing without a plan."""
-    if desk.plan.mode != "act" or guidance.enter_quiet(desk).mode != "quiet":
+    if desk.plan.mode != "act" or quiet.enter_quiet(desk).mode != "quiet":
         return ""
-    return guidance.quiet_text(desk)
+    return quiet.quiet_text(desk)
 
 
 def _leave_quiet(desk: Desk) -> bool:
     """Whether the agent was in a quiet context of its own until now. Any tool that it used ends it: a commit that was
     refused has no result of its own."""
-    return desk.plan.mode == "quiet" and guidance.end_quiet(desk).mode != "quiet"
+    return desk.plan.mode == "quiet" and quiet.end_quiet(desk).mode != "quiet"
 
 
 def _again(desk: Desk, event: HookEvent, host: Host) -> list[str]:
@@ -378,4 +378,4 @@ def _stop(desk: Desk, event: HookEvent, host: Host) -> str:
         from .agent_log import read_turn_end
 
         end = read_turn_end(event.log, host.log(), end)
-    return guidance.turn_ended(desk, end).text
+    return nudges.turn_ended(desk, end).text

@@ -342,7 +342,7 @@ def _place() -> str:
 
 def _is_continuing(desk: Desk) -> bool:
     """Whether the agent was nudged since the user last spoke."""
-    from ..desk.guidance import is_continuing
+    from ..desk.nudges import is_continuing
 
     return is_continuing(desk)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from ...core.ops import set_mode
 from ...core.text import block, cut
-from ...desk.guidance import end_quiet, enter_quiet, quiet_text
 from ...desk.plan_mode import approved, plan_file, read_plan_file
+from ...desk.quiet import end_quiet, enter_quiet, quiet_text
 from ...desk.session_state import update_state
 from ...prompts import say
 from ..context import Context

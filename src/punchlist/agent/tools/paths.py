@@ -6,7 +6,7 @@ import os
 
 from ...core.errors import Refused
 from ...core.text import cut, inline
-from ...desk.guidance import note_refusal
+from ...desk.nudges import note_refusal
 from ...local.files import replace_file, write_file
 from ..context import Context
 from ..events import Question

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core.model import MAIN
 from ...core.text import counted
-from ...desk.guidance import note_refusal
+from ...desk.nudges import note_refusal
 from ...local import session_links
 from ...prompts import say
 from ..context import Context

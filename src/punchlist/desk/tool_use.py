@@ -1,0 +1,113 @@
+"""A tool that was used: what is kept of it, and what it means for the session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..core._typing import TYPE_CHECKING, Any, NamedTuple
+from ..core.model import MAIN, Item, Plan, SessionState
+from ..local.files import time_text
+from ..policy import reminders
+from ..policy.continuation import INTERRUPTED, after_call
+from .observations import observe
+from .session_state import update_state
+
+if TYPE_CHECKING:
+    from . import Desk
+
+
+class ToolUse(NamedTuple):
+    """A tool that was used."""
+
+    digest: str  # tells it from others
+    tool: str = ""  # its name, where it wrote the plan itself
+    failed: bool = False
+    interrupted: bool = False
+    changes: bool = True  # whether it may have changed something beside the plan
+    calls: tuple[Mapping[str, Any], ...] = ()  # what is kept of it
+    dialect: str = ""  # of a tool that wrote the plan and is the agent's own: the dialect it is mirrored in
+
+
+def describe(
+    desk: Desk,
+    tool: str,
+    args: Any,
+    result: Any = "",
+    *,
+    id: str = "",
+    failed: bool = False,
+    interrupted: bool = False,
+    hides_failure: bool = False,
+    exit: int | None = None,
+) -> ToolUse:
+    """Describe a call of a tool that is not the plan's, as it is kept: bounded, with secrets blanked."""
+    from ..core.json_text import dumps
+    from ..core.redact import recorded
+    from ..policy.effects import changes_something
+
+    outcome = "failed" if failed else "unknown" if hides_failure else "ok"
+    given: Any = args if isinstance(args, dict) else {"input": args}
+    try:
+        shown = result if isinstance(result, str) else dumps(result, ensure_ascii=False)
+    except TypeError:  # an object that only this program knows
+        shown = str(result)
+    who = {"at": time_text(), "session": desk.session, "agent": desk.agent}
+    kept = recorded(id, tool, given, outcome, shown, redact=desk.settings.redact_calls, exit=exit, **who)
+    return ToolUse(digest(tool, args), "", failed, interrupted, changes_something(tool, args), (kept,))
+
+
+def digest(tool: str, args: Any) -> str:
+    """Return what tells one tool call from another."""
+    from zlib import crc32
+
+    return f"{crc32(repr((tool, args)).encode('utf-8', 'replace')):x}"
+
+
+def record_tool_use(desk: Desk, uses: Sequence[ToolUse]) -> None:
+    """Keep calls with the item that is active, and as progress since the agent was last nudged. Nothing is told: a loop
+    asks before its next request."""
+    plan = desk.plan
+    if uses and plan.id:
+        record(desk, plan, uses, counts=False)
+
+
+def record(desk: Desk, plan: Plan, uses: Sequence[ToolUse], *, counts: bool) -> SessionState:
+    """Keep what tools were used for. `counts`: as a turn of work, where nobody has the conversation."""
+    _keep_calls(desk, plan, tuple([call for use in uses for call in use.calls]))
+    heard = time_text()
+
+    def step(state: SessionState) -> SessionState:
+        if counts:
+            state = reminders.after_turn(plan, state)
+        for use in uses:
+            state = _after_use(state, use)
+        return state._replace(heard=heard)
+
+    return update_state(desk, step)
+
+
+def _after_use(state: SessionState, use: ToolUse) -> SessionState:
+    if use.changes and not (use.tool or use.failed):
+        state = after_call(state, use.digest)
+    if use.interrupted:
+        state = state._replace(waiting=INTERRUPTED)
+    if use.tool:
+        state = state._replace(tool=use.tool, dialect=use.dialect, failed=use.failed)
+    return state
+
+
+def _keep_calls(desk: Desk, plan: Plan, calls: tuple[Mapping[str, Any], ...]) -> None:
+    active = _own_item(desk, plan)
+    if calls and active is not None and not plan.paused:
+        observe(desk, active.id, calls, plan.id)
+
+
+def _own_item(desk: Desk, plan: Plan) -> Item | None:
+    """The item that a tool was used for: its own, else one that is nobody's; where several sessions share a plan, none
+    of another's."""
+    busy = plan.at_work
+    mine = "" if desk._seat.name == MAIN else desk._seat.name
+    own = [item for owner in (mine, "") for item in busy if item.owner == owner]
+    if own or desk._seat.is_shared:
+        return next(iter(own), None)
+    return next(iter(busy), None)
