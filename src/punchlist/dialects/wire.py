@@ -42,9 +42,12 @@ def _openai(tool: Tool) -> dict[str, Any]:
     }
 
 
+_OWN = ("prompt", "summary", "fill", "ids", "pauses")  # what only our own code can use
+
+
 def _full(tool: Tool) -> dict[str, Any]:
     """Every property, for whoever builds an agent."""
-    said = {name: value for name, value in tool._asdict().items() if name not in ("prompt", "summary", "fill", "ids")}
+    said = {name: value for name, value in tool._asdict().items() if name not in _OWN}
     return {**said, "examples": list(tool.examples), "summary": tool.short, "description": tool.description}
 
 
