@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -306,6 +308,58 @@ def test_a_folder_is_not_a_text() -> None:
 def test_an_editor_that_fails_changes_nothing() -> None:
     given("Read")
     assert why(edit(EDITOR="false")) == "the editor 'false' ended with code 1; nothing was changed.\n"
+    assert (texts(), drafts()) == (["Read"], [])
+
+
+@pytest.mark.parametrize(
+    ("end", "code"), [("sys.exit(3)", 3), ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", -9)]
+)
+def test_what_was_saved_before_an_editor_failed_is_kept_and_can_be_applied(end: str, code: int) -> None:
+    given("Read")
+    command = editor(f"path.write_text(text + '- [ ] an hour of work\\n')\n{end}")
+    reason, hint = why(edit(EDITOR=command)).splitlines()
+    (kept,) = drafts()
+    assert reason == f"the editor {command!r} ended with code {code}; nothing was changed."
+    assert hint == f"your text is kept; to apply it, run: punchlist edit --file {kept}"
+    assert texts() == ["Read"]
+    said(edit("--file", str(kept)))
+    assert texts() == ["Read", "an hour of work"]
+
+
+@pytest.mark.parametrize("body", ["path.unlink()", "path.write_text('')"])
+def test_an_editor_that_fails_and_leaves_nothing_changes_nothing(body: str) -> None:
+    given("Read")
+    assert why(edit(EDITOR=editor(f"{body}\nsys.exit(1)"))).endswith("ended with code 1; nothing was changed.\n")
+    assert (texts(), drafts()) == (["Read"], [])
+
+
+def interrupted(body: str) -> str:
+    """What `edit` says after Ctrl+C in a terminal, which reaches the editor too."""
+    command = editor(f"import time\n{body}\npathlib.Path('ready').touch()\ntime.sleep(60)")
+    env = {**os.environ, "EDITOR": command}
+    process = subprocess.Popen(
+        [SCRIPT, "edit"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    deadline = time.monotonic() + 20
+    while not Path("ready").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    printed, complaint = process.communicate(timeout=20)
+    assert (process.returncode, printed) == (130, "")
+    return "".join(line for line in complaint.splitlines(keepends=True) if "edit --file" in line)
+
+
+def test_ctrl_c_keeps_what_was_saved_and_says_where_it_is() -> None:
+    given("Read")
+    said_last = interrupted("path.write_text(text + '- [ ] Write\\n')")
+    (kept,) = drafts()
+    assert said_last == f"your text is kept; to apply it, run: punchlist edit --file {kept}\n"
+    assert texts() == ["Read"]
+
+
+def test_ctrl_c_removes_a_draft_that_is_as_it_was() -> None:
+    given("Read")
+    assert interrupted("") == ""
     assert (texts(), drafts()) == (["Read"], [])
 
 

@@ -15,6 +15,7 @@ from ..core.merge import merge
 from ..core.model import Plan
 from ..desk import Desk
 from .input import read
+from .output import complain
 
 
 class _Empty(Refused):
@@ -28,8 +29,9 @@ def edit_in_editor(desk: Desk, kept: str | None, apply: Callable[[Callable[[Plan
         base = desk.at(_revision(text, desk.plan))
         return apply(_edit(text, base))
     base = desk.plan
-    path = _draft(write_document(base))
-    _open(path)
+    draft = write_document(base)
+    path = _write_draft(draft)
+    _open(path, draft)
     try:
         code = apply(_edit(_written(path), base))
     except _Empty:
@@ -71,14 +73,15 @@ def _revision(text: str, now: Plan) -> int:
     return min(found, now.revision)
 
 
-def _draft(text: str) -> str:
+def _write_draft(text: str) -> str:
     handle, path = tempfile.mkstemp(prefix="punchlist-", suffix=".md")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(text)
     return path
 
 
-def _open(path: str) -> None:
+def _open(path: str, draft: str) -> None:
+    """Wait for the editor. If it fails or is interrupted, what the user saved in it stays."""
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ("vi" if sys.stdin.isatty() else "")
     if not command:
         os.unlink(path)
@@ -88,6 +91,24 @@ def _open(path: str) -> None:
     except (OSError, ValueError) as error:
         os.unlink(path)
         raise Refused(f"the editor {command!r} could not be started ({error}); set EDITOR.") from None
+    except KeyboardInterrupt:
+        kept = _keep_or_remove(path, draft)
+        if kept:
+            complain(f"interrupted; nothing was changed.{kept}")
+        raise
     if done.returncode:
-        os.unlink(path)
-        raise Refused(f"the editor {command!r} ended with code {done.returncode}; nothing was changed.")
+        kept = _keep_or_remove(path, draft)
+        raise Refused(f"the editor {command!r} ended with code {done.returncode}; nothing was changed.{kept}")
+
+
+def _keep_or_remove(path: str, draft: str) -> str:
+    """Keep what the user wrote, and return a line that says where it is; remove a draft that is as it was, or empty."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        if text == draft or not text.strip():
+            os.unlink(path)
+            return ""
+    except FileNotFoundError:
+        return ""
+    return f"\nyour text is kept; to apply it, run: punchlist edit --file {shlex.quote(path)}"
