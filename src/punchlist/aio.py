@@ -3,7 +3,8 @@
     async with punchlist.aio.open("sqlite:plan.db", session="s1") as desk:
         reply = await desk.call("plan", {"add": ["Run the tests"]})
         async for plan in desk.follow():
-            print(plan.progress)
+            print(punchlist.render.line(plan))
+            await desk.close()  # ends the loop
 
 A task that is cancelled ends at once. What it had begun is finished in its thread, all of it or nothing, so a store is
 never left locked. Several tasks may use one desk, and a desk is bound to no event loop.
@@ -113,22 +114,25 @@ class Desk:
 
     @property
     def dialect(self) -> Dialect:
-        """The tools that the model of this desk is given."""
+        """The tools that the model of this desk is given, and their rules."""
         return self._desk.dialect
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
     async def load(self, *, calls: bool = False) -> Plan:
-        """Return the plan, asked of the store now; an empty one if there is none yet."""
+        """Return the plan as it is in the store now; an empty plan if there is none yet."""
         return await self._run(self._desk.load, calls=calls)
 
     @property
     def plan(self) -> Awaitable[Plan]:
-        """The plan as it is now, to be awaited: short for `load()`."""
+        """The plan as it is in the store now, to be awaited: short for `load()`."""
         return self.load()
 
     async def take_updates(self, *, ids: bool = True) -> list[str]:
-        """Return what others changed since this reader was last told, a sentence each. It counts as told then."""
+        """Return what others changed since this reader was last told, a sentence each, and mark it as told.
+
+        `ids`: whether the reader knows items by their ids.
+        """
         return await self._run(self._desk.take_updates, ids=ids)
 
     async def history(self, after: int = 0) -> list[Record]:
@@ -136,13 +140,13 @@ class Desk:
         return await self._run(self._desk.history, after)
 
     async def at(self, revision: int) -> Plan:
-        """Return the plan as it was at a revision. Raises Refused if that is not kept."""
+        """Return the plan as it was at a revision. Raises Refused if that revision does not exist or was trimmed."""
         return await self._run(self._desk.at, revision)
 
     async def follow(self) -> AsyncIterator[Plan]:
         """Yield the plan, and again each time anybody changes it, until the desk is closed.
 
-        Each loop waits in a thread of its own, so any number of them keep no other call waiting.
+        Each loop waits in a thread of its own: however many there are, they do not keep other calls waiting.
         """
         is_over = False
         plans = self._desk._seat.follow(lambda: is_over)
@@ -158,83 +162,101 @@ class Desk:
             thread.shutdown(wait=False)
 
     async def export_plan(self, format: Format = "json") -> Any:
-        """Return the plan in another format: parsed JSON, or a text for `markdown`."""
+        """Return the plan in another format: text for "markdown", otherwise parsed JSON."""
         return await self._run(self._desk.export_plan, format)
 
     # --- changing ----------------------------------------------------------------------------------------------------
 
     async def change(self, edit: Callable[[Plan], Plan], *, by: str = USER, kind: str = "edit") -> Changed:
-        """Apply a pure edit to the plan as it is now, and save it. The edit is called in a thread."""
+        """Apply an edit, a pure function from plan to plan, and save the result as one revision.
+
+        `edit` is called in a thread, and again if somebody else saves first. Raises Refused if the edit does.
+        """
         return await self._run(self._desk.change, edit, by=by, kind=kind)
 
     async def call(
         self, tool: str, args: object, *, interactive: bool | None = None, continuing: bool = False
     ) -> Reply:
-        """Carry out one tool call, as a model made it. What is wrong with it is told in a reply with `is_error`."""
+        """Carry out a tool call of the model, and return the answer for it."""
         return await self._run(self._desk.call, tool, args, interactive=interactive, continuing=continuing)
 
     async def import_plan(self, data: object, format: Format = "json", *, by: str = USER) -> Changed:
-        """Replace the plan in one revision. `data`: parsed JSON, or a text for `markdown` and `transcript`."""
+        """Replace the plan in one revision.
+
+        `data`: text for "markdown" and "transcript", otherwise parsed JSON.
+        """
         return await self._run(self._desk.import_plan, data, format, by=by)
 
     async def clear(self, *, by: str = USER) -> Changed:
-        """Take everything off the list. What was on it may be added again."""
+        """Remove every item. Unlike an item that the user removed, they may be added again."""
         return await self._run(self._desk.clear, by=by)
 
     async def undo(self, *, by: str = USER) -> Changed:
-        """Take back the last change, whoever made it."""
+        """Undo the last change, whoever made it. Return what that changed."""
         return await self._run(self._desk.undo, by=by)
 
     async def redo(self, *, by: str = USER) -> Changed:
-        """Bring back what was undone last."""
+        """Redo what was undone last. Raises Refused if there is nothing to redo."""
         return await self._run(self._desk.redo, by=by)
 
     async def restore(self, revision: int, *, by: str = USER) -> Changed:
-        """Go back to a revision. This can be undone, too."""
+        """Go back to a revision, as a new one: this can be undone. Raises Refused if that revision is not kept."""
         return await self._run(self._desk.restore, revision, by=by)
 
     async def bind(self, session: str, agent: str = MAIN) -> None:
-        """Let a session's agent work from this plan."""
+        """Make this the plan of a session's agent. Raises Refused if there is no plan yet."""
         await self._run(self._desk.bind, session, agent)
 
     async def carry(self, source: str, target: str) -> Changed:
-        """Give a session a copy of the plan of another session's main agent."""
+        """Copy the plan of session `source` to session `target`. Raises Refused if there is nothing to copy."""
         return await self._run(self._desk.carry, source, target)
 
     def for_session(self, session: str, agent: str = MAIN) -> Desk:
-        """Return a desk of another session or agent, on the same store."""
+        """Return the desk of another session or agent, on the same store."""
         return Desk(self._desk.for_session(session, agent))
 
     # --- a loop of your own ------------------------------------------------------------------------------------------
 
     async def tools(self, format: ToolFormat = "anthropic") -> list[dict[str, Any]]:
-        """Return the tool definitions to send: "anthropic", "openai" or "mcp"."""
+        """Return the tool definitions to send with a request; none while punchlist is off here, and in a quiet context.
+
+        `format`: "anthropic", "openai" or "mcp"; another one raises BadShape.
+        """
         return await self._run(self._desk.tools, format)
 
     async def system_prompt(self, shell: str = "shell") -> str:
-        """Return the text that goes with the tools. `shell`: the name of the tool that runs commands."""
+        """Return the text to put into the system prompt beside the tools; empty where there are none.
+
+        `shell`: the name of the tool that runs commands.
+        """
         return await self._run(self._desk.system_prompt, shell)
 
     async def prompted(self, text: str) -> list[str]:
-        """Report the user's words. Return the texts that the model should be shown with them."""
+        """Report what the user said, and return texts to show the model with it; most of the time none."""
         return await self._run(self._desk.prompted, text)
 
     async def before_request(self, messages: Sequence[object]) -> list[dict[str, Any]]:
-        """Return the messages to append to a conversation before the model is asked again; most of the time none."""
+        """Return messages to append before you ask the model: edits by others, a reminder; most of the time none.
+
+        `messages`: the conversation so far, in the form of any provider.
+        """
         return await self._run(self._desk.before_request, messages)
 
     async def tool_used(
         self, name: str, args: Any, result: Any = "", failed: bool = False, exit: int | None = None
     ) -> None:
-        """Report a tool that is not the plan's: it is kept with the active item, and counts as progress."""
+        """Report a call of one of your own tools. It is kept with the active item, and counts as progress."""
         await self._run(self._desk.tool_used, name, args, result, failed, exit)
 
     async def turn_ended(self, said: str = "") -> Nudge | Stop:
-        """Report that the model calls no more tools, with its last words: a nudge to continue with, or why to stop."""
+        """Report that the model called no tool, and return whether it should continue.
+
+        `said`: its last words. A Nudge has a `text` to send to the model; for a Stop it is empty. Both have a `reason`.
+        """
         return await self._run(self._desk.turn_ended, said)
 
     def on_pause(self, listener: Callable[[Pause], object]) -> None:
-        """Call a listener with each pause that is asked for, in the event loop of the call that asked for it."""
+        """Call a listener with each Pause that is asked for, in the event loop of the call that asked."""
 
         def tell(pause: Pause) -> None:
             if self._loop is not None:
@@ -243,5 +265,5 @@ class Desk:
         self._desk.on_pause(tell)
 
     async def close(self) -> None:
-        """Close the store. Whoever follows the plan from this desk comes to the end."""
+        """Close the store. Loops over `follow()` of this desk end."""
         await asyncio.shield(self._run(self._desk.close))

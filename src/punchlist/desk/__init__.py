@@ -29,7 +29,8 @@ _UNNAMED = "default"  # the session of an agent that names none
 class Desk:
     """A plan in a store, for one session and agent, in one dialect.
 
-    Get one with `punchlist.open(...)`, and close it: it is a context manager.
+    Get one with `punchlist.open(...)`, and close it: it is a context manager. `session`, `agent` and `settings` are
+    what it was opened with.
     """
 
     def __init__(
@@ -64,18 +65,19 @@ class Desk:
 
     @property
     def dialect(self) -> Dialect:
-        """The tools that the model of this desk is given."""
+        """The tools that the model of this desk is given, and their rules."""
         return self._seat.dialect
 
     # --- reading -------------------------------------------------------------------------------------------------
 
     def load(self, *, calls: bool = False) -> Plan:
-        """Return the plan, asked of the store now; an empty one if there is none yet.
+        """Return the plan as it is in the store now; an empty plan if there is none yet.
 
-        `calls`: with the tool calls that were observed for each item, oldest first, in `Item.calls`; elsewhere that is
-        empty. A call has `at` (when it was made; "" if unknown), `id`, `name` (of the tool), `parameters` and `text`
-        (the beginning of its result), both short and without secrets, `outcome` ("ok", "failed" or "unknown"),
-        `session`, `agent`, and `exit`, the exit code, where that is known.
+        `calls`: fill `Item.calls` with the tool calls observed for each item, oldest first; otherwise it is empty. Each
+        has `at` (when; "" if unknown), `id`, `name` (of the tool), `parameters` and `text` (of the result), both short
+        and without secrets, `outcome` ("ok", "failed" or "unknown"), `session`, `agent`, and the `exit` code if known.
+
+            [item.text for item in desk.load().open_items]  # ['Read the parser', 'Run the tests']
         """
         plan = self._seat.look()[0]
         if not calls or not plan.id:
@@ -86,11 +88,16 @@ class Desk:
 
     @property
     def plan(self) -> Plan:
-        """The plan as it is now: short for `load()`."""
+        """The plan as it is in the store now: short for `load()`.
+
+        It is frozen, and does not change under you.
+
+            desk.plan.active.text  # 'Read the parser'
+        """
         return self.load()
 
     def take_updates(self, *, ids: bool = True) -> list[str]:
-        """Return what others changed since this reader was last told, a sentence each. It counts as told then.
+        """Return what others changed since this reader was last told, a sentence each, and mark it as told.
 
         `ids`: whether the reader knows items by their ids.
         """
@@ -103,17 +110,29 @@ class Desk:
         return self._seat.store.history(self.load().id, after)
 
     def at(self, revision: int) -> Plan:
-        """Return the plan as it was at a revision. Raises Refused if that is not kept."""
+        """Return the plan as it was at a revision. Raises Refused if that revision does not exist or was trimmed."""
         from .edits import at_revision
 
         return at_revision(self, revision)
 
     def follow(self) -> Iterator[Plan]:
-        """Yield the plan, and again each time anybody changes it, until the desk is closed."""
+        """Yield the plan, and again each time anybody changes it, until the desk is closed.
+
+        Changes made in another process are seen, too.
+
+            for plan in desk.follow():
+                print(punchlist.render.line(plan))
+                desk.close()  # ends the loop
+        """
         return self._seat.follow()
 
     def export_plan(self, format: Format = "json") -> Any:
-        """Return the plan in another format: parsed JSON, or a text for `markdown`."""
+        """Return the plan in another format: text for "markdown", otherwise parsed JSON.
+
+        Raises Refused for a format that is unknown or cannot be written.
+
+            print(desk.export_plan("markdown").splitlines()[1])  # - [/] Read the parser
+        """
         from ..dialects.formats import load
 
         return load(format, to_write=True).write(self.load(calls=True))
@@ -121,55 +140,73 @@ class Desk:
     # --- changing ------------------------------------------------------------------------------------------------
 
     def change(self, edit: Callable[[Plan], Plan], *, by: str = USER, kind: str = "edit") -> Changed:
-        """Apply a pure edit to the plan as it is now, and save it.
+        """Apply an edit, a pure function from plan to plan, and save the result as one revision.
 
-        `edit` is called again if somebody else saves at the same moment. Returns the plan, the plan before, and the
-        changes between them. Raises Refused if the edit does, or if its result is not a valid plan.
+        `edit` is called again if somebody else saves first. `by`: "user", or the name of an agent; others are told.
+        Raises Refused if the edit does, and BadShape if its result is not a valid plan; nothing is saved then.
 
-            desk.change(lambda plan: ops.complete(plan, "1"))
+            desk.change(lambda plan: ops.complete(plan, "1")).plan.progress.completed  # 1
         """
         from .edits import change
 
         return change(self, edit, by, kind)
 
     def call(self, tool: str, args: object, *, interactive: bool | None = None, continuing: bool = False) -> Reply:
-        """Carry out one tool call, as a model made it. What is wrong with it is told in a reply with `is_error`."""
+        """Carry out a tool call of the model, and return the answer for it.
+
+        `args`: parsed JSON. If something is wrong with it, the answer says so and has `is_error`. Raises StoreError if
+        the store fails. `interactive`, `continuing`: for the dialect `llxprt`; see `docs/python.md`.
+
+            desk.call("plan", {"done": [1]}).text  # 'now 2 Run the tests (1/2)'
+        """
         from .tool_call import answer
 
         return answer(self, tool, args, interactive, continuing)
 
     def import_plan(self, data: object, format: Format = "json", *, by: str = USER) -> Changed:
-        """Replace the plan in one revision. `data`: parsed JSON, or a text for `markdown` and `transcript`."""
+        """Replace the plan in one revision.
+
+        `data`: text for "markdown" and "transcript", otherwise parsed JSON. Raises Refused for an unknown format,
+        and BadShape for data that does not have its form.
+
+            desk.import_plan("- [ ] Fix the parser", format="markdown").plan.items[0].text  # 'Fix the parser'
+        """
         from .transfer import imported
 
         return self.change(imported(self, data, format), by=by, kind="import")
 
     def clear(self, *, by: str = USER) -> Changed:
-        """Take everything off the list. What was on it may be added again."""
+        """Remove every item. Unlike an item that the user removed, they may be added again."""
         from .edits import clear
 
         return clear(self, by)
 
     def undo(self, *, by: str = USER) -> Changed:
-        """Take back the last change, whoever made it. The model is told about it like about any other edit."""
+        """Undo the last change, whoever made it. Return what that changed.
+
+        The model is told, as about any other edit. Raises Refused if there is nothing to undo.
+
+            desk.change(lambda plan: ops.rename(plan, "1", "Fix the parser"))
+            desk.undo().plan.items[0].text  # 'Read the parser'
+        """
         from .edits import undo
 
         return undo(self, by)
 
     def redo(self, *, by: str = USER) -> Changed:
-        """Bring back what was undone last."""
+        """Redo what was undone last. Raises Refused if there is nothing to redo."""
         from .edits import redo
 
         return redo(self, by)
 
     def restore(self, revision: int, *, by: str = USER) -> Changed:
-        """Go back to a revision. This can be undone, too. If the plan looks like that already, nothing is done."""
+        """Go back to a revision, as a new one: this can be undone. Raises Refused if that revision is not kept."""
         from .edits import restore
 
         return restore(self, revision, by)
 
     def bind(self, session: str, agent: str = MAIN) -> None:
-        """Let a session's agent work from this plan."""
+        """Make this the plan of a session's agent. Raises Refused if there is no plan yet."""
         plan = self.load()
         if not plan.id:
             raise Refused("there is no plan to bind a session to.")
@@ -177,13 +214,13 @@ class Desk:
         seat.store.bind(PlanKey(seat.place, session, agent, seat.host), plan.id)
 
     def carry(self, source: str, target: str) -> Changed:
-        """Give a session a copy of the plan of another session's main agent."""
+        """Copy the plan of session `source` to session `target`. Raises Refused if there is nothing to copy."""
         from .transfer import carry
 
         return carry(self, source, target)
 
     def for_session(self, session: str, agent: str = MAIN) -> Desk:
-        """Return a desk of another session or agent, on the same store."""
+        """Return the desk of another session or agent, on the same store."""
         seat = self._seat
         where: dict[str, Any] = {"place": seat.known_place, "host": seat.host}
         own: dict[str, Any] = {"settings": self.settings, "dialect": seat.chosen}
@@ -192,49 +229,51 @@ class Desk:
     # --- a loop of your own ------------------------------------------------------------------------------------------
 
     def tools(self, format: ToolFormat = "anthropic") -> list[dict[str, Any]]:
-        """Return the tool definitions to send with a request.
+        """Return the tool definitions to send with a request; none while punchlist is off here, and in a quiet context.
 
-        `format`: "anthropic", "openai" or "mcp"; another one raises BadShape. There are none while punchlist is off
-        here, and in a quiet context.
+        `format`: "anthropic", "openai" or "mcp"; another one raises BadShape.
 
-            ask_model(desk.system_prompt(), messages, desk.tools("anthropic"))
+            desk.tools("openai")[0]["function"]["name"]  # 'plan'
         """
         from ..dialects.wire import WRITERS
 
         if format not in WRITERS:
             raise BadShape([f"format must be one of {', '.join(WRITERS)}, not {format!r}."])
-        return [WRITERS[format](tool) for tool in self._offered()]
+        return [WRITERS[format](tool) for tool in _offered(self)]
 
     def system_prompt(self, shell: str = "shell") -> str:
-        """Return the text that goes with the tools; empty where there are none.
+        """Return the text to put into the system prompt beside the tools; empty where there are none.
 
         `shell`: the name of the tool that runs commands.
+
+            system = "You are a coding agent. " + desk.system_prompt(shell="bash")
         """
         from ..prompts import say
 
-        found = self._offered()
+        found = _offered(self)
         if not found or not self.dialect.system:
             return ""
         return say(self.dialect.system, tool=found[0].name, shell=shell)
 
-    def _offered(self) -> Sequence[Tool]:
-        """The tools that the model may be given now."""
-        from ..dialects import offered
-        from .holding import is_off
-        from .nudges import is_continuing
-
-        if is_off(self) or self.load().mode == "quiet":
-            return ()
-        return tuple(offered(self.dialect, continuing=is_continuing(self), agent=self.agent))
-
     def prompted(self, text: str) -> list[str]:
-        """Report the user's words. Return the texts that the model should be shown with them."""
+        """Report what the user said, and return texts to show the model with it; most of the time none.
+
+        This ends a pause, and allows new nudges.
+
+            message = " ".join(["Fix the parser.", *desk.prompted("Fix the parser.")])
+        """
         from .guidance import lines, prompted
 
         return lines(prompted(self, text))
 
     def before_request(self, messages: Sequence[object]) -> list[dict[str, Any]]:
-        """Return the messages to append to a conversation before the model is asked again; most of the time none."""
+        """Return messages to append before you ask the model: edits by others, a reminder; most of the time none.
+
+        `messages`: the conversation so far, in the form of any provider. Append what is returned, and leave it there.
+
+            messages = [{"role": "user", "content": "Fix the parser."}]
+            messages += desk.before_request(messages)
+        """
         from ..policy.conversation import read, tally
         from .guidance import before_request
 
@@ -242,24 +281,40 @@ class Desk:
         return [{"role": "user", "content": one.text} for one in before_request(self, heard)]
 
     def tool_used(self, name: str, args: Any, result: Any = "", failed: bool = False, exit: int | None = None) -> None:
-        """Report a tool that is not the plan's: it is kept with the active item, and counts as progress."""
+        """Report a call of one of your own tools. It is kept with the active item, and counts as progress.
+
+        `failed`: whether it failed; an `exit` code other than 0 means the same.
+
+            desk.tool_used("shell", {"command": "make test"}, "1 failed", exit=1)
+        """
         from .tool_use import describe, record_tool_use
 
         record_tool_use(self, [describe(self, name, args, result, failed=failed or bool(exit), exit=exit)])
 
     def turn_ended(self, said: str = "") -> Nudge | Stop:
-        """Report that the model calls no more tools, with its last words: a nudge to continue with, or why to stop."""
+        """Report that the model called no tool, and return whether it should continue.
+
+        `said`: its last words. A Nudge has a `text` to send to the model; for a Stop it is empty. Both have a `reason`.
+
+            desk.turn_ended(said="I have read half of it.").reason  # 'an item is open'
+        """
         from ..policy.continuation import TurnEnd
         from .nudges import turn_ended
 
         return turn_ended(self, TurnEnd(said=said, agent=self.agent))
 
     def on_pause(self, listener: Callable[[Pause], object]) -> None:
-        """Call a listener with each pause that is asked for."""
+        """Call a listener with each Pause that is asked for.
+
+        It is called after the pause is saved, in the thread of the call or change that asked for it.
+
+            desk.on_pause(lambda pause: print("paused:", pause.reason))
+            desk.call("plan", {"pause": "the deploy key has expired"})
+        """
         self._seat.listeners.append(listener)
 
     def close(self) -> None:
-        """Close the store. Whoever follows the plan from this desk comes to the end."""
+        """Close the store. Loops over `follow()` of this desk end."""
         self._seat.closed = True
         delivery.at_the_end(self._seat.store.close)
 
@@ -270,12 +325,24 @@ class Desk:
         self.close()
 
 
+def _offered(desk: Desk) -> Sequence[Tool]:
+    """Return the tools that the model may be given now."""
+    from ..dialects import offered
+    from .holding import is_off
+    from .nudges import is_continuing
+
+    if is_off(desk) or desk.load().mode == "quiet":
+        return ()
+    return tuple(offered(desk.dialect, continuing=is_continuing(desk), agent=desk.agent))
+
+
 def open(store: str = "", *, session: str = "", agent: str = MAIN, dialect: str = "", plan: str = "") -> Desk:
-    """Open the desk of a session's agent on a store.
+    """Open the desk of a session's agent on a store. Close it, or use it with `with`.
 
     `store`: a URL such as `sqlite:plan.db`, `json:DIR`, `memory:` or `postgresql://...`; by default the store of your
-    settings. Without `session` and `plan`, the desk is on the plan of this directory that was changed last. `dialect`:
-    the tools that the model is given; see `docs/dialects.md`.
+    settings. `session`, `agent`: whose plan it is; without `session` and `plan`, the plan of this directory that was
+    changed last. `plan`: the id of a plan. `dialect`: the tools that the model is given; see `docs/dialects.md`.
+    Raises StoreError if the store cannot be opened, SettingsError if a setting is wrong.
 
         with punchlist.open("sqlite:plan.db", session="s1") as desk:
             print(desk.call("plan", {"add": ["Run the tests"]}).text)
