@@ -6,7 +6,7 @@ from .core.model import Pause
 
 
 class PauseRecorder:
-    """Give it to `desk.on_pause`, and look at what was asked for."""
+    """A listener for `desk.on_pause` that keeps the pauses it was told about, for tests."""
 
     def __init__(self) -> None:
         self._pauses: list[Pause] = []
@@ -20,5 +20,5 @@ class PauseRecorder:
         return tuple(self._pauses)
 
     def clear(self) -> None:
-        """Forget them."""
+        """Forget the pauses so far."""
         self._pauses.clear()

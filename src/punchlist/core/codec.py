@@ -62,7 +62,7 @@ PLAN_SCHEMA: Schema = {
 
 
 def to_json(plan: Plan) -> dict[str, Any]:
-    """The canonical form. `revision` and `items` are always there."""
+    """Return a plan as JSON, without loss. `revision` and `items` are always there; other keys if they are set."""
     data: dict[str, Any] = {"id": plan.id, "title": plan.title, "revision": plan.revision, "mode": plan.mode}
     data = {key: value for key, value in data.items() if key == "revision" or value}
     if plan.mode == "act":
@@ -80,7 +80,7 @@ def to_json(plan: Plan) -> dict[str, Any]:
 
 
 def from_json(data: object) -> Plan:
-    """The plan of a canonical form; every problem is named."""
+    """Return the plan of parsed JSON. Raises BadShape, whose `problems` has everything that is wrong."""
     from .rules import problems
     from .schema import check, listed
 

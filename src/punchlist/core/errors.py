@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class PunchlistError(Exception):
-    """Anything that punchlist itself has to say went wrong."""
+    """The base class of the errors of punchlist."""
 
 
 class Refused(PunchlistError):
-    """Understood and declined."""
+    """A request that was understood and declined. The message is for the model or the user, as it is."""
 
 
 class NoSuchItem(Refused):
@@ -33,7 +33,7 @@ class NoSuchItem(Refused):
 
 
 class BadShape(Refused):
-    """A value of the wrong form, with everything that is wrong with it."""
+    """A value of the wrong form. `problems` has everything that is wrong with it, `example` what would be right."""
 
     def __init__(self, problems: Sequence[str], example: str = "") -> None:
         self.problems = tuple(problems)
@@ -54,7 +54,7 @@ class Partial(Refused):
 
 
 class StoreError(PunchlistError):
-    """The store could not be read or written."""
+    """A store that could not be read or written. The message names the file, and what to do."""
 
     def __init__(self, message: str, kind: str = "") -> None:
         self.kind = kind  # permission, full, or nothing of that sort
@@ -67,7 +67,7 @@ class StoreError(PunchlistError):
 
 
 class StaleRevision(StoreError):
-    """The plan has moved on since it was loaded."""
+    """A save that came too late: somebody else saved first. The desk tries again by itself."""
 
 
 class Disagreement(StoreError, ValueError):
@@ -75,4 +75,4 @@ class Disagreement(StoreError, ValueError):
 
 
 class SettingsError(PunchlistError):
-    """A setting that cannot be used; names the file and the key."""
+    """A setting that cannot be used. The message names the file and the key."""

@@ -21,7 +21,7 @@ Id = str | int  # ids are strings of digits; a number means the same
 
 
 def find(plan: Plan, id: Id) -> Item:
-    """The item with this id."""
+    """Return the item with this id. Raises NoSuchItem."""
     return plan.items[_found_at(plan, id)]
 
 
@@ -35,7 +35,7 @@ def _found_at(plan: Plan, id: Id) -> int:
 
 
 def lookup(plan: Plan, id: str) -> Item | None:
-    """Return the item with this id, if there is one."""
+    """Return the item with this id, or None."""
     place = _place_of(plan.items, id)
     if place >= 0:
         return plan.items[place]
@@ -56,7 +56,7 @@ def _place_of(items: Sequence[Item], id: str) -> int:
 
 
 def as_id(id: Id) -> str:
-    """The id as it is kept: a string. Raises Refused for what cannot be one."""
+    """Return an id as a plan has it: a string. Raises Refused for what cannot be one."""
     if type(id) is int:
         return str(id)
     if not isinstance(id, str):
@@ -65,7 +65,12 @@ def as_id(id: Id) -> str:
 
 
 def resolve(plan: Plan, words: str) -> str:
-    """The id meant by an id or by an unambiguous part of a text. A range or a list of several items is refused."""
+    """Return the id that is meant by an id, or by a part of one item's text.
+
+    Raises NoSuchItem if nothing matches, and Refused if several items do, or if a range or list names several.
+
+        ops.resolve(plan, "tests")  # '2'
+    """
     wanted = words.strip().removeprefix("#")
     ids = [item.id for item in plan.items]
     if wanted in ids:
@@ -87,9 +92,10 @@ def resolve(plan: Plan, words: str) -> str:
 
 
 def resolve_all(plan: Plan, words: Iterable[str]) -> list[str]:
-    """The ids meant by ids, ranges (`1-3`), lists (`1,3`) and unambiguous parts of texts, each once.
+    """Return the ids that are meant by ids, ranges (`1-3`), lists (`1,3`) and parts of texts, each once.
 
     A range of digits is never taken for a part of a text. What is missing between its ends is left out.
+    Raises NoSuchItem if nothing matches a word, and Refused if several items match it.
     """
     wanted = [part for word in words for part in _parts_of(word)]
     require(plan, [end for part in wanted if isinstance(part, tuple) for end in part])
@@ -123,7 +129,7 @@ def _between(plan: Plan, first: str, last: str) -> list[str]:
 
 
 def open_needs(plan: Plan, item: Item) -> list[str]:
-    """The ids that must close before this item."""
+    """Return the ids of open items that must close before this item can start."""
     if not item.needs:
         return []
     needed = [other for other in plan.items if other.id in item.needs]
@@ -131,15 +137,15 @@ def open_needs(plan: Plan, item: Item) -> list[str]:
 
 
 def open_parts(plan: Plan, id: str) -> list[str]:
-    """The open items that are parts of this one."""
+    """Return the ids of the open items that are parts of this one."""
     parts = [item for item in plan.items if item.parent == id]
     return [item.id for item in parts if item.status not in CLOSED]
 
 
 def next_ready(plan: Plan, *, owner: str | None = None) -> Item | None:
-    """Return the first item in order that could be started now: by anyone, or by this owner.
+    """Return the first item in order that could be started now, or None.
 
-    Ready means pending, with nothing it needs and none of its parts still open.
+    Ready means pending, with nothing it needs and none of its parts still open. `owner`: skip items of other owners.
     """
     open_items = [item for item in plan.items if item.status not in CLOSED]
     open_ids = {item.id for item in open_items}
@@ -152,7 +158,7 @@ def next_ready(plan: Plan, *, owner: str | None = None) -> Item | None:
 
 
 def following(plan: Plan) -> Item | None:
-    """Return the item that could be started once those that are active are done."""
+    """Return the item that could be started once the active ones are done, or None."""
     items = [item._replace(status=DONE) if item.status == ACTIVE else item for item in plan.items]
     return next_ready(plan._replace(items=tuple(items)))
 
@@ -161,13 +167,22 @@ def following(plan: Plan) -> Item | None:
 
 
 def add(plan: Plan, text: str, **fields: Any) -> Plan:
-    """Add one item: at the end of its phase, of its parent's parts, or `after` another; else at the end of the list."""
+    """Add an item at the end of its phase, of its parent's parts, or `after` another; otherwise at the end of the list.
+
+    `fields`: `after`, the id of an item, or any field of an `Item`. Raises Refused if the text is empty or the neighbor
+    is in another phase, and NoSuchItem if `after`, `parent` or `needs` names an item that does not exist.
+
+        ops.add(plan, "Fix the parser", after="1", needs=["1"]).items[1].text  # 'Fix the parser'
+    """
     return extend(plan, [{"text": _words(text), **fields}])
 
 
 def extend(plan: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
-    """Add several items in one go. An entry holds `text`, and if wanted `after` and any other field of an item.
-    One that names no phase, parent or neighbor joins the phase of the last item."""
+    """Add several items at once.
+
+    An entry has `text`, and optionally `after` and any other field of an `Item`. One that names no phase, parent or
+    neighbor joins the phase of the last item. Raises NoSuchItem and Refused, as `add` does.
+    """
     items = list(plan.items)
     ranks = _ranks(plan.phases)
     last = plan.last_id
@@ -194,7 +209,7 @@ def extend(plan: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
 
 
 def remove(plan: Plan, *ids: Id) -> Plan:
-    """Take items away. Their parts go with them; nothing that is left needs them any more."""
+    """Remove items and their parts. What is left no longer needs them. Raises NoSuchItem."""
     known = require(plan, ids)
     gone = _family(plan, known)
     kept = [_without(item, gone) for item in plan.items if item.id not in gone]
@@ -202,12 +217,15 @@ def remove(plan: Plan, *ids: Id) -> Plan:
 
 
 def empty(plan: Plan) -> Plan:
-    """Take everything off, phases too. What was removed before may come back: this is a new beginning."""
+    """Remove all items and phases. Items that were removed before may be added again."""
     return plan._replace(items=(), phases=(), removed=())
 
 
 def move(plan: Plan, id: Id, *, after: Id = "", before: Id = "", phase: str | None = None) -> Plan:
-    """Put an item behind or before another, or at the end of a phase. Its parts follow it."""
+    """Move an item and its parts behind or before another item, or to the end of a phase.
+
+    Raises NoSuchItem, and Refused if the neighbor is one of its own parts or is in another phase than `phase`.
+    """
     id, after, before = as_id(id), as_id(after), as_id(before)
     item = find(plan, id)
     family = _family(plan, [id])
@@ -235,7 +253,7 @@ def move(plan: Plan, id: Id, *, after: Id = "", before: Id = "", phase: str | No
 
 
 def set_phases(plan: Plan, phases: Iterable[str]) -> Plan:
-    """Give the phases their order; a phase that holds items cannot be left out."""
+    """Set the phases and their order. Raises Refused if one that has items is left out."""
     names = tuple(dict.fromkeys(phases))
     lost = [item.phase for item in plan.items if item.phase and item.phase not in names]
     if lost:
@@ -244,7 +262,7 @@ def set_phases(plan: Plan, phases: Iterable[str]) -> Plan:
 
 
 def grouped(plan: Plan) -> Plan:
-    """The plan with its items in the order of its phases."""
+    """Return the plan with its items in the order of its phases."""
     if not plan.phases:
         return plan
     ranks = _ranks(plan.phases)
@@ -258,12 +276,17 @@ def grouped(plan: Plan) -> Plan:
 
 
 def put(plan: Plan, item: Item) -> Plan:
-    """The plan with this item in place of the one that has its id."""
+    """Replace the item that has this item's id. Raises NoSuchItem."""
     return _each(plan, [item.id], lambda _: item)
 
 
 def start(plan: Plan, id: Id, *, owner: str = "") -> Plan:
-    """Begin work on an item; what its owner was busy with goes back to pending."""
+    """Start an item; what its owner was working on goes back to pending.
+
+    `owner`: the agent that works on it, if it has no owner yet. Raises NoSuchItem, and Refused if it needs open items.
+
+        ops.start(plan, "2").active.text  # 'Run the tests'
+    """
     here = _found_at(plan, id)
     item = plan.items[here]
     waiting = open_needs(plan, item)
@@ -281,7 +304,7 @@ def start(plan: Plan, id: Id, *, owner: str = "") -> Plan:
 
 
 def released(plan: Plan, ids: Iterable[Id], owners: Collection[str]) -> Plan:
-    """The plan with those of the items that these owners had begun as nobody's, and waiting."""
+    """Return the plan with those of the items that belong to these owners pending, and without an owner."""
     if not owners:
         return plan
     for id in ids:
@@ -292,7 +315,7 @@ def released(plan: Plan, ids: Iterable[Id], owners: Collection[str]) -> Plan:
 
 
 def owned(before: Plan, plan: Plan, owner: str) -> Plan:
-    """The plan with what became active and is nobody's as this owner's."""
+    """Return the plan with this owner for items that became active and have none."""
     busy = {item.id for item in before.busy}
     begun = [item.id for item in plan.busy if item.id not in busy and not item.owner]
     if begun:
@@ -301,7 +324,12 @@ def owned(before: Plan, plan: Plan, owner: str) -> Plan:
 
 
 def complete(plan: Plan, *ids: Id) -> Plan:
-    """Mark items completed."""
+    """Mark items as completed, whatever their status was.
+
+    Raises NoSuchItem.
+
+        ops.complete(plan, "1", "2").progress.percent  # 100
+    """
 
     def completed(item: Item) -> Item:
         if item.status == DONE:
@@ -312,20 +340,20 @@ def complete(plan: Plan, *ids: Id) -> Plan:
 
 
 def drop(plan: Plan, *ids: Id, why: str) -> Plan:
-    """Give items up, with the reason."""
+    """Abandon items, with the reason. Raises NoSuchItem, and Refused if `why` is empty."""
     reason = _words(why, "why")
     return _each(plan, ids, lambda item: item._replace(status=DROPPED, reason=reason))
 
 
 def block(plan: Plan, *ids: Id, why: str) -> Plan:
-    """Say that items cannot go on, with the reason."""
+    """Mark items as blocked, with the reason. Raises NoSuchItem, and Refused if `why` is empty or an item is closed."""
     reason = _words(why, "why")
     _refuse_closed(plan, ids)
     return _each(plan, ids, lambda item: item._replace(status=BLOCKED, reason=reason))
 
 
 def unblock(plan: Plan, *ids: Id) -> Plan:
-    """Let blocked items wait for their turn again; others stay as they are."""
+    """Mark blocked items as pending; others stay as they are. Raises NoSuchItem."""
 
     def unblocked(item: Item) -> Item:
         if item.status != BLOCKED:
@@ -336,12 +364,12 @@ def unblock(plan: Plan, *ids: Id) -> Plan:
 
 
 def reopen(plan: Plan, *ids: Id) -> Plan:
-    """Put items back among those to do."""
+    """Mark items as pending, whatever their status was. Raises NoSuchItem."""
     return _each(plan, ids, lambda item: item._replace(status=PENDING, reason="", closed=None))
 
 
 def rename(plan: Plan, id: Id, text: str) -> Plan:
-    """Give an item other words."""
+    """Change an item's text. Raises NoSuchItem, and Refused if the text is empty."""
     words = _words(text)
     if find(plan, id).text == words:
         return plan
@@ -349,13 +377,16 @@ def rename(plan: Plan, id: Id, text: str) -> Plan:
 
 
 def note(plan: Plan, id: Id, text: str) -> Plan:
-    """Add a note to an item."""
+    """Add a note to an item. Raises NoSuchItem, and Refused if the note is empty."""
     words = _words(text, "note")
     return _each(plan, [id], lambda item: item._replace(notes=(*item.notes, words)))
 
 
 def pause(plan: Plan, reason: str, at: str = "") -> Plan:
-    """Let the agent stop until the user says otherwise."""
+    """Pause the plan: its agent may stop until the user's next message.
+
+    `at`: when, in ISO 8601. Raises Refused if `reason` is empty.
+    """
     if not reason.strip():
         raise Refused("a pause needs a reason.")
     active = plan.active
@@ -368,19 +399,22 @@ def resume(plan: Plan) -> Plan:
 
 
 def set_title(plan: Plan, title: str) -> Plan:
-    """Change what the plan is called."""
+    """Change the title of the plan. Raises Refused if it is empty."""
     return plan._replace(title=_words(title, "title"))
 
 
 def set_mode(plan: Plan, mode: Mode) -> Plan:
-    """How the agent may work: act, plan or quiet."""
+    """Set how the agent may work: "act", "plan" or "quiet". Raises Refused for another mode."""
     if mode not in MODES:
         raise Refused(f"mode must be one of {', '.join(map(repr, MODES))}, not {mode!r}.")
     return plan._replace(mode=mode)
 
 
 def clear(plan: Plan, before: str, *, keeps_phases: bool = False) -> Plan:
-    """Take off what was closed before a time, and the phases that are empty without it, unless those are kept."""
+    """Remove items that were closed before a time, and the phases that become empty.
+
+    `before`: a time in ISO 8601. `keeps_phases`: keep those phases. A closed item with open parts stays.
+    """
     closed = [item for item in plan.items if item.closed and item.status in CLOSED]
     old = [item.id for item in closed if item.closed and item.closed.at <= before]
     old = [id for id in old if not open_parts(plan, id)]
@@ -397,7 +431,7 @@ def clear(plan: Plan, before: str, *, keeps_phases: bool = False) -> Plan:
 
 
 def check_needs(plan: Plan) -> None:
-    """Refuse needs that name no item, or that go round in a circle."""
+    """Check that needs name items and do not form a circle. Raises NoSuchItem and Refused."""
     needs = {item.id: item.needs for item in plan.items}
     for id, wanted in needs.items():
         unknown = [other for other in wanted if other not in needs]
@@ -411,7 +445,7 @@ def check_needs(plan: Plan) -> None:
 
 
 def circle_of_needs(needs: dict[str, tuple[str, ...]]) -> list[str]:
-    """One circle of needs, as the ids along it, or nothing. Iterative: a chain may be as long as the plan."""
+    """Return one circle of needs, as the ids along it; empty if there is none."""
     finished: set[str] = set()
     for root in needs:
         path: list[str] = []
@@ -452,7 +486,7 @@ def _each(plan: Plan, wanted: Sequence[Id], change: Callable[[Item], Item]) -> P
 
 
 def require(plan: Plan, wanted: Sequence[Id]) -> list[str]:
-    """These ids as they are kept. Refuses those that are not in the plan, all of them together."""
+    """Return these ids as a plan has them. Raises NoSuchItem, with all those that are not in the plan."""
     ids = [as_id(id) for id in wanted]
     if len(ids) < 4:
         unknown = [id for id in ids if _place_of(plan.items, id) < 0]

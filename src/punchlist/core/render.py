@@ -71,8 +71,10 @@ EMPTIED = "Nothing is open: all done, or taken off the list."
 def lines(
     plan: Plan, width: int = 80, glyphs: Glyphs = UNICODE, *, off: bool = False, nudges: bool = True, quiet: str = ""
 ) -> list[Line]:
-    """The complete plan, as `show` prints it: a text that is wider than the screen is wrapped below itself. The other
-    parameters are those of `notices`."""
+    """Return the complete plan as styled lines, as `show` prints it; long texts are wrapped.
+
+    `width`: of the screen, in cells. `glyphs`: the characters that it has. `off`, `nudges`, `quiet`: see `notices`.
+    """
     said = notices(plan, glyphs, off=off, nudges=nudges, quiet=quiet)
     below = [row for *head, (text, style) in said for row in hanging(tuple(head), text, width, style)]
     if not plan.items and not plan.phases:
@@ -93,7 +95,10 @@ def lines(
 
 
 def line(plan: Plan, glyphs: Glyphs = UNICODE, width: int = 60, *, off: bool = False, nudges: bool = True) -> str:
-    """The plan in one line, for status lines: `▶ Running the tests 3/7`. Nothing for an empty plan."""
+    """Return the plan in one line, for a status line: `▶ Running the tests 3/7`. Empty for an empty plan.
+
+    `width`: the most cells that it may take. `off`, `nudges`: whether punchlist is off there, and the agent is nudged.
+    """
     if not plan.items:
         return ""
     progress = plan.progress
@@ -137,7 +142,7 @@ def _first_shown(plan: Plan) -> Item | None:
 
 
 def plain(made: Iterable[Line]) -> str:
-    """The lines without their styles."""
+    """Return styled lines as plain text, each with a line break."""
     return "".join("".join(span.text for span in line).rstrip() + "\n" for line in made)
 
 

@@ -20,7 +20,7 @@ _FRESH = SessionState()
 
 
 class MemoryStore:
-    """A store without a file."""
+    """A store without a file, for tests and examples. Two desks may share one."""
 
     durable = False
 
