@@ -25,11 +25,16 @@ Calls = Mapping[str, tuple[Mapping[str, Any], ...]]  # tool calls, by item
 class Change(NamedTuple):
     """One difference between two revisions."""
 
-    kind: str  # added, removed, changed: an item; moved: the order; plan: something beside the items
-    id: str  # of the item; for `plan` the name of what changed
-    before: Any  # Item or None; for `moved` the ids in their order; for `plan` the value
-    after: Any  # the same; for `removed` the item as it left, if it was changed and cleared at once
-    at: int = -1  # the place of an added item now, or of a removed one before
+    kind: str
+    """For an item "added", "removed" or "changed"; for the order "moved"; for another field of the plan "plan"."""
+    id: str
+    """The id of the item; for "plan" the name of the field."""
+    before: Any
+    """The item, or None; for "moved" the ids in their order; for "plan" the value of the field."""
+    after: Any
+    """As `before`. For "removed" the item as it left, if it was changed and cleared at once."""
+    at: int = -1
+    """The place of an added item now, or of a removed one before."""
 
 
 class Record(NamedTuple):

@@ -34,36 +34,55 @@ class Closing(NamedTuple):
     """Who closed an item, and when."""
 
     by: str
+    """Who closed it: "user", or the agent."""
     at: str
+    """When, in ISO 8601."""
 
 
 class Item(NamedTuple):
-    """One thing to do."""
+    """One item of a plan. It is frozen: `punchlist.ops` returns changed plans."""
 
-    id: str  # digits, never used again in the same plan
-    text: str  # imperative: "Run the tests"
+    id: str
+    """The id: digits, never used again in the same plan."""
+    text: str
+    """What to do, in the imperative: "Run the tests"."""
     status: Status = PENDING
-    active: str = ""  # present continuous: "Running the tests"
+    """One of "pending", "in_progress", "blocked", "completed" and "abandoned"."""
+    active: str = ""
+    """The text in the present continuous, to show while it is worked on: "Running the tests"."""
     phase: str = ""
-    parent: str = ""  # the item this is a part of; the list stays flat
-    needs: tuple[str, ...] = ()  # ids that must close first
+    """The phase it is in; empty if in none."""
+    parent: str = ""
+    """The id of the item this is a part of; empty if of none. The list stays flat."""
+    needs: tuple[str, ...] = ()
+    """The ids of the items that must close first."""
     notes: tuple[str, ...] = ()
+    """Notes, oldest first."""
     priority: str = ""
-    owner: str = ""  # the agent that works on it
-    reason: str = ""  # why blocked or abandoned
-    check: str = ""  # a command that proves it
-    evidence: tuple[Mapping[str, Any], ...] = ()  # what was observed
-    calls: tuple[Mapping[str, Any], ...] = ()  # tool calls made while it was active
+    """The priority, in the words of whoever set it."""
+    owner: str = ""
+    """The agent that works on it."""
+    reason: str = ""
+    """Why it is blocked or abandoned."""
+    check: str = ""
+    """A command that proves it is done."""
+    evidence: tuple[Mapping[str, Any], ...] = ()
+    """What was observed."""
+    calls: tuple[Mapping[str, Any], ...] = ()
+    """Tool calls made while it was active. Empty unless the plan is from `desk.load(calls=True)`."""
     closed: Closing | None = None
-    extra: Mapping[str, Any] = NOTHING  # what a dialect sent that we have no word for
+    """Who closed it, and when; None while it is open."""
+    extra: Mapping[str, Any] = NOTHING
+    """What a dialect sent that an item has no field for."""
 
     @property
     def is_closed(self) -> bool:
+        """Whether it is completed or abandoned."""
         return self.status in CLOSED
 
     @property
     def label(self) -> str:
-        """What to show while it is being worked on."""
+        """The text to show while it is worked on: `active`, or else `text`."""
         return self.active or self.text
 
 
@@ -105,33 +124,52 @@ _PARENT = itemgetter(Item._fields.index("parent"))
 
 
 class Pause(NamedTuple):
-    """Why the agent stops, since when, and what it was doing."""
+    """Why an agent stops, since when, and what it was working on."""
 
     reason: str
+    """Why, in the words of whoever asked for the pause."""
     at: str = ""
+    """When, in ISO 8601."""
     item: str = ""
+    """The id of the item that was active; empty if none was."""
     attempts: int = 0
+    """How many times the agent was nudged before."""
     last_prompt_at: str = ""
+    """When it was last nudged, in ISO 8601."""
 
 
 class Progress(NamedTuple):
+    """How far a plan is. Abandoned items do not count."""
+
     completed: int
+    """How many items are completed."""
     total: int
+    """How many items there are, without the abandoned ones."""
     percent: int
+    """`completed` of `total` in percent, rounded."""
 
 
 class Plan(NamedTuple):
-    """What an agent works from. Every change makes a new one."""
+    """A plan at one revision. It is frozen: every change makes a new one."""
 
     id: str = ""
+    """The id of the plan in its store; empty if it was never saved."""
     title: str = ""
+    """The title; empty if nobody gave it one."""
     revision: int = 0
+    """The number of changes that were saved; 0 if there were none."""
     mode: Mode = "act"
+    """How the agent may work: "act", "plan" or "quiet"."""
     paused: Pause | None = None
-    phases: tuple[str, ...] = ()  # in order; a phase may be empty
-    items: tuple[Item, ...] = ()  # grouped by phase, those without one first
-    last_id: int = 0  # the highest id ever given
-    removed: tuple[str, ...] = ()  # texts the user took away: not to be brought back
+    """Why the agent may stop; None if the plan is not paused."""
+    phases: tuple[str, ...] = ()
+    """The phases, in order. A phase may be empty."""
+    items: tuple[Item, ...] = ()
+    """The items, grouped by phase; those without a phase first."""
+    last_id: int = 0
+    """The highest id ever given in this plan."""
+    removed: tuple[str, ...] = ()
+    """Texts that the user removed: a list that an agent sends does not bring them back."""
 
     @property
     def active(self) -> Item | None:
@@ -148,7 +186,7 @@ class Plan(NamedTuple):
 
     @property
     def at_work(self) -> tuple[Item, ...]:
-        """Every item being worked on, without those that a part of is: tool calls are made for the part."""
+        """Every item being worked on, except one whose part is: tool calls are made for the part."""
         busy = self.busy
         wholes = {item.parent for item in busy}
         return tuple([item for item in busy if item.id not in wholes])
@@ -177,6 +215,7 @@ class Plan(NamedTuple):
 
     @property
     def open_items(self) -> tuple[Item, ...]:
+        """Every item that is not completed or abandoned, in order."""
         return tuple([item for item in self.items if item.status not in CLOSED])
 
 
@@ -245,7 +284,8 @@ def places(statuses: Sequence[str], wanted: str) -> list[int]:
 class Reader(NamedTuple):
     """What is remembered of one reader: a session and an agent."""
 
-    seen: int = 0  # the revision up to which it was told
+    seen: int = 0
+    """The revision up to which it was told."""
 
 
 class SessionState(NamedTuple):

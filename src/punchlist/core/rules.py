@@ -17,15 +17,22 @@ LAST_ID = 10**15  # beyond that an id would be no number for everybody
 
 
 class Rules(NamedTuple):
-    """What the core obeys for one dialect."""
+    """What a dialect allows, and what it does by itself after a call."""
 
-    max_items: int = 0  # 0: as many as you like
-    one_active: bool = False  # of several active items the first stays active
-    promote: bool = False  # with nothing active, the first pending item becomes active
-    clear_when_done: bool = False  # a list that was sent all completed becomes empty once nothing is open
-    speaks_of: str = "now"  # what a call talks about: the plan as it is now, or as its author last saw it ("seen")
-    clears: bool = False  # closed items leave the list some time after they were closed
-    owns: bool = False  # whether starting an item makes it the agent's own
+    max_items: int = 0
+    """How many items a plan may have; 0: any number."""
+    one_active: bool = False
+    """Whether only the first of several active items stays active."""
+    promote: bool = False
+    """Whether the first pending item becomes active when none is."""
+    clear_when_done: bool = False
+    """Whether a list that was sent all completed becomes empty once nothing is open."""
+    speaks_of: str = "now"
+    """What a call talks about: the plan as it is ("now"), or as its author last saw it ("seen")."""
+    clears: bool = False
+    """Whether closed items leave the list some time after they were closed."""
+    owns: bool = False
+    """Whether starting an item makes it the agent's own."""
 
 
 def obeyed(plan: Plan, rules: Rules, before: Plan, owner: str = "", others: frozenset[str] = frozenset()) -> Plan:

@@ -29,9 +29,12 @@ _T = TypeVar("_T")
 class Changed(NamedTuple):
     """What a change did."""
 
-    plan: Plan  # as it is now
-    before: Plan  # as it was when the change was made
+    plan: Plan
+    """The plan as it is now."""
+    before: Plan
+    """The plan that the change was made to, with what somebody else saved at the same moment."""
     changes: tuple[Change, ...] = ()
+    """What differs between the two; empty if nothing was changed."""
 
 
 class Snapshot(NamedTuple):

@@ -25,20 +25,23 @@ if TYPE_CHECKING:
 
 
 class Nudge(NamedTuple):
-    """The agent should continue: `text` is what it is told."""
+    """A decision that the agent should continue."""
 
     text: str
+    """What to send to the model."""
     reason: str
+    """Why it should continue, for a log."""
 
 
 class Stop(NamedTuple):
-    """The agent may stop, and why."""
+    """A decision that the agent may stop."""
 
     reason: str
+    """Why it may stop, for a log."""
 
     @property
     def text(self) -> str:
-        """Empty: it is told nothing."""
+        """Always empty: there is nothing to send to the model."""
         return ""
 
 

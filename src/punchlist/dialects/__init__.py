@@ -113,13 +113,18 @@ class Call(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What comes back from a call."""
+    """The answer to a tool call."""
 
-    text: str  # what the model reads
-    display: str = ""  # what the user's transcript shows
+    text: str
+    """What the model reads."""
+    display: str = ""
+    """What the user's transcript shows; empty for silent tools."""
     is_error: bool = False
+    """Whether the call was refused, or a part of it went wrong."""
     details: Mapping[str, Any] = NOTHING
-    updates: tuple[str, ...] = ()  # what others did, and requests that were not granted; the text ends with it
+    """What the dialect's host expects beside the text."""
+    updates: tuple[str, ...] = ()
+    """What others changed, and requests that were not granted, a sentence each. `text` ends with them."""
 
 
 class Turn(NamedTuple):
