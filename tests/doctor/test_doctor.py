@@ -36,7 +36,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # Permissions do not bind root, unless it gives that up.
-BOUND = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
+BOUND = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
 bound = pytest.mark.skipif(bool(BOUND) and not shutil.which("setpriv"), reason="root cannot give up its rights here")
 
 
@@ -386,6 +386,25 @@ def test_settings_that_cannot_be_read_are_a_fault() -> None:
     path.write_text("{]")
     state, fix = found("gemini", f"{path}: line 1, column 2: expected a key in double quotes, or }}, not ']'.")
     assert (state, fix.startswith("fix the file")) == ("problem", True)
+
+
+@bound
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+def test_a_file_that_must_not_be_read_is_named_once_and_the_other_checks_are_made(host: str) -> None:
+    where = installing.here("user", SCRIPT)
+    installing.attach(host, where)
+    path = Path(installing.locate(installing.parts_of(host, where)[0], host))
+    path.chmod(0)
+    checks = examined()
+    denied = [(check["text"], check["fix"]) for check in checks if check["state"] == "problem"]
+    assert denied == [(f"{path} cannot be read: Permission denied", f"chmod u+r {path}")]
+    assert {check["about"] for check in checks} == {"punchlist", "store", host, "others"}
+    path.chmod(0o600)
+    path.parent.chmod(0)
+    try:
+        assert found(host, " cannot be read: Permission denied") == ("problem", f"chmod u+rx {path.parent}")
+    finally:
+        path.parent.chmod(0o700)
 
 
 DENIED = {"permissions": {"allow": ["mcp__punchlist"], "deny": ["mcp__punchlist__plan"]}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -27,6 +28,7 @@ from ..install import (
 )
 from ..install.apply import groups_of, is_answered, value_at
 from ..install.parts import command_of, handlers, script_of, within
+from ..install.receipts import nearest
 from ..install.script import is_ours, script_behind
 from ..local.settings import attached_dialects
 from . import NOTE, OK, PROBLEM, Check
@@ -38,7 +40,7 @@ def checks(script: str) -> Iterator[Check]:
     absent = []
     for name in HOSTS:
         host = installer_for(name)
-        found = [*_check_scopes(name, host, script)]
+        found = [*dict.fromkeys(_check_scopes(name, host, script))]  # a file that both scopes read is told once
         if found:
             yield from found
         elif shutil.which(host.PROGRAM) or os.path.isdir(host.home(here(USER, script))):
@@ -54,15 +56,15 @@ def checks(script: str) -> Iterator[Check]:
 def _check_scopes(name: str, host: Installer, script: str) -> Iterator[Check]:
     for scope in SCOPES:
         where = here(scope, script)
-        if is_own(name, where):
-            continue
         again = f"punchlist install {name}" + (" --scope project" if scope == PROJECT else "")
         try:
+            if is_own(name, where):
+                continue
             yield from _check_scope(name, host, where, again)
         except Refused as error:
             yield Check(name, PROBLEM, str(error), "fix the file: until then the agent cannot read it, either")
         except OSError as error:
-            yield Check(name, PROBLEM, f"{error.filename}: {error.strerror}")
+            yield _unreadable(name, error)
 
 
 def _check_scope(name: str, host: Installer, where: Where, again: str) -> Iterator[Check]:
@@ -95,6 +97,19 @@ def _check_scope(name: str, host: Installer, where: Where, again: str) -> Iterat
         yield Check(name, NOTE, f"it is not as this version installs it {_ABOUT[where.scope]}", again)
     values = {part.name: value_at(text, part) for part, text in there if part.kind != "file"}
     yield from (Check(name, PROBLEM, words, fix) for words, fix in host.problems(where, values))
+
+
+def _unreadable(name: str, error: OSError) -> Check:
+    """A file of an agent that cannot be read, and how to fix that."""
+    path = str(error.filename)
+    folder = nearest(os.path.dirname(path))
+    if not isinstance(error, PermissionError):
+        fix = ""
+    elif os.access(folder, os.X_OK):
+        fix = f"chmod u+r {shlex.quote(path)}"
+    else:
+        fix = f"chmod u+rx {shlex.quote(folder)}"
+    return Check(name, PROBLEM, f"{path} cannot be read: {error.strerror}", fix)
 
 
 def _names(parts: list[tuple[Part, str]]) -> str:
