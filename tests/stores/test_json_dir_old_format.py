@@ -197,6 +197,11 @@ def test_the_files_of_a_newer_version_are_left_alone(folder: Path) -> None:
     assert texts(plan_of(folder, "s1")) == ["first", "second", "third"]
 
 
+def test_a_new_directory_has_no_folder_for_old_files(tmp_path: Path) -> None:
+    opened(tmp_path / "new").close()
+    assert not (tmp_path / "new" / "old-format").exists()
+
+
 @pytest.mark.parametrize("name", [".punchlist", ".punchlist/paces", ".punchlist/lists", "old-format"])
 def test_no_folder_leads_out_of_the_directory(folder: Path, tmp_path: Path, name: str) -> None:
     target = tmp_path / "target"

@@ -260,8 +260,10 @@ def list_digests(old: OldPlan) -> tuple[str, str]:
 # --- away ------------------------------------------------------------------------------------------------------------
 
 
-def put_away(folder: str, stems: Iterable[str]) -> None:
-    """Move the files of plans that are in the database into a folder of their own."""
+def put_away(folder: str, stems: Sequence[str]) -> None:
+    """Move the files of plans that are in the database into a folder of their own, if there are any."""
+    if not stems and not os.path.lexists(os.path.join(folder, POINTERS)):
+        return
     aside = files.inside(folder, ASIDE)
     with files.naming(aside):
         make_folder(aside)
