@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from punchlist.local.settings import load
 from punchlist.stores import open_store
 
 NAME = "s1-agent-s1"
+EDITED = b'[{"content": "first", "status": "pending"}, {"content": "theirs", "status": "pending"}]'
 
 
 @pytest.fixture
@@ -147,6 +149,54 @@ def test_what_was_set_aside_is_never_overwritten(folder: Path, list_path: Path) 
         with pytest.raises(StoreError, match="was damaged"):
             desk_in(folder).plan  # noqa: B018
     assert sorted(path.read_text() for path in asides(folder)) == ["noise 0", "noise 1", "noise 2"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"[{", None])
+def test_after_a_damaged_or_deleted_list_an_edit_in_place_arrives(
+    folder: Path, list_path: Path, damage: bytes | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = desk_in(folder)
+    add(desk, "first")
+    if damage is None:
+        list_path.unlink()
+        assert texts(desk.plan) == ["first"]
+    else:
+        list_path.write_bytes(damage)
+        with pytest.raises(StoreError, match="was damaged"):
+            desk.plan  # noqa: B018
+    kept = asides(folder)
+
+    monkeypatch.setattr("punchlist.stores.json_dir._MOMENT", 1.0)  # this machine may be busy
+    with list_path.open("wb", buffering=0) as writer:
+        writer.write(damage or b"")
+        rest = threading.Timer(0.03, lambda: writer.write(EDITED[len(damage or b"") :]))
+        rest.start()
+        assert texts(desk.plan) == ["first", "theirs"]
+        rest.join()
+    assert asides(folder) == kept
+
+
+def test_who_goes_on_writing_a_list_that_was_set_aside_writes_what_was_set_aside(folder: Path, list_path: Path) -> None:
+    plan = grown(folder)
+    with list_path.open("wb", buffering=0) as writer:
+        writer.write(EDITED[:9])
+        with pytest.raises(StoreError, match="the rest is in the kept file") as told:
+            desk_in(folder).plan  # noqa: B018
+        writer.write(EDITED[9:])
+    (aside,) = asides(folder)
+    assert aside.read_bytes() == EDITED
+    assert str(aside) in str(told.value)
+    assert is_sound(folder) == plan
+
+
+def test_who_goes_on_writing_a_damaged_list_of_claude_code_writes_what_was_set_aside(folder: Path) -> None:
+    folder.mkdir()
+    with (folder / f"{NAME}.json").open("wb", buffering=0) as writer:
+        writer.write(EDITED[:9])
+        with pytest.raises(StoreError, match="was damaged"):
+            desk_in(folder).plan  # noqa: B018
+        writer.write(EDITED[9:])
+    assert [aside.read_bytes() for aside in asides(folder)] == [EDITED]
 
 
 def test_a_damaged_list_of_claude_code_is_set_aside_and_a_new_plan_begins(folder: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from punchlist import Desk, Plan, ops
+from punchlist import Desk, Plan, StoreError, ops
 from punchlist.core.rules import problems
 from punchlist.desk.edits import rewound
 from punchlist.local.settings import load
@@ -269,6 +269,46 @@ def test_a_list_that_somebody_writes_after_we_were_killed_costs_neither_edit(
     found = outcomes(tmp_path, steps, save, lambda path: die, after=after)
     assert lost(found) == []
     assert f"os.rename {NAME}" in [outcome.step for outcome in found if outcome.has_ours]
+
+
+@pytest.mark.parametrize("way", ["in place", "renamed"])
+@at_each_step
+def test_a_list_that_somebody_writes_while_we_set_a_damaged_one_aside_is_kept(
+    tmp_path: Path, steps: tuple[str, ...], way: str
+) -> None:
+    theirs = json.dumps([{"content": text, "status": "pending"} for text in ("first", "second", "theirs")])
+
+    def look_twice(desk: Desk) -> None:
+        try:
+            desk.load()
+        except StoreError:
+            desk.load()
+
+    def write_once(path: Path) -> Callable[[], None]:
+        written: list[Path] = []
+
+        def act() -> None:
+            if written:
+                return
+            target = path.with_suffix(".new") if way == "renamed" else path
+            target.write_text(theirs)
+            target.rename(path)
+            written.append(target)
+
+        return act
+
+    def empty(path: Path) -> None:
+        path.write_text("")
+
+    names = steps_of(new_folder(tmp_path, empty), look_twice, -1, lambda: None)
+    wanted = [at for at, name in enumerate(names[:-1]) if name.startswith(steps)]
+    assert len(wanted) > 5
+    for at in wanted:
+        folder = new_folder(tmp_path, empty)
+        steps_of(folder, look_twice, at, write_once(folder / NAME))
+        with desk_in(folder) as desk:
+            found = {item.text for item in desk.plan.items}
+        assert "theirs" in found or theirs in [path.read_text() for path in folder.glob("*.damaged-*")], names[at]
 
 
 @pytest.mark.torture

@@ -203,17 +203,31 @@ class JsonStore(SqliteStore):
             if known.revision == plan.revision:  # copied, or touched
                 execute(_KEEP, (plan.id, *known))
                 return None, ""
-        if stamp == GONE or found in (known.digest, known.prior):
+        if stamp == GONE:
+            files.remove_drafts(path)
+            return self._write_list(execute, plan, known, "", GONE), ""
+        entries = lists.entries_of(data)
+        if entries is None:  # also if it was so before: somebody may have begun to write it again
+            aside = self._set_aside(path, stamp, damaged)
+            problem = (
+                f"{path} was damaged: it is kept as {aside}, and was written again from {DATABASE}; try again. "
+                f"If a program was still writing it, the rest is in the kept file."
+            )
+            return self._write_list(execute, plan, known, "", GONE), problem
+        if found in (known.digest, known.prior):
             files.remove_drafts(path)
             return self._write_list(execute, plan, known, found, stamp), ""
-        entries = lists.entries_of(data)
-        if entries is not None:
-            return self._take_in(rows, execute, plan, entries, known._replace(digest=found, stamp=stamp)), ""
+        return self._take_in(rows, execute, plan, entries, known._replace(digest=found, stamp=stamp)), ""
+
+    def _set_aside(self, path: str, stamp: str, damaged: str) -> str:
+        """Give a list that cannot be read another name, and return it. Raises _HalfWritten if the list has not been
+        like this for a moment."""
         if stamp != damaged:
             raise _HalfWritten(stamp)
-        aside = files.set_aside(path, data)
-        problem = f"{path} was damaged: it is kept as {aside}, and was written again from {DATABASE}; try again."
-        return self._write_list(execute, plan, known, found, stamp), problem
+        aside = files.set_aside(path, stamp)
+        if not aside:
+            raise _HalfWritten("?")
+        return aside
 
     def _take_in(
         self, rows: Rows, execute: _Execute, plan: Plan, entries: list[dict[str, Any]], known: _ListFile
@@ -333,11 +347,8 @@ class JsonStore(SqliteStore):
         path = self._path(stems[0])
         data, stamp = files.read(path)
         entries = lists.entries_of(data)
-        if entries is None and stamp != damaged:
-            raise _HalfWritten(stamp)
         if entries is None:
-            aside = files.set_aside(path, data)
-            files.remove(path)
+            aside = self._set_aside(path, stamp, damaged)
             raise StoreError(f"{path} was damaged: it is kept as {aside}; try again without it.")
         id = lists.digest_of(stems[0])[:12]
         if rows.load(id) is not None:  # the database was repaired, and does not know whose plan it is

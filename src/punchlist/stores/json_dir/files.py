@@ -75,7 +75,7 @@ def _stamp(path: str, found: os.stat_result) -> str:
 
 
 def read(path: str) -> tuple[bytes, str]:
-    """Return what a file holds, and its stamp."""
+    """Return what a file holds, and its stamp from before it was read: whoever writes it meanwhile is noticed later."""
     if stamp(path) == GONE:  # what is not a file has been refused: opening a pipe would wait forever
         return b"", GONE
     with naming(path):
@@ -84,7 +84,8 @@ def read(path: str) -> tuple[bytes, str]:
         except FileNotFoundError:
             return b"", GONE
         with os.fdopen(file, "rb") as opened:
-            return opened.read(), _stamp(path, os.fstat(file))
+            seen = _stamp(path, os.fstat(file))
+            return opened.read(), seen
 
 
 def time_of(stamp: str) -> str:
@@ -164,18 +165,30 @@ def remove(path: str) -> None:
         pass
 
 
-def set_aside(path: str, data: bytes) -> str:
-    """Keep what a damaged file held under a new name; return that name."""
-    name = f"{path}.damaged-{strftime('%Y%m%dT%H%M%SZ', gmtime())}"
-    for number in count(1):
-        free = name if number == 1 else f"{name}-{number}"
-        with naming(free):
-            try:
-                _write_new(free, data)
-            except FileExistsError:
-                continue
-        return free
-    raise AssertionError("unreachable")
+def set_aside(path: str, seen: str) -> str:
+    """Rename a damaged file to a new name, and return that name: whoever still writes the file writes it there. Return
+    nothing if the file was written after it was seen; then it keeps its name.
+
+    Only one process at a time may call this: a rename does not tell whether the new name was free."""
+    aside = _free_name(f"{path}.damaged-{strftime('%Y%m%dT%H%M%SZ', gmtime())}")
+    with naming(path):
+        try:
+            os.rename(path, aside)
+        except FileNotFoundError:
+            return ""
+    if stamp(aside) != seen and _link(aside, path):
+        remove(aside)
+        return ""
+    return aside
+
+
+def _free_name(name: str) -> str:
+    free = name
+    for number in count(2):
+        if not os.path.lexists(free):
+            break
+        free = f"{name}-{number}"
+    return free
 
 
 def _write_new(path: str, data: bytes) -> str:
