@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -49,3 +51,13 @@ def outcome(work: Callable[[Any], object], value: object) -> str:
         return repr(work(value))
     except (ValueError, TypeError, RecursionError) as error:
         return f"{type(error).__name__}: {error}"
+
+
+@pytest.mark.parametrize("text", ["{bad", '{"a"', '{"a":', "[1", '"a', "{'a': 1}", ""])
+def test_what_is_wrong_is_said_where_json_was_not_loaded_before(text: str) -> None:
+    """CPython's scanner has no words of its own: without `json` it fails with a SystemError."""
+    code = (
+        "import sys; from punchlist.core.json_text import loads\nassert 'json' not in sys.modules\nloads(sys.argv[1])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, text], capture_output=True, text=True, check=False)
+    assert done.stderr.rstrip().splitlines()[-1].startswith("json.decoder.JSONDecodeError: ")

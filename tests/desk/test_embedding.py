@@ -157,3 +157,26 @@ def test_a_desk_says_what_it_is() -> None:
 def test_a_desk_shows_what_a_program_needs() -> None:
     shown = {name for name in dir(opened()) if not name.startswith("_")}
     assert len(shown) <= 29, "what only our own rooms use is a function, or at `desk._seat`"
+
+
+def test_a_tool_call_may_be_nested_without_end() -> None:
+    deep: list[object] = []
+    for _ in range(5000):
+        deep = [deep]
+    itself: dict[str, object] = {"command": "make"}
+    itself["again"] = itself
+    with opened() as desk:
+        desk.call("plan", {"add": ["Read it"]})
+        desk.tool_used("shell", {"command": deep}, deep)
+        desk.tool_used("shell", itself, itself)
+        calls = desk.load(calls=True).items[0].calls
+    assert [call["name"] for call in calls] == ["shell", "shell"]
+    assert calls[1]["parameters"]["command"] == "make"
+
+
+@pytest.mark.parametrize("tool", [5, None, "no such tool"])
+def test_a_call_of_what_is_not_a_tool_is_answered(tool: object) -> None:
+    with opened() as desk:
+        reply = desk.call(tool, None)  # type: ignore[arg-type]
+    assert reply.is_error
+    assert "the tools are plan" in reply.text

@@ -22,6 +22,19 @@ def made(*values: Any, **fields: Any) -> Callable[[Plan], Plan]:
     return lambda plan: plan._replace(items=(*plan.items, Item(*values, **fields)), last_id=2)
 
 
+def _itself() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    found["a"] = [found]
+    return found
+
+
+def _nested(levels: int) -> list[Any]:
+    found: list[Any] = []
+    for _ in range(levels):
+        found = [found]
+    return found
+
+
 WRONG: dict[str, Callable[[Plan], Any]] = {
     "a status in another word": replaced(status="done"),
     "a status in another word, by ops": lambda plan: ops.add(plan, "x", status="done"),
@@ -38,6 +51,8 @@ WRONG: dict[str, Callable[[Plan], Any]] = {
     "a reason that is a list": replaced(reason=["x"]),
     "a priority that is a number": replaced(priority=1),
     "needs of a number": replaced(needs=(1,)),
+    "an extra that contains itself": replaced(extra=_itself()),
+    "an extra that is nested without end": replaced(extra={"a": _nested(5000)}),
     "a mode in another word": lambda plan: plan._replace(mode="fast"),  # type: ignore[arg-type]
     "an edit that returns nothing": lambda plan: None,
 }

@@ -185,6 +185,7 @@ def _frozen(value: Any) -> Any:
 
 _STRUCTURE = attrgetter("id", "phase", "parent", "needs")
 _BLANK_ITEM = (None, None, *Item._field_defaults.values())  # an item that has nothing yet
+_DEEPEST = 100  # levels of lists and objects in a value that is saved
 _JSON = "JSON: strings, finite numbers, booleans, null, lists, and objects with string keys"
 
 
@@ -287,16 +288,18 @@ def _are_objects(value: Any, was: Any) -> bool:
 
 
 def _is_json(value: Any) -> bool:
-    """Whether a value is the same after it was written as JSON and read again."""
-    left = [value]
+    """Whether a value is the same after it was written as JSON and read again. One that contains itself has no end."""
+    left = [(value, 0)]
     while left:
-        one = left.pop()
+        one, depth = left.pop()
+        if depth > _DEEPEST:
+            return False
         if isinstance(one, dict):
             if not all(type(key) is str for key in one):
                 return False
-            left += one.values()
+            left += [(entry, depth + 1) for entry in one.values()]
         elif type(one) is list:
-            left += one
+            left += [(entry, depth + 1) for entry in one]
         elif isinstance(one, float):
             if one != one or one in (float("inf"), float("-inf")):
                 return False
@@ -356,7 +359,10 @@ def _new_problems(before: Plan, after: Plan, changes: Sequence[Change]) -> list[
 def _named(value: object) -> str:
     from .text import cut, inline
 
-    return cut(inline(repr(value)), 60)
+    try:
+        return cut(inline(repr(value)), 60)
+    except RecursionError:
+        return f"a {type(value).__name__} that is nested too deep"
 
 
 def json_form(value: Any) -> Any:

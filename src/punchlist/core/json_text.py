@@ -54,7 +54,7 @@ def loads(text: str | bytes) -> Any:
         value, end = _scan(given, 0)
         if end == len(given):
             return value
-    except (StopIteration, ValueError):
+    except (StopIteration, ValueError, SystemError):  # SystemError: it wants words of `json`, which is not loaded
         pass
     import json
 

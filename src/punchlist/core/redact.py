@@ -10,6 +10,7 @@ from .json_text import dumps
 from .text import cut
 
 _MOST = 200  # characters of a value
+_DEEPER = "…"  # in the place of what is nested too deep
 _ROOM = 800  # bytes of a tool call as JSON; with where and when it was made, it is kept in less than 1,000
 _SHARES = {  # bytes of what belongs to a call beside its parameters, where all of it is too long
     **{"at": 34, "id": 66, "name": 82, "outcome": 12, "exit": 12, "text": 202, "session": 66, "agent": 42},
@@ -111,6 +112,19 @@ def redacted(value: Any, name: str = "") -> Any:
         return cut(blanked(value[:_READ]), _MOST)
     if secret and value is not None and not isinstance(value, bool):
         return _BLANK
+    return value
+
+
+def shallow(value: Any, levels: int = 8) -> Any:
+    """The value without what is nested deeper than that. It may contain itself."""
+    if isinstance(value, Mapping):
+        if not levels:
+            return _DEEPER
+        return {key: shallow(entry, levels - 1) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        if not levels:
+            return _DEEPER
+        return [shallow(entry, levels - 1) for entry in value]
     return value
 
 

@@ -42,15 +42,18 @@ def describe(
 ) -> ToolUse:
     """Describe a call of a tool that is not the plan's, as it is kept: bounded, with secrets blanked."""
     from ..core.json_text import dumps
-    from ..core.redact import recorded
+    from ..core.redact import recorded, shallow
     from ..policy.effects import changes_something
 
     outcome = "failed" if failed else "unknown" if hides_failure else "ok"
+    args = shallow(args)
     given: Any = args if isinstance(args, dict) else {"input": args}
-    try:
-        shown = result if isinstance(result, str) else dumps(result, ensure_ascii=False)
-    except TypeError:  # an object that only this program knows
-        shown = str(result)
+    shown = result
+    if not isinstance(result, str):
+        try:
+            shown = dumps(shallow(result), ensure_ascii=False)
+        except TypeError:  # an object that only this program knows
+            shown = str(result)
     who = {"at": time_text(), "session": desk.session, "agent": desk.agent}
     kept = recorded(id, tool, given, outcome, shown, redact=desk.settings.redact_calls, exit=exit, **who)
     return ToolUse(digest(tool, args), "", failed, interrupted, changes_something(tool, args), (kept,))

@@ -225,7 +225,7 @@ def find_tool(dialect: Dialect, name: str, *, continuing: bool, agent: str = MAI
                 raise Refused(f"{name} can be used only while a continuation runs.")
             return tool
     names = ", ".join(tool.name for tool in offered(dialect, continuing=continuing))
-    raise Refused(f"no tool {inline(cut(name, 40))!r} in {dialect.name}; the tools are {names}.")
+    raise Refused(f"no tool {inline(cut(str(name), 40))!r} in {dialect.name}; the tools are {names}.")
 
 
 def offered(dialect: Dialect, *, continuing: bool, agent: str = MAIN) -> list[Tool]:
