@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +78,18 @@ def test_behind_an_edit_the_whole_list_is_shown_once_in_the_form_of_the_tool() -
     context = json.loads(said)["hookSpecificOutput"]["additionalContext"]
     assert '[{"content": "Keep the table", "status": "pending"' in context
     assert "Keep the table" not in _answer(_event("UserPromptSubmit", prompt="go on"))
+
+
+def test_ctrl_c_while_a_hook_waits_for_its_event_ends_it_quietly() -> None:
+    with subprocess.Popen(
+        _HOOK, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        for _ in range(4):
+            process.stdin.write(b"x" * 65_536)  # more than a pipe holds: written once the hook reads
+        time.sleep(0.5)  # it has read all of it, and waits for more
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=20)
+        assert (process.stdout.read(), process.stderr.read(), process.returncode) == (b"", b"", 130)

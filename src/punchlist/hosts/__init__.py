@@ -53,7 +53,7 @@ def of_client(client: str) -> str:
 
 
 def run(argv: list[str]) -> int:
-    """Answer one hook event on standard input. Fails open: nothing on standard output, exit code 0."""
+    """Answer one hook event on standard input. Fails open: nothing on standard output, exit code 0 (130: Ctrl+C)."""
     name = ""
     try:
         name, flags = _parse(argv)
@@ -63,6 +63,9 @@ def run(argv: list[str]) -> int:
             sys.stdout.write(found)
             sys.stdout.flush()
         delivery.written()
+    except KeyboardInterrupt:
+        delivery.dropped()
+        return 130
     except Exception as error:
         _log(name, error)
         delivery.dropped()
