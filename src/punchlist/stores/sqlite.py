@@ -132,6 +132,7 @@ class SqliteStore:
         except StoreError as error:
             self._db.close()
             if not self._copy_to_memory(error.kind):
+                self._db.close()
                 raise
             self._file, self._full = file, error
         if self._file == _NOWHERE:  # it was replaced while we waited for it, and the log that we see is the other's
@@ -151,8 +152,8 @@ class SqliteStore:
 
             path = f"file:{quote(path)}?immutable=1"
         try:
-            source = sqlite3.connect(path, timeout=0, isolation_level=None, uri=kind == "permission")
             self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            source = sqlite3.connect(path, timeout=0, isolation_level=None, uri=kind == "permission")
         except sqlite3.Error:
             return False
         try:
