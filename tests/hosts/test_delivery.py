@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import termios
 import time
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +83,16 @@ def test_behind_an_edit_the_whole_list_is_shown_once_in_the_form_of_the_tool() -
     assert "Keep the table" not in _answer(_event("UserPromptSubmit", prompt="go on"))
 
 
+def _waits_for_input(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a process has read all that was written and sleeps: a signal before that waits for the next bytes."""
+    left = array("i", [0])
+    assert process.stdin
+    fcntl.ioctl(process.stdin, termios.FIONREAD, left)
+    state = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    return left[0] == 0 and state == "S"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="nothing says whether a process sleeps")
 def test_ctrl_c_while_a_hook_waits_for_its_event_ends_it_quietly() -> None:
     with subprocess.Popen(
         _HOOK, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
@@ -89,7 +102,8 @@ def test_ctrl_c_while_a_hook_waits_for_its_event_ends_it_quietly() -> None:
         assert process.stderr
         for _ in range(4):
             process.stdin.write(b"x" * 65_536)  # more than a pipe holds: written once the hook reads
-        time.sleep(0.5)  # it has read all of it, and waits for more
+        while not _waits_for_input(process):
+            time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         process.wait(timeout=20)
         assert (process.stdout.read(), process.stderr.read(), process.returncode) == (b"", b"", 130)
