@@ -49,7 +49,7 @@ class Relisted(NamedTuple):
     plan: Plan
     kept: Kept  # the list as it was applied
     said: tuple[str, ...] = ()  # one sentence for each request that was not granted
-    anew: bool = False  # whether the list has nothing to do with the one before, which was finished
+    is_new_list: bool = False  # whether the list has nothing to do with the one before, which was finished
 
 
 def relist(
@@ -119,7 +119,7 @@ class _Listing:
         self.former: dict[str, tuple[str, ...]] = {}
         self.begun: set[str] = set()  # reopened by the user, and begun again by this list
         self.said: list[str] = []
-        self.anew = False
+        self.is_new_list = False
         self.parts: dict[str, list[Item]] = {}  # by the id of their whole
         for item in plan.items if form.nested else ():
             self.parts.setdefault(item.parent, []).append(item)
@@ -137,7 +137,7 @@ class _Listing:
             found = self._found(old, sent, top=parent is None)
         taken = {item.id for item in found if item}
         if not taken and self._is_over(old):
-            self.anew = self.anew or (parent is None and bool(old))
+            self.is_new_list = self.is_new_list or (parent is None and bool(old))
         else:
             self._leave_out([item for item in old if item.id not in taken])
         for entry, item in zip(sent, found, strict=True):
@@ -402,11 +402,11 @@ class _Listing:
 
     def _new(self, entry: Sent, parent: Item | None) -> Item | None:
         words = plainly(entry.text)
-        if words in self.removed and not self.anew:
+        if words in self.removed and not self.is_new_list:
             self.said.append(_not_brought_back(entry))
             return None
         item = None
-        if not self.anew:
+        if not self.is_new_list:
             item = self._recalled(words)
         if item is not None:
             item = item._replace(text=entry.text, status=entry.status, reason="", closed=None)
@@ -477,11 +477,11 @@ class _Listing:
         if len(listed) == len(self.plan.items) and all(map(is_, listed, self.plan.items)):
             listed = self.plan.items
         plan = grouped(linked(self.plan._replace(items=listed, last_id=self.last_id)))
-        if self.anew and not self.forgiving and self.plan.removed:
+        if self.is_new_list and not self.forgiving and self.plan.removed:
             plan = plan._replace(removed=())
-        if not self.forgiving and not self.anew:
+        if not self.forgiving and not self.is_new_list:
             self._say_what_stays(plan, sent)
-        return Relisted(plan, self._kept(plan), tuple(self.said), self.anew)
+        return Relisted(plan, self._kept(plan), tuple(self.said), self.is_new_list)
 
     def _order(self) -> list[str]:
         """The order of the plan, unless the list asks for another: one that it has not had before, if nobody moved
@@ -519,7 +519,7 @@ class _Listing:
             )
 
     def _kept(self, plan: Plan) -> Kept:
-        if self.anew:
+        if self.is_new_list:
             return Kept(self.base.at, tuple(self.entries))
         reopened = tuple([id for id in self.base.reopened if id not in self.begun])
         kept = self.base._replace(
