@@ -124,28 +124,45 @@ def test_the_dialect_of_a_call_is_answered_for() -> None:
 # --- the store -----------------------------------------------------------------------------------------------------
 
 
-def no_store(url: str, *words: str) -> str:
+def no_store(url: str, *words: str, code: int = 3) -> str:
     done = run("--store", url, *words)
-    assert (done.returncode, done.stdout) == (3, ""), done.stdout
+    assert (done.returncode, done.stdout) == (code, ""), done.stdout
     assert done.stderr.count("\n") == 1
     return done.stderr
 
 
-def test_an_unknown_store_is_refused_with_the_known_ones() -> None:
-    said = no_store("floppy:a", "show")
-    assert "no store 'floppy:a'" in said
-    assert "memory:" in said
-    assert "sqlite:" in said
+@pytest.mark.parametrize("url", ["floppy:a", "floppy:", "floppy"])
+def test_an_unknown_store_is_misuse_and_is_refused_with_the_known_ones(url: str) -> None:
+    said = no_store(url, "show", code=2)
+    assert f"no store {url!r}" in said
+    assert "memory:, json:, sqlite:, postgresql:, postgres:" in said
+    assert no_store(url, "mcp", code=2) == said
+
+
+def test_a_call_with_an_unknown_store_is_misuse_and_is_answered() -> None:
+    done = run("--store", "floppy:a", "call", "plan", stdin="{}")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["text"].startswith("no store 'floppy:a'")
+
+
+@pytest.mark.parametrize("words", [["show"], ["add", "Read"]])
+def test_a_directory_in_the_place_of_the_file_is_said_to_be_one(words: list[str]) -> None:
+    Path("plan.db").mkdir()
+    path = Path("plan.db").resolve()
+    said = no_store("sqlite:plan.db", *words)
+    assert said == f"punchlist: {path} is a directory, not a file; move it away, or name another file.\n"
 
 
 def test_a_store_needs_a_path() -> None:
     assert "sqlite:plan.db" in no_store("sqlite:", "show")
 
 
-@pytest.mark.parametrize("url", ["frob://me:s3cret@host/db", "postgresql://me:s3cret@localhost:1/none"])
-def test_the_password_of_a_store_is_never_printed(url: str) -> None:
+@pytest.mark.parametrize(
+    ("url", "code"), [("frob://me:s3cret@host/db", 2), ("postgresql://me:s3cret@localhost:1/none", 3)]
+)
+def test_the_password_of_a_store_is_never_printed(url: str, code: int) -> None:
     done = run("--store", url, "show")
-    assert done.returncode == 3
+    assert done.returncode == code
     assert "s3cret" not in done.stderr + done.stdout
 
 
@@ -161,11 +178,6 @@ def test_a_damaged_store_is_named_told_what_to_do_about_and_left_alone(words: li
     assert "is damaged" in said
     assert f"punchlist repair --store sqlite:{os.path.abspath('plan.db')}" in said
     assert Path("plan.db").read_bytes() == b"this was never a database" * 100
-
-
-def test_a_directory_in_the_place_of_the_store_is_named() -> None:
-    os.mkdir("plan.db")
-    assert os.path.abspath("plan.db") in no_store("sqlite:plan.db", "add", "x")
 
 
 def test_a_store_below_a_file_is_named() -> None:

@@ -233,6 +233,16 @@ def test_a_store_that_cannot_be_made_is_a_fault_with_a_remedy(tmp_path: Path) ->
     assert found("store", f"{path} will be created with the first plan", **env)[0] == "ok"
 
 
+def test_a_directory_in_the_place_of_the_store_is_a_fault_with_a_remedy(own_home: Path) -> None:
+    path = own_home / "punchlist" / "punchlist.db"
+    path.mkdir(parents=True)
+    problems = [check for check in examined() if check["state"] == "problem" and check["about"] == "store"]
+    fix = "move it away, or name a file: PUNCHLIST_STORE=sqlite:PATH"
+    assert problems == [
+        {"about": "store", "state": "problem", "text": f"{path} is a directory, not a file", "fix": fix}
+    ]
+
+
 def test_a_state_folder_below_a_file_is_a_fault_with_a_remedy() -> None:
     problems = [check for check in examined(XDG_STATE_HOME="/dev/null") if check["state"] == "problem"]
     assert [(check["about"], check["text"]) for check in problems] == [

@@ -377,11 +377,10 @@ def test_a_store_of_a_newer_version_is_an_answer(own_home: Path) -> None:
         assert [tool["name"] for tool in client.result("tools/list")["tools"]] == ["plan"]
 
 
-def test_an_address_that_is_no_store_is_an_answer() -> None:
-    with Raw("--store", "nowhere:x") as client:
-        text, is_error = client.call("plan", add=["Read"])
-    assert is_error
-    assert text.startswith("no store 'nowhere:x'")
+def test_a_server_with_an_address_that_no_store_has_says_so_and_ends() -> None:
+    done = subprocess.run([SCRIPT, "mcp", "--store", "nowhere:x"], input=b"", capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"punchlist: no store 'nowhere:x'; a store begins with one of memory:, ")
 
 
 @pytest.mark.torture

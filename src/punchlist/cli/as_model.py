@@ -28,7 +28,7 @@ def call(args: Args) -> int:
         with open_own_desk(args, settings) as desk:
             reply, code, plan = _call(args, desk)
     except StoreError as error:
-        reply, code = _store_failed(args, settings, error), 3
+        reply, code = _store_failed(args, settings, error), error.exit_code
     except Refused as refusal:  # there is no such dialect or plan
         reply, code = Reply(str(refusal), is_error=True), 1
     said = {"text": reply.text, "display": reply.display, "is_error": reply.is_error, "details": dict(reply.details)}

@@ -62,10 +62,10 @@ def _misused(error: Misuse) -> int:
 
 def _failed(args: Args, error: PunchlistError) -> int:
     code = 1
-    if isinstance(error, StoreError):
-        code = 3
-    elif isinstance(error, SettingsError):
+    if isinstance(error, SettingsError):
         code = 2
+    elif isinstance(error, StoreError):
+        code = error.exit_code
     if not args.json:
         output.complain(str(error))
         return code

@@ -57,8 +57,15 @@ class StoreError(PunchlistError):
     """A store that could not be read or written. The message names the file, and what to do."""
 
     def __init__(self, message: str, kind: str = "") -> None:
-        self.kind = kind  # permission, full, or nothing of that sort
+        self.kind = kind  # permission, full, address (no store has this one), or nothing of that sort
         super().__init__(message)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a command that ends with this: an address that no store has is misuse."""
+        if self.kind == "address":
+            return 2
+        return 3
 
     @property
     def is_readable(self) -> bool:

@@ -55,6 +55,10 @@ def _file(path: str) -> Iterator[Check]:
         yield Check(STORE, PROBLEM, f"{path} cannot be created: {why}", fix) if why else found
         yield from _place(os.path.dirname(path))
         return
+    if os.path.isdir(path):
+        fix = "move it away, or name a file: PUNCHLIST_STORE=sqlite:PATH"
+        yield Check(STORE, PROBLEM, f"{path} is a directory, not a file", fix)
+        return
     yield from _contents(path)
     if why:
         yield Check(STORE, PROBLEM, f"nothing can be stored in {path}: {why}", fix)

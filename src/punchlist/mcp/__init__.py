@@ -10,6 +10,7 @@ from ..core.errors import PunchlistError, StoreError
 from ..core.text import visible
 from ..desk import delivery
 from ..local.settings import load
+from ..stores import check_address
 from .callers import Callers, Given
 from .protocol import without_cancelled, written
 from .server import Server
@@ -25,12 +26,13 @@ def run(flags: dict[str, str], hosts: Hosts | None = None) -> int:
     """Serve the client that started us, until it is gone. `hosts` is the package of that name."""
     try:
         settings = load({name: flags.get(name) or None for name in ("store", "dialect")})
+        check_address(settings.store)
         given = Given(*(flags.get(name) or _named(name) for name in Given._fields))
         server = Server(settings, Callers(given, os.environ, hosts), plan=given.plan)
     except PunchlistError as error:
         sys.stderr.write(f"punchlist: {visible(str(error))}\n")
         if isinstance(error, StoreError):
-            return 3
+            return error.exit_code
         return 2
     for problem in settings.problems:
         sys.stderr.write(f"punchlist: {visible(problem)}\n")

@@ -218,15 +218,21 @@ def _load(path: str) -> Any:
     return __import__(path, fromlist=["open"])
 
 
+def check_address(url: str) -> None:
+    """Refuse an address that no store has."""
+    if "\0" in url:
+        raise StoreError("the address of a store cannot hold a NUL character.", "address")
+    scheme, colon, _ = url.partition(":")
+    if not colon or scheme not in PATHS:
+        known = ", ".join(f"{name}:" for name in PATHS)
+        raise StoreError(f"no store {cut(inline(masked(url)), 60)!r}; a store begins with one of {known}", "address")
+
+
 def open_store(url: str, **options: str) -> Store:
     """The store of this URL: `memory:`, `json:DIR`, `sqlite:PATH`, `postgresql://...`."""
-    if "\0" in url:
-        raise StoreError("the address of a store cannot hold a NUL character.")
-    scheme, colon, rest = url.partition(":")
-    path = PATHS.get(scheme)
-    if not colon or path is None:
-        known = ", ".join(f"{name}:" for name in PATHS)
-        raise StoreError(f"no store {cut(inline(masked(url)), 60)!r}; a store begins with one of {known}")
+    check_address(url)
+    scheme, _, rest = url.partition(":")
+    path = PATHS[scheme]
     try:
         module = _load(path)
     except ModuleNotFoundError as error:

@@ -471,6 +471,8 @@ def _name(error: BaseException) -> str:
 
 def fail(path: str, error: Exception) -> NoReturn:
     words, name = str(error), _name(error)
+    if os.path.isdir(path):
+        raise StoreError(f"{path} is a directory, not a file; move it away, or name another file.") from None
     is_full = name.startswith("SQLITE_FULL") or getattr(error, "errno", 0) == 28
     if is_full or (name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")) and _has_no_room(path)):
         raise StoreError(f"{path} cannot grow: the disk is full; make room and try again.", "full") from None
