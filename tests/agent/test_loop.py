@@ -33,7 +33,7 @@ from punchlist.agent.messages import Assistant, Message, Result, Summary, User
 from punchlist.agent.models import ModelAnswer, Offer, TooLong
 from punchlist.agent.scripted import ScriptedModel
 from punchlist.agent.sessions import reopen
-from punchlist.cli.dispatch import run
+from punchlist.cli.run_command import run_command
 from punchlist.core.model import ACTIVE, DONE
 from punchlist.desk.events import read_events
 from punchlist.desk.session_state import load_state
@@ -526,7 +526,7 @@ def test_what_is_for_the_user_is_not_for_an_agent(
         before = desk.change(lambda plan: ops.add(plan, "Read")).plan
     monkeypatch.setenv("PUNCHLIST_BY", "main")
     Path("none.json").write_text("[]")
-    assert run(words.split()) == 1
+    assert run_command(words.split()) == 1
     assert f"{words.split()[0]} is for the user, and this is" in capsys.readouterr().err
     with package.open() as desk:
         assert desk.plan == before
@@ -539,7 +539,7 @@ def test_an_agent_at_its_shell_cannot_reopen_what_the_user_closed(
     with package.open() as desk:
         desk.change(lambda plan: ops.complete(ops.add(plan, "Read"), "1"))
     monkeypatch.setenv("PUNCHLIST_BY", "main")
-    run(["start", "1"])
+    run_command(["start", "1"])
     with package.open() as desk:
         assert desk.plan.items[0].status == DONE
 

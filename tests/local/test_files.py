@@ -44,7 +44,7 @@ def modes(path: Path) -> set[int]:
 
 def planned() -> None:
     with punchlist.open("memory:", session="s1") as desk:
-        plan_mode.prepared(desk.change(lambda plan: punchlist.ops.add(plan, "one")).plan)
+        plan_mode.prepare_file(desk.change(lambda plan: punchlist.ops.add(plan, "one")).plan)
 
 
 MAKERS: dict[str, Callable[[Path], object]] = {

@@ -90,7 +90,7 @@ def wants_an_answer(message: Any) -> bool:
 
 def check_reply(reply: Any, message: Any) -> None:
     """That a reply is one to this message, and could be sent."""
-    json.loads(protocol.written(reply))
+    json.loads(protocol.to_line(reply))
     assert reply["jsonrpc"] == "2.0"
     if reply.get("method") == "notifications/subscriptions/acknowledged":
         assert reply["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == message["id"]
@@ -127,7 +127,7 @@ def test_a_batch_of_anything_is_answered_by_as_many_as_want_it(tmp_path_factory:
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_line(tmp_path_factory: Any, line: bytes) -> None:
     for reply in server(str(tmp_path_factory.getbasetemp())).answer(line):
-        assert protocol.written(reply).count(b"\n") == 1
+        assert protocol.to_line(reply).count(b"\n") == 1
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from punchlist import Desk, ops
 from punchlist.desk.events import read_events
 from punchlist.desk.guidance import to_json
 from punchlist.dialects import PATHS
-from punchlist.policy.guide import CONTEXTS
+from punchlist.policy.dialect_guide import CONTEXTS
 from tests.policy.desks import ITEMS, desk, planned
 from tests.policy.talk import heard
 from tests.policy.told import TURN, attached, prompted, started

@@ -15,7 +15,7 @@ from punchlist import Desk, PauseRecorder, Plan, ops
 from punchlist.desk.events import read_events
 from punchlist.desk.holding import is_off
 from punchlist.desk.nudges import turn_ended
-from punchlist.desk.plan_mode import approved, plan_file, read_plan_file, write_plan_file
+from punchlist.desk.plan_mode import approve, plan_file, read_plan_file, write_plan_file
 from punchlist.desk.session_state import load_state
 from punchlist.desk.tool_use import ToolUse
 from punchlist.dialects import PATHS, load
@@ -166,7 +166,7 @@ def test_the_plan_file_is_kept_for_its_owner_s_eyes_and_stays_when_plan_mode_is_
     assert Path(path).parent == own_home / "punchlist" / "plans"
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     write_plan_file(at, TEXT + "more\n")
-    approved(at, TEXT)
+    approve(at, TEXT)
     assert read_plan_file(at) == TEXT + "more\n"
     assert [entry.name for entry in Path(path).parent.iterdir()] == [Path(path).name]
 
@@ -181,7 +181,7 @@ def test_a_plan_file_of_any_bytes_is_read(own_home: Path) -> None:
 def test_approval_switches_to_acting_and_seeds_an_empty_plan() -> None:
     at = desk()
     at.change(lambda plan: ops.set_mode(plan, "plan"))
-    plan = approved(at, TEXT).plan
+    plan = approve(at, TEXT).plan
     assert (plan.mode, plan.phases) == ("act", ("Storage", "Rollout"))
     assert [(item.text, item.phase, item.status) for item in plan.items] == [
         ("Write the schema", "Storage", "pending"),
@@ -196,19 +196,19 @@ def test_approval_switches_to_acting_and_seeds_an_empty_plan() -> None:
 def test_a_text_without_anything_to_do_seeds_nothing(text: str) -> None:
     at = desk()
     at.change(lambda plan: ops.set_mode(plan, "plan"))
-    assert (approved(at, text).plan.mode, at.plan.items) == ("act", ())
+    assert (approve(at, text).plan.mode, at.plan.items) == ("act", ())
 
 
 def test_a_plan_that_is_there_is_not_touched_by_approval() -> None:
     at = in_mode("plan")
     before = at.plan.items
-    assert approved(at, TEXT).plan.items == before
+    assert approve(at, TEXT).plan.items == before
 
 
 def test_seeding_can_be_turned_off() -> None:
     at = desk(seed_plan=False)
     at.change(lambda plan: ops.set_mode(plan, "plan"))
-    assert approved(at, TEXT).plan.items == ()
+    assert approve(at, TEXT).plan.items == ()
 
 
 def test_the_commands_plan_approve_and_seed(own_folder: Path) -> None:

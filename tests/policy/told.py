@@ -22,9 +22,9 @@ def started(desk: Desk, source: str) -> list[str]:
     return guidance.lines(guidance.started(desk, source))
 
 
-def prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[str]:
-    return guidance.lines(guidance.prompted(desk, prompt, deaf=deaf))
+def prompted(desk: Desk, prompt: str, *, is_told: bool = True) -> list[str]:
+    return guidance.lines(guidance.prompted(desk, prompt, is_told=is_told))
 
 
-def tool_used(desk: Desk, use: ToolUse, *, deaf: bool = False) -> list[str]:
-    return guidance.lines(guidance.tool_used(desk, use, deaf=deaf))
+def tool_used(desk: Desk, use: ToolUse, *, is_told: bool = True) -> list[str]:
+    return guidance.lines(guidance.tool_used(desk, use, is_told=is_told))

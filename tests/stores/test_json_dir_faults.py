@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from punchlist import Desk, Plan, StoreError, ops
-from punchlist.cli.dispatch import run
+from punchlist.cli.run_command import run_command
 from punchlist.core.rules import problems
 from punchlist.desk.edits import rewound
 from punchlist.local.settings import load
@@ -225,7 +225,7 @@ def test_a_damaged_database_is_repaired_and_the_lists_bring_what_it_lost(
         path.write_bytes(path.read_bytes()[:100] if damage == "truncated" else os.urandom(20_000))
         with pytest.raises(StoreError, match=rf"punchlist repair --store sqlite:{folder}/punchlist.db"):
             desk_in(folder).plan  # noqa: B018
-        assert run(["repair", "--store", f"json:{folder}"]) == 0
+        assert run_command(["repair", "--store", f"json:{folder}"]) == 0
         assert "punchlist.db.damaged-" in capsys.readouterr().out
     assert [(item.text, item.status) for item in is_sound(folder).items] == [
         ("first", "completed"),

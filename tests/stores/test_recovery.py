@@ -16,7 +16,7 @@ import pytest
 
 import punchlist
 from punchlist import ops
-from punchlist.cli.dispatch import run
+from punchlist.cli.run_command import run_command
 from punchlist.core.errors import StoreError
 from punchlist.core.model import Plan
 from punchlist.stores import open_store
@@ -157,7 +157,7 @@ def test_a_plan_that_comes_back_empty_is_named(file: Path, capsys: pytest.Captur
         f"DELETE FROM history WHERE plan = '{kept}'",
     )
     overwritten(file, root_of(file, "paces"), b"noise" * 100)
-    assert run(["repair", "--store", f"sqlite:{file}"]) == 0
+    assert run_command(["repair", "--store", f"sqlite:{file}"]) == 0
     said = capsys.readouterr().out
     assert f"Came back empty, and nothing tells what they held: {gone}." in said
     assert f"Without any history, so nothing tells whether they are complete: {kept}." in said
@@ -388,18 +388,18 @@ def test_whatever_the_damage_a_sound_store_comes_of_it(times: int, file: Path, w
 
 def test_the_command_says_what_was_saved_and_where_the_rest_is(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     overwritten(file, root_of(file, "items"), b"\xff" * 4096)
-    assert run(["repair", "--dry-run", "--store", f"sqlite:{file}"]) == 0
+    assert run_command(["repair", "--dry-run", "--store", f"sqlite:{file}"]) == 0
     said = capsys.readouterr().out
     assert "plans.db is damaged: " in said
     assert f"Nothing was changed.\nCould be saved: {SESSIONS} plans.\n" in said
-    assert run(["repair", "--store", f"sqlite:{file}"]) == 0
+    assert run_command(["repair", "--store", f"sqlite:{file}"]) == 0
     said = capsys.readouterr().out
     assert f"It is kept as {file}.damaged-" in said
     assert f"Saved: {SESSIONS} plans.\n" in said
-    assert run(["repair", "--store", f"sqlite:{file}"]) == 0
+    assert run_command(["repair", "--store", f"sqlite:{file}"]) == 0
     assert capsys.readouterr().out == f"{file} is sound: {SESSIONS} plans. Nothing was changed.\n"
 
 
 def test_only_a_file_can_be_repaired(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["repair", "--store", "memory:"]) == 1
+    assert run_command(["repair", "--store", "memory:"]) == 1
     assert "only a SQLite file can be repaired, not memory:" in capsys.readouterr().err

@@ -24,7 +24,7 @@ def main() -> int:
         from ..mcp import run as serve
 
         return serve(flags, hosts)
-    from .dispatch import run as run_command
+    from .run_command import run_command
 
     return run_command(argv)
 

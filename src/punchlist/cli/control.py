@@ -29,12 +29,12 @@ def mode(args: Args) -> int:
         raise Refused("--seed goes with `mode act`: it names the text that you approve.")
     with open_own_desk(args) as desk:
         if args.seed:
-            changed = plan_mode.approved(desk, read_text(args.seed), seed=True)
+            changed = plan_mode.approve(desk, read_text(args.seed), seed=True)
         else:
-            changed = plan_mode.switched(desk, args.mode)
+            changed = plan_mode.switch_mode(desk, args.mode)
         if changed.plan.mode != "plan":
             return report(args, changed, *_about_seed(args, changed))
-        file = plan_mode.prepared(changed.plan)
+        file = plan_mode.prepare_file(changed.plan)
         data = {**to_json(changed.plan), "session": {"plan_file": file}}
         hint = f"the plan goes to {file}; `punchlist mode act` approves it."
         return output.answer(args, data, *difference(changed.before, changed.plan), hint)

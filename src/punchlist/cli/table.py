@@ -460,7 +460,7 @@ _MODEL = (
         "attach",
         "print what a model is told at the start, after a change, after a compaction or on resume",
         "as_model:attach",
-        (_DIALECT, Argument("--context", "C", "", choices="policy.guide:CONTEXTS", is_required=True)),
+        (_DIALECT, Argument("--context", "C", "", choices="policy.dialect_guide:CONTEXTS", is_required=True)),
         ("punchlist attach --context start",),
     ),
     Command(

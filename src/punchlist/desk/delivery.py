@@ -15,7 +15,7 @@ _held = False  # whether this process writes its answers itself, and says when i
 
 
 def hold() -> None:
-    """Let everything wait for `written` or `dropped` from now on."""
+    """Let everything wait for `confirm` or `drop` from now on."""
     global _held
     _held = True
 
@@ -84,15 +84,15 @@ def at_the_end(work: Callable[[], object]) -> None:
         work()
 
 
-def written() -> None:
-    """The answer was written and flushed."""
+def confirm() -> None:
+    """Do what waits: the answer was written and flushed."""
     while _waiting:
         _try(_waiting.pop(0))
-    dropped()
+    drop()
 
 
-def dropped() -> None:
-    """The answer could not be written."""
+def drop() -> None:
+    """Forget what waits: the answer could not be written."""
     global _claims
     _waiting.clear()
     _told.clear()

@@ -16,7 +16,7 @@ from ..local.files import time_text
 from ..policy import reminders, wording
 from ..policy.continuation import LIMITED, WAIT, after_prompt, next_item
 from ..policy.conversation import FAILED, REMINDER, Tally
-from ..policy.guide import LOST, Audience, Guide, Listed
+from ..policy.dialect_guide import LOST, Audience, Guide, Listed
 from ..policy.limits import Limits, tokens
 from ..prompts import say
 from .events import log_event
@@ -90,11 +90,11 @@ def started(desk: Desk, source: str) -> list[Guidance]:
 def changed(desk: Desk) -> list[Guidance]:
     """The list has changed: it is told in the form of its dialect, with what others did."""
     event = _look(desk, "changed")
-    return _each(event, ("listed", _list), ("edited", _updates), ("failed", _failed), ("planned", _mode_counted))
+    return _each(event, ("listed", _list), ("edited", _updates), ("failed", _failed), ("planned", _count_mode))
 
 
-def prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[Guidance]:
-    """The user has spoken: a pause ends, what was counted in a row starts again. `deaf`: nothing can be told now."""
+def prompted(desk: Desk, prompt: str, *, is_told: bool = True) -> list[Guidance]:
+    """The user has spoken: a pause ends, what was counted in a row starts again. `is_told`: it can be told now."""
     if is_nudge(desk, prompt):  # our own words come back: nobody has spoken
         return []
     from ..policy.stop_words import says_go_on, says_limit, says_wait
@@ -111,7 +111,7 @@ def prompted(desk: Desk, prompt: str, *, deaf: bool = False) -> list[Guidance]:
         return after_prompt(state, plan.revision, waiting=waiting, going=going)._replace(heard=heard)
 
     state = update_state(desk, step)
-    if deaf:
+    if not is_told:
         return []
     event = _Event(desk, *desk._seat.look(), state)
     return _each(event, ("edited", _updates), ("listed", _list_after_edit), ("planned", _mode))
@@ -130,15 +130,15 @@ def before_request(desk: Desk, heard: Tally) -> list[Guidance]:
     )
 
 
-def tool_used(desk: Desk, use: ToolUse, *, deaf: bool = False, owes_list: bool = False) -> list[Guidance]:
-    """A tool was used: it is recorded, and the model is told what it should know now. `deaf`: nothing can be told now.
-    `owes_list`: the model was told of an edit of the user's just now."""
+def tool_used(desk: Desk, use: ToolUse, *, is_told: bool = True, owes_list: bool = False) -> list[Guidance]:
+    """A tool was used: it is recorded, and the model is told what it should know now, if `is_told`. `owes_list`: it
+    was told of an edit of the user's just now."""
     desk._seat.owes_list = desk._seat.owes_list or owes_list
     plan, reader = desk._seat.look()
     if not plan.id:
         return []
     state = record(desk, plan, [use], counts=True)
-    if deaf:
+    if not is_told:
         return []
     event = _Event(desk, plan, reader, state)
     heard = reminders.heard_from(state)
@@ -148,7 +148,7 @@ def tool_used(desk: Desk, use: ToolUse, *, deaf: bool = False, owes_list: bool =
         ("listed", _list_after_edit),
         ("reminded", lambda one: _reminder(one, heard, limits_of(desk.settings).budget)),
         ("failed", _failed),
-        ("planned", _mode_counted),
+        ("planned", _count_mode),
     )
 
 
@@ -394,7 +394,7 @@ def _mode_again(event: _Event) -> Guidance | None:
     return _mode(event, at_once=True)
 
 
-def _mode_counted(event: _Event) -> Guidance | None:
+def _count_mode(event: _Event) -> Guidance | None:
     return _mode(event, counts=True)
 
 

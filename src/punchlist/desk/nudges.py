@@ -11,7 +11,7 @@ from ..local.files import time_text
 from ..local.settings import DIALECTS, UNTIL_DONE, Settings
 from ..policy import wording
 from ..policy.continuation import TurnEnd, go_on
-from ..policy.guide import OURS, Audience, Guide
+from ..policy.dialect_guide import OURS, Audience, Guide
 from ..policy.limits import Limits
 from ..prompts import say
 from .events import log_event

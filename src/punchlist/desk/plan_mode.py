@@ -57,7 +57,7 @@ def read_plan_file(desk: Desk) -> str:
         raise StoreError(f"{error.filename} cannot be read: {error.strerror}.") from None
 
 
-def prepared(plan: Plan) -> str:
+def prepare_file(plan: Plan) -> str:
     """Where the plan will be written, in a folder that is there."""
     path = plan_file(plan)
     try:
@@ -69,7 +69,7 @@ def prepared(plan: Plan) -> str:
 
 def write_plan_file(desk: Desk, text: str) -> str:
     """Keep the plan of plan mode; where it is."""
-    path = prepared(desk.plan)
+    path = prepare_file(desk.plan)
     try:
         write_file(path, text[:_LARGEST].encode("utf-8", "replace"), is_synced=True)
     except OSError as error:
@@ -77,16 +77,16 @@ def write_plan_file(desk: Desk, text: str) -> str:
     return path
 
 
-def switched(desk: Desk, mode: Mode) -> Changed:
+def switch_mode(desk: Desk, mode: Mode) -> Changed:
     """The user wants act, plan or quiet. Who goes from plan mode to work approves what was planned."""
     if mode == "act" and desk.plan.mode == "plan":
-        return approved(desk, read_plan_file(desk))
+        return approve(desk, read_plan_file(desk))
     if mode == "plan" and desk.plan.id:
         plan_file(desk.plan)  # refused before anything is changed
     return desk.change(lambda plan: set_mode(plan, mode))
 
 
-def approved(desk: Desk, text: str = "", *, by: str = USER, seed: bool | None = None) -> Changed:
+def approve(desk: Desk, text: str = "", *, by: str = USER, seed: bool | None = None) -> Changed:
     """The user has approved: work may begin. An empty plan takes the headings and checkboxes of the approved text, if
     that is asked for, or else if the settings say so."""
     found = entries(text) if text and (desk.settings.seed_plan if seed is None else seed) else []

@@ -16,7 +16,7 @@ from ..stores import PlanKey, Store
 if TYPE_CHECKING:
     from ..core.last_sent import Kept
     from ..dialects import Dialect
-    from ..policy.guide import Guide
+    from ..policy.dialect_guide import Guide
     from .commit import Snapshot
 
 _LONGEST = 1.0  # seconds to wait for a change before asking the store
@@ -71,7 +71,7 @@ class Seat:
     def guide(self) -> Guide:
         """How the model is guided."""
         if self.chosen == DEFAULT_DIALECT:
-            from ..policy.guide import OURS
+            from ..policy.dialect_guide import OURS
 
             return OURS
         return self.dialect.guide

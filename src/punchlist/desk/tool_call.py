@@ -58,7 +58,7 @@ class Worked(NamedTuple):
 def answer(desk: Desk, tool: str, args: object, interactive: bool | None, continuing: bool) -> Reply:
     """Carry out one tool call, as a model made it. A pause that fails for any reason stops the agent all the same."""
     try:
-        reply = _answered(desk, tool, args, interactive, continuing)
+        reply = _run_call(desk, tool, args, interactive, continuing)
     except Exception as error:
         if not asks_for_pause(desk.dialect, tool, args):
             raise
@@ -81,12 +81,12 @@ def _outcome(desk: Desk, *, failed: bool) -> None:
         update_state(desk, lambda state: state._replace(failed=failed))
 
 
-def _answered(desk: Desk, tool: str, args: object, interactive: bool | None, continuing: bool) -> Reply:
+def _run_call(desk: Desk, tool: str, args: object, interactive: bool | None, continuing: bool) -> Reply:
     dialect = desk.dialect
     try:
         _refuse_off(desk)
         found = find_tool(dialect, tool, continuing=continuing, agent=desk.agent)
-        call, notes = _understood(dialect, _called(desk, found, args, interactive), desk.settings.tolerant)
+        call, notes = _understood(dialect, _make_call(desk, found, args, interactive), desk.settings.tolerant)
     except Refused as refusal:
         return decline(desk, tool, str(refusal))
     return _carry_out(desk, call, notes)
@@ -98,14 +98,14 @@ def decline(desk: Desk, tool: str, message: str) -> Reply:
     log_event(desk, "refusal", tool=tool, dialect=dialect.name, message=message)
     _outcome(desk, failed=True)
     known = [one for one in dialect.tools if one.name == tool] or dialect.tools
-    return dialect.refuse(_called(desk, known[0], None, None), Plan(), message)
+    return dialect.refuse(_make_call(desk, known[0], None, None), Plan(), message)
 
 
 def report_failure(desk: Desk, tool: str, error: StoreError) -> Reply:
     """The answer to a call that the store let down, in the words of its dialect."""
     dialect = desk.dialect
     known = [one for one in dialect.tools if one.name == tool] or dialect.tools
-    return Reply(dialect.failure(_called(desk, known[0], None, None), error), is_error=True)
+    return Reply(dialect.failure(_make_call(desk, known[0], None, None), error), is_error=True)
 
 
 def worked_out(dialect: Dialect, call: Call, seen: Plan, now: Plan, *, closed_is_final: bool) -> Worked:
@@ -138,21 +138,22 @@ def _refuse_mode(call: Call, plan: Plan) -> None:
     raise Refused(when[plan.mode])
 
 
-def _called(desk: Desk, tool: Tool, args: Any, interactive: bool | None) -> Call:
-    own = desk.settings
-    quiet = own.interactive if interactive is None else interactive
+def _make_call(desk: Desk, tool: Tool, args: Any, interactive: bool | None) -> Call:
+    settings = desk.settings
+    if interactive is None:
+        interactive = settings.interactive
     at = time_text()
     return Call(
         tool,
         args,
-        desk.agent,
-        quiet,
-        desk._seat.store.durable,
-        at,
-        own.strict_pause,
-        own.user_closed_is_final,
-        own.redact_calls,
-        _local(at) if tool.only_continuing else "",
+        agent=desk.agent,
+        interactive=interactive,
+        durable=desk._seat.store.durable,
+        at=at,
+        strict_pause=settings.strict_pause,
+        closed_is_final=settings.user_closed_is_final,
+        redact=settings.redact_calls,
+        clock=_local(at) if tool.only_continuing else "",
     )
 
 
@@ -236,7 +237,7 @@ def _draft(desk: Desk, call: Call, snapshot: Snapshot, ends_quiet: bool) -> tupl
         unknown = pending_updates(desk, now, snapshot.known)
     try:
         _refuse_mode(call, now)
-        done = _applied(desk, call, now, unknown)
+        done = _apply_call(desk, call, now, unknown)
     except Refused as refusal:
         done = _Done(call, now, Worked(now), str(refusal))
     updates = update_lines(desk, now, pending, ids=desk.dialect.guide.knows_ids, is_new=not reader.seen)
@@ -246,7 +247,7 @@ def _draft(desk: Desk, call: Call, snapshot: Snapshot, ends_quiet: bool) -> tupl
     done = done._replace(updates=updates, records=pending)
     if done.refusal:
         return Draft(now, reader=told, told=bool(updates)), done
-    after, changes, calls = _noted(desk, done, now)
+    after, changes, calls = _note_changes(desk, done, now)
     done = done._replace(calls=calls)
     record = None
     if changes:
@@ -255,7 +256,7 @@ def _draft(desk: Desk, call: Call, snapshot: Snapshot, ends_quiet: bool) -> tupl
     return Draft(after, record, told, done.worked.lists, bool(updates)), done
 
 
-def _applied(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> _Done:
+def _apply_call(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> _Done:
     """Carry a call out on the plan as it is now. `unknown`: what its author did not know of when it made the call."""
     rules = desk.dialect.rules
     call = _named(desk, call, now)
@@ -263,14 +264,14 @@ def _applied(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> _D
     current = now
     if rules.clears:
         seen, current = visible(desk, seen, keeps_phases=True), visible(desk, now, keeps_phases=True)
-    listed = _relisted(desk, call, now, unknown)
+    listed = _apply_list(desk, call, now, unknown)
     if listed is not None:
         return _Done(call, current, listed)
-    call, said = _spared(desk, call, seen, now, unknown)
+    call, said = _spare(desk, call, seen, now, unknown)
     return _Done(call, current, _worked(desk, call, seen, current), said=said)
 
 
-def _noted(desk: Desk, done: _Done, now: Plan) -> tuple[Plan, tuple[Change, ...], Calls]:
+def _note_changes(desk: Desk, done: _Done, now: Plan) -> tuple[Plan, tuple[Change, ...], Calls]:
     """The plan to save, what changed in it, and the tool calls that came with it."""
     call, worked = done.call, done.worked
     plan = _with_attempts(desk, now, worked.plan)
@@ -326,7 +327,7 @@ def _words_of_user(desk: Desk, plan: Plan) -> dict[str, str]:
     return words
 
 
-def _spared(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Record]) -> tuple[Call, tuple[str, ...]]:
+def _spare(desk: Desk, call: Call, seen: Plan, now: Plan, unknown: Sequence[Record]) -> tuple[Call, tuple[str, ...]]:
     """The call with what of it is not applied, because others were there first, and the sentences that say so."""
     dialect = desk.dialect
     asked = dialect.asked(seen, call)
@@ -384,13 +385,13 @@ def ended_among(desk: Desk, now: Plan, owners: frozenset[str]) -> frozenset[str]
     return frozenset(owner for owner in owners if not is_at_work(desk._seat, now.id, owner or MAIN))
 
 
-def _relisted(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> Worked | None:
+def _apply_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> Worked | None:
     """What comes of a list that was sent whole: it changes what differs from the list that was sent before. None for a
     call that sends no list."""
     entries = desk.dialect.entries(call)
     if entries is None:
         return None
-    kept, before = _kept_list(desk, call, now, unknown)
+    kept, before = _load_list(desk, call, now, unknown)
     found = resent(
         now,
         entries,
@@ -398,7 +399,7 @@ def _relisted(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> W
         kept,
         unheard_of(unknown, desk._seat.reader_key),
         closed_is_final=desk.settings.user_closed_is_final,
-        recall=lambda id: _left(desk, now, id),
+        recall=lambda id: _find_removed(desk, now, id),
     )
     plan, new = found.plan, found.kept
     cleared: tuple[Item, ...] = ()
@@ -429,7 +430,7 @@ def _worked_on(desk: Desk, call: Call, now: Plan, before: Kept, kept: Kept) -> t
     return taken(asked, now, agent=call.agent, ids=desk.dialect.guide.knows_ids).said
 
 
-def _kept_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> tuple[Kept, Kept]:
+def _load_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> tuple[Kept, Kept]:
     """The list that this agent sent last with this tool, with what others changed since noted in it; and without."""
     if not now.id:
         return Kept(), Kept()
@@ -441,7 +442,7 @@ def _kept_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) -> 
     return informed(kept, records, desk._seat.reader_key, now.revision), kept
 
 
-def _left(desk: Desk, now: Plan, id: str) -> Item | None:
+def _find_removed(desk: Desk, now: Plan, id: str) -> Item | None:
     """An item that left the plan, as it was then."""
     for record in reversed(desk._seat.store.history(now.id)):
         for change in record.changes:

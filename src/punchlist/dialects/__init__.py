@@ -14,7 +14,7 @@ from ..core.resend import ListForm, Sent
 from ..core.rules import Rules, is_of_another
 from ..core.schema import Problem, Schema, check, listed
 from ..core.text import cut, inline, suggest
-from ..policy.guide import Guide
+from ..policy.dialect_guide import Guide
 from ..prompts import say
 
 PATHS = {

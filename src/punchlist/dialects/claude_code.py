@@ -10,7 +10,7 @@ from ..core.resend import ListForm, Sent, relist
 from ..core.rules import Rules
 from ..core.schema import Problem, Schema, check, dotted
 from ..core.text import inline
-from ..policy.guide import LOST, Audience, Guide, Listed
+from ..policy.dialect_guide import LOST, Audience, Guide, Listed
 from ..policy.limits import Limits
 from ..policy.wording import WHEN_ASKED, closing, noted, numbered
 from ..prompts import say

@@ -11,7 +11,7 @@ from ..core.errors import Refused
 from ..core.model import ACTIVE, BLOCKED, DONE, PENDING, Item, Plan
 from ..core.schema import Schema
 from ..core.text import block, cut, inline, plainly
-from ..policy.guide import Guide
+from ..policy.dialect_guide import Guide
 from . import Call, Dialect, Reply, Tool, Turn, checked
 
 _SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: PENDING, DONE: DONE}

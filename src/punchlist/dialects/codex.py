@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core.model import ACTIVE, DONE, PENDING
 from ..core.resend import ListForm, Sent
-from ..policy.guide import Guide
+from ..policy.dialect_guide import Guide
 from . import Call, Dialect, Reply, Tool, Turn
 from .claude_code import SHOWN
 

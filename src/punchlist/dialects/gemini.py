@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING
 from ..core.resend import ListForm, Sent
 from ..core.text import counted
-from ..policy.guide import Guide
+from ..policy.dialect_guide import Guide
 from . import Call, Dialect, Reply, Tool, Turn
 
 _SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: BLOCKED, DONE: DONE, DROPPED: DROPPED}

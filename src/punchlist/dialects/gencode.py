@@ -7,7 +7,7 @@ from ..core.model import ACTIVE, DONE, PENDING, Plan
 from ..core.resend import ListForm, Sent
 from ..core.schema import Schema
 from ..core.text import cut, inline
-from ..policy.guide import Audience, Guide, Listed, with_notes
+from ..policy.dialect_guide import Audience, Guide, Listed, with_notes
 from ..policy.limits import Limits
 from ..prompts import say
 from . import Call, Dialect, Reply, Tool, Turn

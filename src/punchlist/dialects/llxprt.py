@@ -13,7 +13,7 @@ from ..core.resend import ListForm, Sent, relist
 from ..core.rules import pause_problem
 from ..core.schema import Problem, Schema, check, listed, shown
 from ..core.text import block, inline
-from ..policy.guide import Audience, Guide, Listed, with_notes
+from ..policy.dialect_guide import Audience, Guide, Listed, with_notes
 from ..policy.limits import Limits
 from ..prompts import say
 from . import Call, Dialect, Reply, Tool, Turn, checked, example

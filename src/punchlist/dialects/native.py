@@ -14,7 +14,7 @@ from ..core.rules import Rules, pause_problem
 from ..core.schema import Path, Problem, Schema, check, check_at, is_huge
 from ..core.text import cut, inline
 from ..core.updates import SHOWN
-from ..policy.guide import OURS
+from ..policy.dialect_guide import OURS
 from . import Call, Dialect, Reply, Tool, Turn, refusal
 
 _TEXT: Schema = {"type": "string"}

@@ -15,7 +15,7 @@ from ..core.resend import Sent, relist
 from ..core.rules import Rules, one_active, promoted
 from ..core.schema import Schema, check
 from ..core.text import block, inline
-from ..policy.guide import Audience, Guide, Listed
+from ..policy.dialect_guide import Audience, Guide, Listed
 from ..policy.limits import Limits
 from ..prompts import say
 from . import Call, Dialect, Reply, Tool, Turn, checked, refusal

@@ -7,7 +7,7 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 
 from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Item
 from ..core.resend import ListForm, Sent
-from ..policy.guide import Guide
+from ..policy.dialect_guide import Guide
 from . import Call, Dialect, Reply, Tool, Turn
 
 _SHOWN = {PENDING: PENDING, ACTIVE: ACTIVE, BLOCKED: PENDING, DONE: DONE, DROPPED: DROPPED}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 VALUED = ("store", "plan", "session", "agent")  # options that come before a value
 
 
-class Known(NamedTuple):
+class HostSigns(NamedTuple):
     """How an agent is recognized before its package is loaded."""
 
     client: str  # how the name begins under which its program connects to a server
@@ -26,12 +26,12 @@ class Known(NamedTuple):
 
 
 HOSTS = {
-    "claude-code": Known("claude", "CLAUDECODE"),
-    "codex": Known("codex", "CODEX_THREAD_ID"),
-    "gemini": Known("gemini", "GEMINI_CLI"),
-    "opencode": Known("opencode", "OPENCODE"),
-    "oh-my-pi": Known("omp", "OMPCODE"),
-    "goose": Known("goose", "AGENT_SESSION_ID"),
+    "claude-code": HostSigns("claude", "CLAUDECODE"),
+    "codex": HostSigns("codex", "CODEX_THREAD_ID"),
+    "gemini": HostSigns("gemini", "GEMINI_CLI"),
+    "opencode": HostSigns("opencode", "OPENCODE"),
+    "oh-my-pi": HostSigns("omp", "OMPCODE"),
+    "goose": HostSigns("goose", "AGENT_SESSION_ID"),
 }
 
 
@@ -49,7 +49,7 @@ def load(name: Any, part: str = "") -> Any:
 
 def of_client(client: str) -> str:
     """Return the host whose program connects under this name; empty for one that we do not know."""
-    return next((name for name, known in HOSTS.items() if client.startswith(known.client)), "")
+    return next((name for name, signs in HOSTS.items() if client.startswith(signs.client)), "")
 
 
 def run(argv: list[str]) -> int:
@@ -62,13 +62,13 @@ def run(argv: list[str]) -> int:
         if found:
             sys.stdout.write(found)
             sys.stdout.flush()
-        delivery.written()
+        delivery.confirm()
     except KeyboardInterrupt:
-        delivery.dropped()
+        delivery.drop()
         return 130
     except Exception as error:
         _log(name, error)
-        delivery.dropped()
+        delivery.drop()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what could not be written is not tried again at the end
     return 0
 
@@ -112,7 +112,7 @@ def give_first_plan(desk: Desk) -> None:
     """Give the session of a client without hooks the plan that was prepared for it."""
     from .first_plan import adopt
 
-    adopt(desk, "", deaf=True)
+    adopt(desk, "", is_told=False)
 
 
 def _parse(argv: list[str]) -> tuple[str, dict[str, str]]:

@@ -179,13 +179,16 @@ def _guide(desk: Desk, event: HookEvent, host: Host, before: str) -> list[str]:
         source = _give_plan(desk, event, host)
         if event.agent == MAIN and source != "compact":
             desk._seat.take_name()
-        if host.deaf:
+        if host.only_nudged:
             return []
         if source in ("", "startup") and desk.settings.origins.get("dialect") != ATTACHED:
             return _again(desk, event, host)  # a new session has no plan to be told about
         return [*_again(desk, event, host), *_lines(desk, guidance.started(desk, source))]
     if event.moment == PROMPT:
-        return [*_again(desk, event, host), *_lines(desk, guidance.prompted(desk, event.prompt, deaf=host.deaf))]
+        return [
+            *_again(desk, event, host),
+            *_lines(desk, guidance.prompted(desk, event.prompt, is_told=not host.only_nudged)),
+        ]
     if event.moment != AFTER:
         return []
     is_quiet = _leave_quiet(desk)
@@ -199,7 +202,8 @@ def _guide(desk: Desk, event: HookEvent, host: Host, before: str) -> list[str]:
         again = _lines(desk, guidance.started(desk, host.forgets))
     else:
         again = []
-    told = guidance.tool_used(desk, _use(desk, event, host), deaf=host.deaf or is_quiet, owes_list=bool(updates))
+    is_told = not host.only_nudged and not is_quiet
+    told = guidance.tool_used(desk, _use(desk, event, host), is_told=is_told, owes_list=bool(updates))
     return [*updates, *again, *_lines(desk, told)]
 
 
@@ -296,7 +300,7 @@ def _give_plan(desk: Desk, event: HookEvent, host: Host) -> str:
         return event.source
     from .first_plan import adopt
 
-    got_one = adopt(desk, named("plan"), deaf=host.deaf)
+    got_one = adopt(desk, named("plan"), is_told=not host.only_nudged)
     goes_on = got_one or bool(named("session") or named("plan"))
     if goes_on and event.source in ("", "startup"):
         return "resume"
@@ -342,9 +346,9 @@ def _keep_names(desk: Desk, before: Desk) -> None:
 
 
 def _approve(desk: Desk, plan: str) -> None:
-    from ..desk.plan_mode import approved, write_plan_file
+    from ..desk.plan_mode import approve, write_plan_file
 
-    if approved(desk, plan).plan.id:
+    if approve(desk, plan).plan.id:
         write_plan_file(desk, plan)
 
 

@@ -16,17 +16,17 @@ _RECENT = 20  # plans of a directory that are looked at
 _LARGEST = 200  # bytes of a note
 
 
-def adopt(desk: Desk, named: str, *, deaf: bool) -> bool:
+def adopt(desk: Desk, named: str, *, is_told: bool) -> bool:
     """Give a session that starts the plan that is meant for it, and return whether it got one. `named` is the plan that
-    the environment names. `deaf`: the model is told nothing now, so it was told nothing."""
+    the environment names. `is_told`: the model is told all of the plan now."""
     if named and desk.plan.id != named and desk._seat.store.load(named) is not None:
-        return _take(desk, named, deaf=deaf)
+        return _take(desk, named, is_told=is_told)
     if desk.plan.id:
         return False
     chosen = take_next(desk._seat.place)
     if chosen and desk._seat.store.load(chosen) is not None:
-        return _take(desk, chosen, deaf=deaf)
-    return any(_take(desk, plan, alone=True, deaf=deaf) for plan in _prepared(desk))
+        return _take(desk, chosen, is_told=is_told)
+    return any(_take(desk, plan, alone=True, is_told=is_told) for plan in _prepared(desk))
 
 
 def leave_next(place: str, plan: str) -> None:
@@ -69,13 +69,13 @@ def _is_by_user(desk: Desk, listing: PlanSummary) -> bool:
     return all(record.by == USER for record in desk._seat.store.history(listing.id))
 
 
-def _take(desk: Desk, plan: str, *, alone: bool = False, deaf: bool) -> bool:
+def _take(desk: Desk, plan: str, *, alone: bool = False, is_told: bool) -> bool:
     home = PlanKey(desk._seat.place, desk.session, desk.agent, desk._seat.host)
     try:
         desk._seat.store.bind(home, plan, alone=alone)
     except StaleRevision:
         return False
-    if not deaf:  # it is told all of the plan now
+    if is_told:
         revision, reader = desk._seat.store.peek(plan, desk._seat.reader_key)
         desk._seat.store.remember(plan, desk._seat.reader_key, Reader(max(revision, reader.seen)))
     return True

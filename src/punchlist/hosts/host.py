@@ -59,7 +59,7 @@ class Host(NamedTuple):
     mirrors: Mapping[str, str] = NOTHING  # its own plan tools, and the dialect each speaks
     mirror_call: Callable[[HookEvent], tuple[str, Any]] | None = None  # a call of those as the dialect has it
     counts_failed: tuple[str, ...] = ()  # of those: the ones that do what was right in a call that failed
-    deaf: bool = False  # whether nothing reaches its model but what it is nudged with
+    only_nudged: bool = False  # whether nothing reaches its model but what it is nudged with
     names_uses: bool = False  # whether a call to a server has the id of the tool use
     hides_failure: bool = False  # whether a tool that failed looks like one that did not
     log: Callable[[], Log] | None = None  # how its log is read, where its words are not in its event

@@ -12,7 +12,7 @@ from ..desk import delivery
 from ..local.settings import load
 from ..stores import check_address
 from .callers import Callers, Given
-from .protocol import without_cancelled, written
+from .protocol import to_line, without_cancelled
 from .server import Server
 from .transport import LineReader, RawLine, write
 
@@ -59,14 +59,14 @@ def serve(server: Server) -> int:
     except SystemExit:  # somebody asked us to end
         said = server.end()
     except OSError:  # nobody reads our answers any more
-        delivery.dropped()
+        delivery.drop()
         return 0
     try:
         for message in said:
-            write(out, written(message))
+            write(out, to_line(message))
     except OSError:
         pass
-    delivery.dropped()
+    delivery.drop()
     return 0
 
 
@@ -81,10 +81,10 @@ def _answer_all(server: Server, lines: LineReader, out: int) -> None:
         for line in arrived or ():
             _receive(line, queue)
         for message in server.answer(queue.pop(0)) if queue else ():
-            write(out, written(message))
-        delivery.written()
+            write(out, to_line(message))
+        delivery.confirm()
         for notice in server.look():
-            write(out, written(notice))
+            write(out, to_line(notice))
 
 
 def _receive(line: RawLine, queue: list[RawLine]) -> None:

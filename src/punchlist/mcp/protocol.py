@@ -162,7 +162,7 @@ def server() -> Message:
     return {"name": "punchlist", "title": "Punchlist", "version": __version__}
 
 
-def written(message: Message | list[Message]) -> bytes:
+def to_line(message: Message | list[Message]) -> bytes:
     return _ENCODER.encode(message).encode() + b"\n"
 
 

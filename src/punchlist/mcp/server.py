@@ -16,7 +16,7 @@ from ..dialects import Dialect, Reply, Tool, load, offered
 from ..dialects.wire import WRITERS, with_output
 from ..local.on_off import is_off
 from ..local.settings import DEFAULT_DIALECT, Settings, for_host, place
-from ..policy.guide import Audience
+from ..policy.dialect_guide import Audience
 from ..prompts import say
 from . import protocol
 from .callers import Callers

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.ops import set_mode
 from ...core.text import block, cut
-from ...desk.plan_mode import approved, plan_file, read_plan_file
+from ...desk.plan_mode import approve, plan_file, read_plan_file
 from ...desk.quiet import end_quiet, enter_quiet, quiet_text
 from ...desk.session_state import update_state
 from ...prompts import say
@@ -84,7 +84,7 @@ def _exit(context: Context, args: Mapping[str, Any]) -> Answer:
     answer = context.ask(Question("approve", "go on with this plan?", ("yes", "no"), cut(block(text), _LONG)))
     if answer != "yes":
         return Answer(f"the user did not approve the plan{_words(answer)}; plan mode stays on.", True)
-    context.tell(Planned(context.agent, approved(context.desk, text).plan))
+    context.tell(Planned(context.agent, approve(context.desk, text).plan))
     return Answer(f"the user approved the plan. It is kept in {context.plan_file}. Plan mode is off: begin.")
 
 

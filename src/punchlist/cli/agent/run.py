@@ -79,7 +79,7 @@ def run(args: Args) -> int:
     with open_session(settings, _transcript(args, settings, folder), model, folder, quiet=args.json) as session:
         if plan := plan_named(args):
             _bound(session.context.desk, plan)
-        is_prepared = not session.said.messages and adopt(session.context.desk, "", deaf=False)
+        is_prepared = not session.said.messages and adopt(session.context.desk, "", is_told=True)
         sessions.welcome(session.context, session.said, goes_on=is_prepared)
         if prompt:
             return _once(session, prompt, args.json)

@@ -99,10 +99,10 @@ def _todo(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
 
 
 def _plan(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
-    after, before, _ = plan_mode.switched(desk, "act" if desk.plan.mode == "plan" else "plan")
+    after, before, _ = plan_mode.switch_mode(desk, "act" if desk.plan.mode == "plan" else "plan")
     said = difference(before, after)
     if after.mode == "plan":
-        said.append(f"the plan goes to {plan_mode.prepared(after)}; /plan again approves it.")
+        said.append(f"the plan goes to {plan_mode.prepare_file(after)}; /plan again approves it.")
     return _said(*said)
 
 

@@ -39,7 +39,7 @@ def _caller(meta: Mapping[str, Any]) -> tuple[Any, Any]:
 
 HOST = Host(
     "goose",
-    deaf=True,
+    only_nudged=True,
     processes=("goose",),
     shell_session="AGENT_SESSION_ID",
     shell_only="AGENT_SESSION_ID",

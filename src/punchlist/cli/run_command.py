@@ -13,7 +13,7 @@ from .parser import Args, Misuse, parse
 from .table import COMMANDS
 
 
-def run(argv: list[str]) -> int:
+def run_command(argv: list[str]) -> int:
     """Do what was typed; return the exit code."""
     output.prepare()
     code = 0
