@@ -162,6 +162,8 @@ def _rotate(path: str, full: int) -> None:
     try:
         if os.path.getsize(path) > full:
             os.replace(path, f"{path}.1")
+    except FileNotFoundError:  # another one has renamed it just now
+        pass
     finally:
         os.close(lock)
 
