@@ -45,9 +45,9 @@ def compact(context: Context, talk: Transcript, system: str) -> bool:
         asked_for = [*talk.messages, User(say("agent.compact"))]
         turn = context.model.request(system, asked_for, [], lambda piece: context.stop.check(), context.on_wait)
     except ModelError as error:
-        return _failed(context, talk, str(error))
+        return _give_up(context, talk, str(error))
     if not turn.text.strip():
-        return _failed(context, talk, "the model said nothing.")
+        return _give_up(context, talk, "the model said nothing.")
     asked = next((one.text for one in reversed(talk.messages) if isinstance(one, User)), "")
     said = say("agent.compacted", summary=turn.text.strip(), asked=cut(asked, _LONG) or "nothing yet")
     talk.add(Summary(said, turns(talk.messages)))
@@ -59,7 +59,7 @@ def compact(context: Context, talk: Transcript, system: str) -> bool:
     return True
 
 
-def _failed(context: Context, talk: Transcript, why: str) -> bool:
+def _give_up(context: Context, talk: Transcript, why: str) -> bool:
     talk.unsummed = tokens(talk)
     context.tell(Warned(context.agent, f"the conversation could not be compacted: {why}"))
     return False

@@ -73,7 +73,7 @@ def _until_end(context: Context, said: Transcript, prompt: str) -> TurnEnded:
         if turn.calls:
             for result in results(context, tools(context), turn.calls):
                 said.add(result)
-        elif end := _ended(context, said, turn):
+        elif end := _end_turn(context, said, turn):
             return end
     return TurnEnded(context.agent, "limit", f"{context.bounds.turns} turns without a word of the user are enough.")
 
@@ -98,14 +98,14 @@ def _ask(context: Context, said: Transcript) -> ModelAnswer:
     system = prompt_of(context)
     compact.compact_if_long(context, said, system)
     try:
-        return _asked(context, said, system)
+        return _ask_model(context, said, system)
     except TooLong:
         if said.unsummed == compact.tokens(said) or not compact.compact(context, said, system):
             raise
-        return _asked(context, said, system)
+        return _ask_model(context, said, system)
 
 
-def _asked(context: Context, said: Transcript, system: str) -> ModelAnswer:
+def _ask_model(context: Context, said: Transcript, system: str) -> ModelAnswer:
     pieces: list[str] = []
 
     def on_text(piece: str) -> None:
@@ -127,7 +127,7 @@ def _asked(context: Context, said: Transcript, system: str) -> ModelAnswer:
     return turn
 
 
-def _ended(context: Context, said: Transcript, turn: ModelAnswer) -> TurnEnded | None:
+def _end_turn(context: Context, said: Transcript, turn: ModelAnswer) -> TurnEnded | None:
     """Why the agent stops; nothing if it was nudged, or if a sub-agent has something to report."""
     if context.subagents.busy:
         context.subagents.await_one(context)

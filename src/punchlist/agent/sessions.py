@@ -43,7 +43,7 @@ def latest(state: str, place: str) -> str:
     return max(found)[1]
 
 
-def named(state: str, words: str) -> str:
+def find(state: str, words: str) -> str:
     """The session of an id, or of the beginning of one."""
     ids = [id for id, _ in _all(state) if id.startswith(words)]
     if words in ids or len(ids) == 1:

@@ -95,7 +95,7 @@ def new_subagent(context: Context, name: str, taken: set[str]) -> Context:
 def run_subagent(context: Context, name: str, prompt: str, *, background: bool) -> Answer:
     """A sub-agent's whole life; what it said last is its report."""
     from .loop import work
-    from .tool_runner import guarded
+    from .tool_runner import run_guarded
 
     def tell(event: Event) -> None:
         context.tell(event)
@@ -115,7 +115,7 @@ def run_subagent(context: Context, name: str, prompt: str, *, background: bool) 
         return Answer(cut(block(said + ended), _LONG) or "(it said nothing)", end.why in ("failed", "stopped"))
 
     context.tell(SubagentState(context.agent, "Running", context.desk.plan, background))
-    answer = guarded(life)
+    answer = run_guarded(life)
     if context.stop.asked:
         status = "Stopped"
     elif answer.is_error:

@@ -14,7 +14,7 @@ from .context import Context
 from .events import Answered, Called, Interrupted
 from .messages import Call, Result, whole
 from .tools import Answer, Tool, bounded, checked, find
-from .tools.paths import located
+from .tools.paths import locate
 
 NOT_BEGUN = "not run: the turn was stopped before this call began."
 CUT_OFF = "interrupted: the user stopped this turn while the call ran; it has no answer, and may be half done."
@@ -33,7 +33,7 @@ def results(context: Context, tools: Sequence[Tool], calls: Sequence[Call]) -> I
         yield Result(call.id, call.tool, f"not run: at most {most} calls in one turn.", True)
 
 
-def guarded(run: Callable[[], Answer]) -> Answer:
+def run_guarded(run: Callable[[], Answer]) -> Answer:
     """What came of something, whatever happens in it: a tool that breaks is an answer, not the end of the session."""
     try:
         return run()
@@ -88,7 +88,7 @@ def _exit_code(text: str) -> int | None:
 def _one(context: Context, planning: bool, tools: Sequence[Tool], call: Call) -> Result:
     tool = _seen_as(context, tools, call)
     context.tell(Called(context.agent, call, tool.is_plan))
-    answer = guarded(lambda: _answer(context, planning, find(tools, call.tool), call))
+    answer = run_guarded(lambda: _answer(context, planning, find(tools, call.tool), call))
     text = bounded(whole(answer.text), 2 * context.bounds.output)
     result = Result(call.id, call.tool, text, answer.is_error, answer.details, answer.plan)
     display = "" if tool.silent else answer.display
@@ -107,7 +107,7 @@ def _is_allowed_while_planning(context: Context, tool: Tool, call: Call) -> bool
     """What changes nothing; the way out; and the plan file. The plan's own tools say themselves what they refuse."""
     if tool.read_only or tool.ends_planning or tool.is_plan:
         return True
-    return bool(tool.writes) and located(context, call.args[tool.writes], to_write=True) == context.plan_file
+    return bool(tool.writes) and locate(context, call.args[tool.writes], to_write=True) == context.plan_file
 
 
 def _named(tools: Sequence[Tool], call: Call) -> Tool:

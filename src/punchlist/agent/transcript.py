@@ -26,7 +26,7 @@ class Transcript:
 
     def __init__(self, path: str, head: Mapping[str, Any] | None = None) -> None:
         self.path = path
-        self._file = _opened(path, head is not None)
+        self._file = _open(path, head is not None)
         self.head, self.messages = dict(head or {}), list[Message]()
         self.unsummed = 0  # tokens it had when it could not be compacted
         if head is not None:
@@ -96,7 +96,7 @@ def head_of(path: str) -> dict[str, Any]:
     return {}
 
 
-def _opened(path: str, new: bool) -> int:
+def _open(path: str, new: bool) -> int:
     make_folder(os.path.dirname(path))
     flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if new else 0)
     try:

@@ -28,7 +28,7 @@ def call(args: Args) -> int:
         with open_own_desk(args, settings) as desk:
             reply, code, plan = _call(args, desk)
     except StoreError as error:
-        reply, code = _store_failed(args, settings, error), error.exit_code
+        reply, code = _report_store_error(args, settings, error), error.exit_code
     except Refused as refusal:  # there is no such dialect or plan
         reply, code = Reply(str(refusal), is_error=True), 1
     said = {"text": reply.text, "display": reply.display, "is_error": reply.is_error, "details": dict(reply.details)}
@@ -44,7 +44,7 @@ def _call(args: Args, desk: Desk) -> tuple[Reply, int, Plan]:
     return reply, 1 if reply.is_error else 0, desk.plan
 
 
-def _store_failed(args: Args, settings: Settings, error: StoreError) -> Reply:
+def _report_store_error(args: Args, settings: Settings, error: StoreError) -> Reply:
     """What the dialect says when the store fails."""
     from ..stores.memory import MemoryStore
 

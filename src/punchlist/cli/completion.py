@@ -142,11 +142,11 @@ def _values(args: Args, before: Sequence[str], argument: Argument) -> list[Row]:
     if argument.kind == "command":
         return [("all", "every command"), *((command.name, command.help) for command in COMMANDS.values())]
     if argument.kind in ("item", "items", "plan", "session"):
-        return _stored(args, before, argument.kind)
+        return _ask_store(args, before, argument.kind)
     return [(choice, "") for choice in choices_of(argument)]
 
 
-def _stored(args: Args, before: Sequence[str], kind: str) -> list[Row]:
+def _ask_store(args: Args, before: Sequence[str], kind: str) -> list[Row]:
     """Return what the store that the line is about has: its items, plans or sessions."""
     for option in COMMON:
         if option.value and option.name in before[:-1]:

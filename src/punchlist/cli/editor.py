@@ -25,7 +25,7 @@ class _Empty(Refused):
 def edit_in_editor(desk: Desk, kept: str | None, apply: Callable[[Callable[[Plan], Plan]], int]) -> int:
     """Open the editor, or take a text that was kept, and apply what changed."""
     if kept:
-        text = _written(kept)
+        text = _read_back(kept)
         base = desk.at(_revision(text, desk.plan))
         return apply(_edit(text, base))
     base = desk.plan
@@ -33,7 +33,7 @@ def edit_in_editor(desk: Desk, kept: str | None, apply: Callable[[Callable[[Plan
     path = _write_draft(draft)
     _open(path, draft)
     try:
-        code = apply(_edit(_written(path), base))
+        code = apply(_edit(_read_back(path), base))
     except _Empty:
         os.unlink(path)
         raise
@@ -48,7 +48,7 @@ def edit_in_editor(desk: Desk, kept: str | None, apply: Callable[[Callable[[Plan
     return code
 
 
-def _written(path: str) -> str:
+def _read_back(path: str) -> str:
     """Return what the user wrote. An empty text is refused: as a rule the editor could not save."""
     text: str = read(path, "markdown")
     if not text.strip():

@@ -38,7 +38,7 @@ def _run(argv: list[str]) -> int:
     try:
         args = parse(argv)
     except Misuse as error:
-        return _misused(error)
+        return _report_misuse(error)
     command = COMMANDS[args.command]
     if args.help:
         from .help import show_page
@@ -50,17 +50,17 @@ def _run(argv: list[str]) -> int:
         module, _, function = command.does.partition(":")
         return int(getattr(import_module(f"{__package__}.{module}"), function)(args))
     except Misuse as error:
-        return _misused(error)
+        return _report_misuse(error)
     except PunchlistError as error:
-        return _failed(args, error)
+        return _report_error(args, error)
 
 
-def _misused(error: Misuse) -> int:
+def _report_misuse(error: Misuse) -> int:
     sys.stderr.write(f"{output.harmless(str(error))}\n")
     return 2
 
 
-def _failed(args: Args, error: PunchlistError) -> int:
+def _report_error(args: Args, error: PunchlistError) -> int:
     code = 1
     if isinstance(error, SettingsError):
         code = 2

@@ -79,14 +79,14 @@ def _step(
 ) -> Changed:
     """Undo or redo: apply the changes of one record, or their inverse."""
 
-    def stepped(now: Plan) -> Plan:
+    def step(now: Plan) -> Plan:
         record = choose(leading_to(desk._seat.store.history(now.id), now.revision)) if now.id else None
         if record is None:
             raise Refused(f"there is nothing to {kind}.")
         after = edit(now, record.changes)
         return after._replace(removed=now.removed)  # what protects is judged again
 
-    return change(desk, stepped, by, kind)
+    return change(desk, step, by, kind)
 
 
 def restore(desk: Desk, revision: int, by: str) -> Changed:

@@ -164,29 +164,29 @@ class Seat:
     @property
     def name(self) -> str:
         """What this agent is called on its plan: as it was given, unless another session has that name there."""
-        return self._seated()[3]
+        return self._take_seat()[3]
 
     @property
     def is_shared(self) -> bool:
         """Whether another session or agent works from the same plan, or did."""
-        return self._seated()[4]
+        return self._take_seat()[4]
 
     def take_name(self) -> None:
         """Take another name if another session has taken this one's on the plan meanwhile: a session starts."""
         plan = self.look()[0]
         if plan.id and self.session:
-            self._named = self._found_name(plan.id, again=True)
+            self._named = self._find_name(plan.id, again=True)
 
-    def _seated(self) -> tuple[str, int, float, str, bool]:
+    def _take_seat(self) -> tuple[str, int, float, str, bool]:
         plan = self.plan_id()
         if not plan or not self.session:
             return ("", 0, 0.0, self.agent, False)
         is_known = self._named[:2] == (plan, self.cached.revision) and time.monotonic() < self._named[2]
         if not is_known:
-            self._named = self._found_name(plan)
+            self._named = self._find_name(plan)
         return self._named
 
-    def _found_name(self, plan: str, *, again: bool = False) -> tuple[str, int, float, str, bool]:
+    def _find_name(self, plan: str, *, again: bool = False) -> tuple[str, int, float, str, bool]:
         known = (plan, self.cached.revision, time.monotonic() + _AGAIN)
         if self.store.sessions(plan) in ([], [(self.session, self.agent)]):
             return (*known, self.agent, False)

@@ -29,14 +29,14 @@ def imported(desk: Desk, data: object, format: str) -> Callable[[Plan], Plan]:
 
 def carry(desk: Desk, source: str, target: str) -> Changed:
     """Give a session a copy of the plan of another session's main agent."""
-    copy, old = _carried(desk, source, target)
+    copy, old = _load_carried(desk, source, target)
     copy._seat.parent = old.id
     changed = copy.change(lambda now: _replacement(now, old, set()), kind="import")
     _copy_lists(desk.for_session(source), old, copy, changed.plan)
     return changed
 
 
-def _carried(desk: Desk, source: str, target: str) -> tuple[Desk, Plan]:
+def _load_carried(desk: Desk, source: str, target: str) -> tuple[Desk, Plan]:
     """The desk that gets a copy, and the plan it is a copy of."""
     if not source or not target or source == target:
         raise Refused("carry needs two sessions.")

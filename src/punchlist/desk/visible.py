@@ -28,7 +28,7 @@ def clears(desk: Desk, plan: Plan) -> bool:
     """Return whether closed items leave this plan after a while: in the dialect that was chosen for this desk, else in
     the one that the plan was last worked in."""
     is_chosen = desk._seat.chosen != DEFAULT_DIALECT or desk.settings.origins.get("dialect", "default") != "default"
-    name = desk._seat.dialect_name if is_chosen else _worked_in(desk, plan)
+    name = desk._seat.dialect_name if is_chosen else _last_dialect(desk, plan)
     if name == DEFAULT_DIALECT:
         return False
     if is_chosen:
@@ -38,7 +38,7 @@ def clears(desk: Desk, plan: Plan) -> bool:
     return name in PATHS and load(name).rules.clears
 
 
-def _worked_in(desk: Desk, plan: Plan) -> str:
+def _last_dialect(desk: Desk, plan: Plan) -> str:
     """The dialect of the last call that changed a plan."""
     if desk._seat.worked_in[:2] != (plan.id, plan.revision):
         records = desk._seat.store.history(plan.id, max(plan.revision - _LATELY, 0)) if plan.id else []

@@ -31,12 +31,12 @@ def checks(url: str) -> Iterator[Check]:
     elif scheme == "sqlite" and rest:
         yield from _file(os.path.abspath(os.path.expanduser(rest)))
     else:
-        yield from _opened(url)
+        yield from _check_open(url)
         if scheme == "json":
             yield from _private(os.path.abspath(os.path.expanduser(rest)))
 
 
-def _opened(url: str) -> Iterator[Check]:
+def _check_open(url: str) -> Iterator[Check]:
     try:
         store = open_store(url)
         store.plans(1)

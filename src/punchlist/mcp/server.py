@@ -100,7 +100,7 @@ class Server:
         """What to say unasked: that other tools are offered now."""
         if not self._is_watched:
             return []
-        before, tools = self._known, self._decided()
+        before, tools = self._known, self._decide_offer()
         if before is None or tools is None or before == [tool.name for tool in tools]:
             return []
         self._known = [tool.name for tool in tools]
@@ -227,7 +227,7 @@ class Server:
         if name not in names:
             known = ", ".join(names)
             raise ProtocolError(protocol.INVALID_PARAMS, f"no tool {cut(inline(name), 60)!r}; the tools are {known}.")
-        reply = self._carried_out(request, name)
+        reply = self._carry_out(request, name)
         answer: Message = {"content": [{"type": "text", "text": reply.text}], "isError": reply.is_error}
         if self._wants_data(request) and not reply.is_error and self._promises_data(name):
             answer["structuredContent"] = dict(reply.details)
@@ -261,7 +261,7 @@ class Server:
 
     # --- plans and tools ---------------------------------------------------------------------------------------------
 
-    def _carried_out(self, request: Request, name: str) -> Reply:
+    def _carry_out(self, request: Request, name: str) -> Reply:
         """One tool call. What the store has to complain of is an answer, too."""
         args = _without_additions(request.params.get("arguments"))
         client = self._client_of(request)
@@ -271,7 +271,7 @@ class Server:
             self._hold_back(request, name, args, error)
             return Reply(str(error), is_error=True)
         try:
-            tools = self._decided()
+            tools = self._decide_offer()
             if tools is not None and _is_withdrawn(name, self._dialect.tools, tools):
                 return decline(desk, name, f"{name} is switched off at present.")
             # Where the store does not say whether the agent goes on, a pause is not refused: it fails, and stops it.
@@ -297,12 +297,12 @@ class Server:
 
     def _offered(self) -> tuple[Tool, ...]:
         """The tools that are offered now; the usual ones, if that cannot be said: a client asks only once."""
-        tools = self._decided()
+        tools = self._decide_offer()
         if tools is None:
             return tuple(offered(self._dialect, continuing=False))
         return tools
 
-    def _decided(self) -> tuple[Tool, ...] | None:
+    def _decide_offer(self) -> tuple[Tool, ...] | None:
         try:
             if self._is_off:
                 return ()
@@ -315,7 +315,7 @@ class Server:
 
     def _remember(self) -> None:
         """Whoever is to be told of changes is taken to know the tools that there are now."""
-        if self._known is None and (tools := self._decided()) is not None:
+        if self._known is None and (tools := self._decide_offer()) is not None:
             self._known = [tool.name for tool in tools]
 
     @property

@@ -47,7 +47,7 @@ class LineReader:
         if not chunk:
             self._ended = True
             if self._size:
-                return self._finished()
+                return self._finish_line()
             return None
         return self._split(chunk)
 
@@ -65,7 +65,7 @@ class LineReader:
         found: list[RawLine] = []
         for end in ends:
             self._add(end)
-            found += self._finished()
+            found += self._finish_line()
         self._add(rest)
         return found
 
@@ -81,7 +81,7 @@ class LineReader:
             self._kept = self._kept[:_EDGE]
         self._tail = (self._tail + part)[-_EDGE:]
 
-    def _finished(self) -> list[RawLine]:
+    def _finish_line(self) -> list[RawLine]:
         """The line that has come to its end, if there is something in it."""
         kept, tail, size = bytes(self._kept), self._tail, self._size
         self._kept, self._tail, self._size = bytearray(), b"", 0

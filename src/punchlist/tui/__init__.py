@@ -39,20 +39,20 @@ def open_panel(
         keyboard = None
     terminal = Terminal(sys.stdout, keyboard, hides_cursor=not is_plain)
     style, unicode = load(settings.style), settings.unicode and is_unicode(environ, sys.stdout.encoding)
-    begin, toggled = settings.expanded, _remembering(on_toggle, environ)
+    begin, remember_toggle = settings.expanded, _remembering(on_toggle, environ)
     if is_plain:
-        return Lines(terminal, style, unicode=unicode, expanded=begin, on_toggle=toggled)
+        return Lines(terminal, style, unicode=unicode, expanded=begin, on_toggle=remember_toggle)
     color = wants_color(environ, is_seen)
-    return Panel(terminal, style, unicode=unicode, color=color, expanded=begin, whole=whole, on_toggle=toggled)
+    return Panel(terminal, style, unicode=unicode, color=color, expanded=begin, whole=whole, on_toggle=remember_toggle)
 
 
 def _remembering(on_toggle: Toggled | None, environ: Mapping[str, str]) -> Toggled:
     """Each toggle changes the setting, and is told."""
     from .preferences import remember
 
-    def toggled(before: bool, plan: Plan) -> None:
+    def remember_toggle(before: bool, plan: Plan) -> None:
         remember(not before, environ)
         if on_toggle:
             on_toggle(before, plan)
 
-    return toggled
+    return remember_toggle

@@ -13,7 +13,7 @@ from ...core.errors import Refused
 from ...core.text import counted
 from ..context import Context
 from . import COUNT, FLAG, TEXT, WORDS, Answer, Tool, bounded, form
-from .paths import is_inside, located, shown, write
+from .paths import is_inside, locate, shown, write
 from .process import run
 
 _LINES = 2000  # of a file at once
@@ -64,7 +64,7 @@ def _changing() -> list[Tool]:
 
 
 def _read(context: Context, args: Mapping[str, Any]) -> Answer:
-    path = located(context, args["path"])
+    path = locate(context, args["path"])
     lines = _text(path, args["path"]).split("\n")
     if lines and not lines[-1]:
         lines.pop()
@@ -78,7 +78,7 @@ def _read(context: Context, args: Mapping[str, Any]) -> Answer:
 
 
 def _write(context: Context, args: Mapping[str, Any]) -> Answer:
-    path = located(context, args["path"], to_write=True)
+    path = locate(context, args["path"], to_write=True)
     if os.path.isdir(path):
         raise Refused(f"{shown(context, path)} is a directory.")
     known = os.path.exists(path)
@@ -87,7 +87,7 @@ def _write(context: Context, args: Mapping[str, Any]) -> Answer:
 
 
 def _edit(context: Context, args: Mapping[str, Any]) -> Answer:
-    path = located(context, args["path"], to_write=True)
+    path = locate(context, args["path"], to_write=True)
     text = _text(path, args["path"])
     old, new = args["old"], args["new"]
     found = text.count(old)
@@ -103,7 +103,7 @@ def _edit(context: Context, args: Mapping[str, Any]) -> Answer:
 
 
 def _glob(context: Context, args: Mapping[str, Any]) -> Answer:
-    folder = located(context, args.get("path", "."))
+    folder = locate(context, args.get("path", "."))
     pattern = args["pattern"]
     if os.path.isabs(pattern) or ".." in pattern.split("/") or "\0" in pattern:
         raise Refused("pattern must stay below the working directory; name another directory as path.")
@@ -140,7 +140,7 @@ def _globbed(folder: str, parts: list[str], context: Context) -> Iterator[str]:
 
 def _grep(context: Context, args: Mapping[str, Any]) -> Answer:
     """The search runs as a process of its own: a regular expression can take for ever, a process can be ended."""
-    path = located(context, args.get("path", "."))
+    path = locate(context, args.get("path", "."))
     asked = {"pattern": args["pattern"], "path": path, "files": args.get("files", "*"), "folder": context.folder}
     ran = run(
         [sys.executable, "-P", "-m", "punchlist.agent.tools.search"],  # -P: nothing of the project is imported

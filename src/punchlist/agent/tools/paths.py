@@ -12,7 +12,7 @@ from ..context import Context
 from ..events import Question
 
 
-def located(context: Context, path: str, *, to_write: bool = False) -> str:
+def locate(context: Context, path: str, *, to_write: bool = False) -> str:
     """The real path that is meant. Raises Refused if it is outside and the user does not allow it."""
     if "\0" in path or len(path) > 4000:
         raise Refused("path must be the name of a file.")

@@ -87,7 +87,7 @@ def run(
             with suppress(BrokenPipeError):
                 child.stdin.write(given)
                 child.stdin.close()
-        cut_short = not _ended(child, stop, time.monotonic() + seconds)
+        cut_short = not _await_end(child, stop, time.monotonic() + seconds)
         stopped = cut_short and stop.asked
     finally:
         _end(child)
@@ -95,7 +95,7 @@ def run(
     return Ran(kept.text(), child.returncode, cut_short and not stopped, stopped)
 
 
-def _ended(child: subprocess.Popen[bytes], stop: Interrupt, end: float) -> bool:
+def _await_end(child: subprocess.Popen[bytes], stop: Interrupt, end: float) -> bool:
     """Wait for a child; whether it ended before its time was over, and before the user stopped it."""
     while not stop.asked and time.monotonic() <= end:
         with suppress(subprocess.TimeoutExpired):

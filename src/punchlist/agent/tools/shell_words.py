@@ -101,7 +101,7 @@ class _Reader:
             self._said.append(self.text[self.at + 1 : end])
             self._bare, self.at = False, end + 1
         elif char == '"':
-            self._quoted()
+            self._take_quoted()
         elif char in "$`":
             self._expansion(char)
         else:
@@ -119,7 +119,7 @@ class _Reader:
             self._has_word = False
         self.at += 2
 
-    def _quoted(self) -> None:
+    def _take_quoted(self) -> None:
         self._bare = False
         self.at += 1
         while self.at < len(self.text):
@@ -142,29 +142,29 @@ class _Reader:
         start = self.at
         if char == "`":
             end = self._find("`", start + 1)
-            self._substituted(self.text[start + 1 : end], end + 1)
+            self._take_substitution(self.text[start + 1 : end], end + 1)
         elif self.text.startswith("$((", start):
-            self._skipped(self._find("))", start + 3) + 2, "arithmetic")
+            self._skip(self._find("))", start + 3) + 2, "arithmetic")
         elif self.text.startswith("$(", start):
             end = self._closing(start + 2)
-            self._substituted(self.text[start + 2 : end], end + 1)
+            self._take_substitution(self.text[start + 2 : end], end + 1)
         elif self.text.startswith("${", start):
-            self._skipped(self._find("}", start + 2) + 1, "a parameter")
+            self._skip(self._find("}", start + 2) + 1, "a parameter")
         elif found := _NAME.match(self.text, start):
-            self._skipped(found.end(), "")
+            self._skip(found.end(), "")
         elif self.text[start + 1 : start + 2] in ("'", '"') and self._bare:
             raise NotUnderstood("it quotes with $")
         else:
             self._said.append("$")
             self.at += 1
 
-    def _substituted(self, command: str, end: int) -> None:
+    def _take_substitution(self, command: str, end: int) -> None:
         if "\\" in command and "`" in self.text[self.at : end]:
             raise NotUnderstood("it nests backquotes")
         self.inner.append(command)
-        self._skipped(end, "")
+        self._skip(end, "")
 
-    def _skipped(self, end: int, what: str) -> None:
+    def _skip(self, end: int, what: str) -> None:
         """Leave something as it is, whose value is not known."""
         said = self.text[self.at : end]
         if what and ("`" in said[2:] or "$(" in said[2:]):

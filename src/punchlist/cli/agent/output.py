@@ -193,12 +193,12 @@ class Console:
 
     def _lines(self, event: Event) -> list[Line]:
         if isinstance(event, Called):
-            return self._called(event)
+            return self._show_call(event)
         if isinstance(event, Answered):
-            return self._answered(event)
+            return self._show_answer(event)
         if isinstance(event, Planned):
             if event.agent == MAIN:
-                return self._planned(event.plan)
+                return self._show_plan(event.plan)
             return []
         if isinstance(event, SubagentState):
             if event.status == "Running" and self.on_change:  # a panel shows it
@@ -207,11 +207,11 @@ class Console:
             return worker_lines(event, self._width(), self._glyphs, self._style)
         if isinstance(event, TurnEnded):
             if event.agent == MAIN:
-                return self._ended(event)
+                return self._show_end(event)
             return []
-        return self._noted(event)
+        return self._show_note(event)
 
-    def _called(self, event: Called | Answered) -> list[Line]:
+    def _show_call(self, event: Called | Answered) -> list[Line]:
         if event.agent != MAIN:
             return []
         if event.is_plan and isinstance(event, Called):
@@ -225,31 +225,31 @@ class Console:
             about = _argument(event.call.args)
         return [(Span(self._fit(f"{lead} {self._glyphs.said(event.call.tool)} {about}".rstrip()), "dim"),)]
 
-    def _answered(self, event: Answered) -> list[Line]:
+    def _show_answer(self, event: Answered) -> list[Line]:
         if event.agent != MAIN:
             return []
         if event.is_plan:
-            return self._plan_answered(event)
+            return self._show_plan_answer(event)
         if event.call.id == self._last:  # others were shown in between
             again = []
         else:
-            again = self._called(event)
+            again = self._show_call(event)
         return again + self._excerpt(event)
 
-    def _plan_answered(self, event: Answered) -> list[Line]:
+    def _show_plan_answer(self, event: Answered) -> list[Line]:
         """A call of the plan's own tool, with its answer: as the style has it, else like that of any other tool. An
         empty display shows nothing."""
         self._begun = ""
         says_pause = event.result.details.get("type") == "pause"
         self._has_told_pause = says_pause
         if event.result.is_error and self._style and self._style.failed:
-            return [*self._aside(f"{self._style.failed}{_first(_told(event))}", "bad"), *self._planned(self.plan)]
+            return [*self._aside(f"{self._style.failed}{_first(_told(event))}", "bad"), *self._show_plan(self.plan)]
         if self._style and self._style.calls and not event.result.is_error and not says_pause:
-            return self._drawn(self.plan)
-        planned = self._planned(self.plan)
+            return self._draw(self.plan)
+        planned = self._show_plan(self.plan)
         if not _told(event).strip():
             return planned
-        return [*self._called(event), *planned, *self._excerpt(event, whole=says_pause)]
+        return [*self._show_call(event), *planned, *self._excerpt(event, whole=says_pause)]
 
     def _excerpt(self, event: Answered, *, whole: bool = False) -> list[Line]:
         """The first and the last lines of an answer, or all of them."""
@@ -264,28 +264,28 @@ class Console:
         left_out = f"{self._glyphs.cut} {counted(len(lines) - _SHOWN, 'more line')}"
         return [shown[0], (Span("  "), Span(left_out, "dim")), *shown[-(_SHOWN - 1) :]]
 
-    def _drawn(self, plan: Plan) -> list[Line]:
+    def _draw(self, plan: Plan) -> list[Line]:
         """What became of the plan, as the style tells it in a transcript."""
         assert self._style
         assert self._style.calls
         before, self._shown = self._shown, plan
         return self._style.calls(before, plan, self._style.canvas(self._width(), self._glyphs.cut == "…"))
 
-    def _planned(self, plan: Plan) -> list[Line]:
+    def _show_plan(self, plan: Plan) -> list[Line]:
         """The plan in a line, where no panel shows it and no call is about to."""
         if self._begun:
             return []
         if self._style and self._style.calls:
             if self.on_change or plan == self._shown:
                 return []
-            return self._drawn(plan)
+            return self._draw(plan)
         line = render.line(plan, self._glyphs, min(self._width(), 80))
         if self.on_change or line == self._line or not line:
             return []
         self._line = line
         return [(Span(line, "now"),)]
 
-    def _noted(self, event: Event) -> list[Line]:
+    def _show_note(self, event: Event) -> list[Line]:
         if isinstance(event, Attached) and event.told and event.agent == MAIN:
             return self._aside(f"the agent was told: {' '.join(map(_to_user, event.told))}", "dim")
         if isinstance(event, Nudged):
@@ -301,7 +301,7 @@ class Console:
             return self._aside(event.text, "bad")
         return []
 
-    def _ended(self, event: TurnEnded) -> list[Line]:
+    def _show_end(self, event: TurnEnded) -> list[Line]:
         failed = event.text.startswith(_FAILED)  # why it did is with the call
         if failed:
             paused = f"the agent stops: {_FAILED}"

@@ -150,11 +150,11 @@ def panel_for(desk: Desk, console: Console) -> Panel | None:
     """The panel, if there is a terminal that can show one. That it is shown or hidden is written down, and holds for
     the later panels of the session."""
 
-    def toggled(before: bool, plan: Plan) -> None:
+    def note_toggle(before: bool, plan: Plan) -> None:
         console.expanded = not before
         log_event(desk, "toggle", is_expanded=before, has_todos=bool(plan.items))
 
-    panel = open_panel(desk.settings, on_toggle=toggled)
+    panel = open_panel(desk.settings, on_toggle=note_toggle)
     if not isinstance(panel, Panel):
         return None
     if console.expanded is not None:

@@ -51,20 +51,20 @@ class PlanPoller:
             self._tell()
 
 
-def asked(
+def ask(
     panel: Panel, desk: Desk, console: Console, draft: str = "", until: Callable[[], bool] = lambda: False
 ) -> str | None:
     """A line from the user, in which there is a draft already; None if `until` became true first. Raises EOFError and
     KeyboardInterrupt, as `input` does."""
     line = Typed(draft, len(draft))
     history = History(console.said, line)
-    with panel, _shown_above(console, panel), PlanPoller(desk, panel.wake) as poller:
+    with panel, _show_above(console, panel), PlanPoller(desk, panel.wake) as poller:
         try:
             while not until():
                 panel.draw(_view(console, poller.plan, line)._replace(off=is_off(desk)))
                 for key in panel.wait(_LOOK):
                     if key == "enter":
-                        return _said(console, line.text)
+                        return _remember(console, line.text)
                     if key == "ctrl+d" and not line.text:
                         raise EOFError
                     if key in _STEPS:
@@ -78,7 +78,7 @@ def asked(
 
 
 @contextmanager
-def _shown_above(console: Console, panel: Panel) -> Iterator[None]:
+def _show_above(console: Console, panel: Panel) -> Iterator[None]:
     """Have what is told meanwhile, by sub-agents in the background, scroll by above the panel."""
     plain, console.face = console.face, panel
     console.on_change = panel.wake
@@ -88,7 +88,7 @@ def _shown_above(console: Console, panel: Panel) -> Iterator[None]:
         console.face, console.on_change = plain, None
 
 
-def _said(console: Console, text: str) -> str:
+def _remember(console: Console, text: str) -> str:
     if text.strip() and console.said[-1:] != [text]:
         console.said.append(text)
     return text

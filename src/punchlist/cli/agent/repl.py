@@ -96,17 +96,17 @@ def _next(session: Session) -> str:
     is_resumed = _until_resumed(session)
     panel = panel_of(session)
     if panel is not None:
-        return _asked(session, panel, draft, is_resumed)
+        return _ask(session, panel, draft, is_resumed)
     if is_resumed is None or draft:
-        return _typed(draft)
-    return _typed_while_paused(is_resumed)
+        return _read_line(draft)
+    return _read_while_paused(is_resumed)
 
 
-def _asked(session: Session, panel: Panel, draft: str, is_resumed: Callable[[], bool] | None) -> str:
+def _ask(session: Session, panel: Panel, draft: str, is_resumed: Callable[[], bool] | None) -> str:
     """Return a line from the prompt below the panel, or "go on" as soon as a pause is over."""
     desk = session.context.desk
     until = is_resumed or (lambda: False)
-    line = prompt.asked(panel, desk.for_session(desk.session), session.console, draft, until)
+    line = prompt.ask(panel, desk.for_session(desk.session), session.console, draft, until)
     words = _GO_ON if line is None else line
     output.show([(Span(f"> {output.glyphs(desk.settings).said(words)}"),)])
     return words
@@ -139,7 +139,7 @@ def _is_resumed(desk: Desk) -> bool:
         return False
 
 
-def _typed_while_paused(is_resumed: Callable[[], bool]) -> str:
+def _read_while_paused(is_resumed: Callable[[], bool]) -> str:
     """Return a line from the prompt, or "go on" as soon as the pause is over. It is read with the terminal's own line
     editing: readline cannot be interrupted."""
     sys.stdout.write("> ")
@@ -154,7 +154,7 @@ def _typed_while_paused(is_resumed: Callable[[], bool]) -> str:
     return line
 
 
-def _typed(draft: str) -> str:
+def _read_line(draft: str) -> str:
     """Return a line from the prompt, which begins with a draft."""
     readline = sys.modules.get("readline")
     if not draft or readline is None:

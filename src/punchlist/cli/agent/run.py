@@ -78,7 +78,7 @@ def run(args: Args) -> int:
     model = open_model(settings.model, settings.base_url)
     with open_session(settings, _transcript(args, settings, folder), model, folder, quiet=args.json) as session:
         if plan := plan_named(args):
-            _bound(session.context.desk, plan)
+            _bind(session.context.desk, plan)
         is_prepared = not session.said.messages and adopt(session.context.desk, "", is_told=True)
         sessions.welcome(session.context, session.said, goes_on=is_prepared)
         if prompt:
@@ -163,13 +163,13 @@ def _session_meant(args: Args) -> str:
     """Return the session to continue; empty for a new one."""
     state = state_folder(os.environ)
     if args.resume:
-        return sessions.named(state, args.resume)
+        return sessions.find(state, args.resume)
     if getattr(args, "continue"):
         return sessions.latest(state, place())
     return ""
 
 
-def _bound(desk: Desk, plan: str) -> None:
+def _bind(desk: Desk, plan: str) -> None:
     """Make the session work from an existing plan."""
     named = Desk(desk._seat.store, plan=plan, settings=desk.settings, dialect=desk.dialect, place=place())
     from ...desk.transfer import hand_over

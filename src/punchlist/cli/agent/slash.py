@@ -107,11 +107,11 @@ def _plan(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
 
 
 def _pause(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
-    return _changed(desk, lambda plan: ops.pause(plan, rest or "the user asked for it", time_text()))
+    return _change(desk, lambda plan: ops.pause(plan, rest or "the user asked for it", time_text()))
 
 
 def _resume(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
-    return _changed(desk, ops.resume)
+    return _change(desk, ops.resume)
 
 
 def _undo(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
@@ -147,7 +147,7 @@ def _edit(desk: Desk, words: str) -> list[Line]:
     made: list[Line] = []
 
     def apply(edit: Callable[[Plan], Plan]) -> int:
-        made.extend(_changed(desk, edit))
+        made.extend(_change(desk, edit))
         return 0
 
     edit_in_editor(desk, None, apply)
@@ -200,23 +200,23 @@ def _append(desk: Desk, words: str) -> list[Line]:
             return ops.add(plan, " ".join(parts[1:]), phase=phase)
         return ops.add(plan, " ".join(parts))
 
-    return _changed(desk, edit)
+    return _change(desk, edit)
 
 
 def _start(desk: Desk, words: str) -> list[Line]:
-    return _changed(desk, lambda plan: ops.start(plan, ops.resolve(plan, _unquoted(words))))
+    return _change(desk, lambda plan: ops.start(plan, ops.resolve(plan, _unquoted(words))))
 
 
-def _done(desk: Desk, words: str) -> list[Line]:
-    return _changed(desk, lambda plan: ops.complete(plan, *_meant(plan, words)))
+def _complete(desk: Desk, words: str) -> list[Line]:
+    return _change(desk, lambda plan: ops.complete(plan, *_meant(plan, words)))
 
 
 def _drop(desk: Desk, words: str) -> list[Line]:
-    return _changed(desk, lambda plan: ops.drop(plan, *_meant(plan, words), why="dropped by the user"))
+    return _change(desk, lambda plan: ops.drop(plan, *_meant(plan, words), why="dropped by the user"))
 
 
 def _rm(desk: Desk, words: str) -> list[Line]:
-    return _changed(desk, lambda plan: ops.remove(plan, *_meant(plan, words, closed=True)))
+    return _change(desk, lambda plan: ops.remove(plan, *_meant(plan, words, closed=True)))
 
 
 def _verbs(desk: Desk, words: str) -> list[Line]:
@@ -230,7 +230,7 @@ _VERBS: dict[str, Callable[[Desk, str], list[Line]]] = {
     "import": _import,
     "append": _append,
     "start": _start,
-    "done": _done,
+    "done": _complete,
     "drop": _drop,
     "rm": _rm,
     "help": _verbs,
@@ -250,7 +250,7 @@ def _meant(plan: Plan, words: str, *, closed: bool = False) -> list[str]:
     return ids
 
 
-def _changed(desk: Desk, edit: Callable[[Plan], Plan]) -> list[Line]:
+def _change(desk: Desk, edit: Callable[[Plan], Plan]) -> list[Line]:
     changed = desk.change(edit)
     return _said(*difference(changed.before, changed.plan))
 

@@ -194,7 +194,7 @@ class JsonStore(SqliteStore):
         plan = rows.load(id)
         if plan is None:
             return None, ""
-        known = self._known(rows, execute, plan)
+        known = self._find_list(rows, execute, plan)
         path = self._path(known.stem)
         data, stamp = files.read(path)
         found = lists.digest(data)
@@ -247,7 +247,7 @@ class JsonStore(SqliteStore):
             known = known._replace(shown=after.revision)
         return self._write_list(execute, after, known, known.digest, known.stamp)
 
-    def _known(self, rows: Rows, execute: _Execute, plan: Plan) -> _ListFile:
+    def _find_list(self, rows: Rows, execute: _Execute, plan: Plan) -> _ListFile:
         """The list of a plan. Without a row (the database was repaired, or written to as `sqlite:`) its name tells."""
         row = execute(_KNOWN, (text(plan.id),)).fetchone()
         if row[1] is not None:
@@ -337,9 +337,9 @@ class JsonStore(SqliteStore):
         for stem in stems:
             if os.path.lexists(os.path.join(self.folder, stem + _OLD_HISTORY)):
                 self._take_over(stem)
-        return self._patiently(partial(self._adopted, key))
+        return self._patiently(partial(self._adopt_file, key))
 
-    def _adopted(self, key: PlanKey, damaged: str, rows: Rows, execute: _Execute) -> str:
+    def _adopt_file(self, key: PlanKey, damaged: str, rows: Rows, execute: _Execute) -> str:
         plan = rows.find(key)
         stems = self._unowned(execute, key)
         if plan or not stems:
