@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from punchlist.install import installer_for
 from tests.clients.agents import Agent, Setup, World, load
 from tests.clients.model import Model, Request
 from tests.clients.script import Step
@@ -35,16 +36,20 @@ class Stage:
         for one in (self.home, self.project):
             one.mkdir(parents=True, exist_ok=True)
         subprocess.run(["git", "init", "-q"], cwd=self.project, check=True)
+        self.programs = folder / "bin"
+        self.programs.mkdir(exist_ok=True)
+        (self.programs / installer_for(name).PROGRAM).symlink_to(program)
         self.world = World(program, self.home, self.project, self.model.address)
         self.warned = ""  # what the agent last wrote to standard error
 
     @property
     def environ(self) -> dict[str, str]:
-        """A person's environment: nothing of the one that the tests run in but the path."""
+        """A person's environment: nothing of the one that the tests run in but the path, and the agent is on that."""
         proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), self.model.address)
         near = dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost")
         folders = {f"XDG_{name.upper()}_HOME": str(self.home / name) for name in ("config", "data", "cache", "state")}
-        person = {"HOME": str(self.home), "PATH": os.environ["PATH"], "TERM": "dumb", "LANG": "C.UTF-8", "CI": "1"}
+        path = os.pathsep.join([str(self.programs), os.environ["PATH"]])
+        person = {"HOME": str(self.home), "PATH": path, "TERM": "dumb", "LANG": "C.UTF-8", "CI": "1"}
         return {**person, **folders, **proxies, **near}
 
     # --- the agent ---------------------------------------------------------------------------------------------------

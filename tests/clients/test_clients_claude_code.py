@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,12 +18,28 @@ WAITING = [  # one for each of seventeen languages
     *("Wait.", "Hör auf", "Detente", "Ne continue pas", "Fermati", "Pare", "Stop ermee", "Przestań", "Dur", "Стой"),
     *("ちょっと待って", "先不要继续", "그만", "توقف", "עצור", "रुको", "หยุด", "Dừng lại"),
 ]
+SERVED = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"]
 
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Stage]:
     with attached("claude-code", tmp_path) as stage:
         yield stage
+
+
+@pytest.fixture(params=["server", "process"])
+def either(request: pytest.FixtureRequest, stage: Stage) -> Stage:
+    """With hooks that its server answers, as they are installed by default, and with hooks that are processes."""
+    if request.param == "process":
+        stage.punchlist("install", "claude-code", "--hooks", "process")
+    elsewhere = [event for event, [group, *_] in hooks(stage).items() if group["hooks"][0]["type"] != "command"]
+    assert elsewhere == (SERVED if request.param == "server" else [])
+    return stage
+
+
+def hooks(stage: Stage) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((stage.home / ".claude" / "settings.json").read_text())["hooks"]
+    return found
 
 
 def ask(process: subprocess.Popen[str], prompt: str) -> None:
@@ -54,8 +71,9 @@ def test_a_fork_of_a_session_has_a_copy_of_its_plan(stage: Stage) -> None:
     assert [(one["parent"], one["completed"]) for one in plans] == [(first["id"], 1), ("", 0)]
 
 
-def test_after_clear_the_running_server_still_reaches_the_plan(stage: Stage) -> None:
+def test_after_clear_the_running_server_still_reaches_the_plan(either: Stage) -> None:
     """Its environment names the session that was: it knows better from the hooks."""
+    stage = either
     steps = [
         does(plan(add=["Read the parser", "Mend it"])),
         says("Shall I go on?"),
@@ -118,11 +136,9 @@ def test_its_tasks_become_the_plan_and_edits_come_back_as_news(stage: Stage) -> 
     assert stage.errors == []
 
 
-def test_hooks_without_a_process_say_the_same(stage: Stage) -> None:
+def test_hooks_say_the_same_with_a_process_and_without(either: Stage) -> None:
     """The running server answers them, by a tool that the model does not see."""
-    stage.punchlist("install", "claude-code", "--hooks", "server")
-    hooks = json.loads((stage.home / ".claude" / "settings.json").read_text())["hooks"]
-    assert [event for event, [group, *_] in hooks.items() if group["hooks"][0]["type"] == "command"] == ["SessionStart"]
+    stage = either
     stage.run(
         "Mend the parser.",
         does(plan(add=["Read the parser", "Mend it"])),

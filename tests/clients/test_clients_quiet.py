@@ -19,12 +19,13 @@ ALLOWED = {"gemini": Setup(args=("--approval-mode", "yolo"))}  # it asks before 
 REMINDER = "unchanged for"
 
 
-@pytest.fixture(params=[name for name in (*PATHS, *OTHERS) if name != "goose"])
+@pytest.fixture(params=[*[name for name in (*PATHS, *OTHERS) if name != "goose"], "claude-code --hooks process"])
 def committing(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
     """Each agent whose hooks see a command before it runs, attached; the command looks at the plan."""
-    stage = built(request.param, tmp_path)
+    name, *options = request.param.split()
+    stage = built(name, tmp_path)
     with closing(stage.model):
-        stage.punchlist("install", request.param)
+        stage.punchlist("install", name, *options)
         look = stage.project / "look"
         look.write_text(f"#!/bin/sh\n{SCRIPT} show --json > during.json\n")
         look.chmod(0o755)

@@ -14,6 +14,7 @@ from tests.clients.stage import built
 from tests.clients.terminal import ENTER, ESCAPE, Terminal
 
 UP, CLEAR_LINE = "\x1b[A", "\x15"
+LOGS = "~/.claude/projects/*/*.jsonl"  # where a prompt is a moment after its hook
 AGAIN = "Your plan (1/3 done); what is open:\n- now 2 Mend it well\n- 3 Run the tests\nContinue it when the user asks"
 
 
@@ -52,7 +53,8 @@ def test_after_a_rewind_the_model_is_told_its_plan_with_the_first_result(termina
     assert "Your plan" not in stage.requests[-1].heard, "an ordinary prompt follows what was said last"
     terminal.awaits_end("It is read. And now?")
     rewind(terminal, "The first.")
-    terminal.talks("The second, please.", does(shell("echo begun")), does(plan(done=[2])), says("Is that all?"))
+    begun = does(shell(f"until grep -q 'The second, please.' {LOGS}; do :; done; echo begun"))
+    terminal.talks("The second, please.", begun, does(plan(done=[2])), says("Is that all?"))
     before, after, _ = stage.requests
     assert "the user renamed" not in before.heard, "what was told in the part that is gone is gone with it"
     assert after.latest.count(AGAIN) == 1

@@ -14,12 +14,13 @@ from tests.clients.script import does, plan, says, shell
 from tests.clients.stage import SCRIPT, Stage, built
 
 
-@pytest.fixture(params=[*PATHS, *OTHERS])
+@pytest.fixture(params=[*PATHS, *OTHERS, "claude-code --hooks process"])
 def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
     """Every agent in turn, attached."""
-    stage = built(request.param, tmp_path)
+    name, *options = request.param.split()
+    stage = built(name, tmp_path)
     try:
-        stage.punchlist("install", request.param)
+        stage.punchlist("install", name, *options)
         yield stage
     finally:
         stage.model.close()

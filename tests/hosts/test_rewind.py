@@ -30,7 +30,8 @@ SECOND = [*FIRST, entry("user", "d", "c"), entry("assistant", "e", "d"), entry("
 @pytest.mark.parametrize(
     ("log", "expected"),
     [
-        ([], False),
+        ([], None),
+        ([{"type": "system", "uuid": "c"}], None),
         (FIRST, False),
         (SECOND, False),
         ([*SECOND, entry("user", "g", "f")], False),
@@ -44,7 +45,7 @@ SECOND = [*FIRST, entry("user", "d", "c"), entry("assistant", "e", "d"), entry("
     ],
 )
 def test_a_prompt_that_follows_an_earlier_point_than_the_last_words_went_back(
-    log: list[Any], expected: bool, tmp_path: Path
+    log: list[Any], expected: bool | None, tmp_path: Path
 ) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in log))
@@ -76,6 +77,25 @@ def test_after_a_rewind_an_older_list_leaves_out_nothing_that_was_made_in_the_pa
     with punchlist.open(session="s1") as desk:
         assert [item.text for item in desk.plan.open_items] == ["Read", "Mend", "Test"]
     assert "Your plan" not in wrote(TODOS, [*SECOND, entry("user", "g", "c"), entry("assistant", "h", "g")])
+
+
+def test_a_log_that_does_not_have_the_prompt_yet_is_read_again_at_the_next_result(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    back = [*SECOND, entry("user", "g", "c"), entry("assistant", "h", "g")]
+
+    def told(name: str, entries: list[Any], **more: Any) -> int:
+        log.write_text("".join(json.dumps(line) + "\n" for line in entries))
+        about = {"hook_event_name": name, "session_id": "s1", "cwd": str(tmp_path), "transcript_path": str(log)}
+        return json.dumps(answer("claude-code", {**about, **more})).count("Your plan")
+
+    read = {"tool_name": "Read", "tool_response": "ok", "tool_input": {}, "tool_use_id": "t"}
+    with punchlist.open(session="s1") as desk:
+        desk.call("plan", {"add": ["Read", "Mend"]})
+    assert told("UserPromptSubmit", SECOND, prompt="Just mend it.") == 0
+    assert [told("PostToolUse", entries, **read) for entries in (SECOND, SECOND, back, back)] == [0, 0, 1, 0]
+    assert told("UserPromptSubmit", back, prompt="Go on.") == 0
+    on = [*back, entry("user", "i", "h"), entry("assistant", "j", "i")]
+    assert [told("PostToolUse", entries, **read) for entries in (back, on, on)] == [0, 0, 0], "that was another prompt"
 
 
 def test_of_several_hooks_that_run_at_once_after_a_rewind_one_tells_the_plan(tmp_path: Path) -> None:

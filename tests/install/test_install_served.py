@@ -44,27 +44,35 @@ def kinds(home: Path) -> dict[str, list[str]]:
     return {event: [one["type"] for group in groups for one in group["hooks"]] for event, groups in hooks(home).items()}
 
 
-def given_claude(tmp_path: Path, version: str, *, by_npm: bool) -> dict[str, str]:
+INSTALLED = {  # where its program is, by who installed it
+    "npm": "claude-code/bin/claude.exe",
+    "npm for one platform": "claude-code/claude",
+    "Homebrew": "claude-code/VERSION/claude",
+    "its own installer": "claude-code/VERSION",
+}
+
+
+def given_claude(tmp_path: Path, version: str, by: str = "npm") -> dict[str, str]:
     """A program of this version, and the path on which it is found. Nobody starts it."""
-    program = tmp_path / "claude-code" / ("bin/claude.exe" if by_npm else version)
+    program = tmp_path / INSTALLED[by].replace("VERSION", version)
     program.parent.mkdir(parents=True)
     program.write_text("")
     program.chmod(0o755)
-    if by_npm:
+    if by.startswith("npm"):
         (tmp_path / "claude-code" / "package.json").write_text(json.dumps({"version": version}))
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "claude").symlink_to(program)
     return {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
 
 
-@pytest.mark.parametrize("by_npm", [True, False], ids=["npm", "its own installer"])
+@pytest.mark.parametrize("by", INSTALLED)
 @pytest.mark.parametrize(
     ("version", "kind"), [("2.1.325", "mcp_tool"), ("2.2.0", "mcp_tool"), ("2.1.99", "command"), ("next", "command")]
 )
 def test_the_server_answers_hooks_if_the_program_is_known_to_have_them(
-    version: str, kind: str, by_npm: bool, own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    version: str, kind: str, by: str, own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = given_claude(tmp_path, version, by_npm=by_npm)["PATH"]
+    path = given_claude(tmp_path, version, by)["PATH"]
     monkeypatch.setenv("PATH", path)
     run("install", "claude-code")
     assert kinds(own_home)["Stop"] == [kind]
@@ -77,7 +85,7 @@ def test_hooks_stay_as_they_are_when_the_program_is_upgraded(
     own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("install", "claude-code")
-    monkeypatch.setenv("PATH", given_claude(tmp_path, "2.1.325", by_npm=True)["PATH"])
+    monkeypatch.setenv("PATH", given_claude(tmp_path, "2.1.325")["PATH"])
     run("install", "claude-code")
     assert kinds(own_home)["Stop"] == ["command"]
 
@@ -85,7 +93,7 @@ def test_hooks_stay_as_they_are_when_the_program_is_upgraded(
 def test_a_program_that_is_too_old_for_hooks_by_the_server_is_a_problem(
     own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PATH", given_claude(tmp_path, "2.1.99", by_npm=True)["PATH"])
+    monkeypatch.setenv("PATH", given_claude(tmp_path, "2.1.99")["PATH"])
     run("install", "claude-code", "--hooks", "server")
     assert faults() == ["this version of Claude Code has no hooks that a server answers"]
 

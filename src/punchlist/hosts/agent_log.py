@@ -73,11 +73,19 @@ def tail(path: str, most: int, since: int = 0) -> tuple[bytes, int]:
         return file.read(most), end
 
 
-def entries(path: str) -> Iterator[dict[str, Any]]:
-    """The last entries of a log. What is cut off or no entry is passed over."""
+def size(path: str) -> int:
+    """The size of a log in bytes; 0 if there is none."""
+    try:
+        return os.stat(os.path.expanduser(path)).st_size
+    except OSError:
+        return 0
+
+
+def entries(path: str, since: int = 0) -> Iterator[dict[str, Any]]:
+    """The last entries of a log, behind this place. What is cut off or not an entry is passed over."""
     from ..core.json_text import loads
 
-    for line in tail(os.path.expanduser(path), _MOST)[0].split(b"\n"):
+    for line in tail(os.path.expanduser(path), _MOST, since)[0].split(b"\n"):
         try:
             found = loads(line)
         except (ValueError, RecursionError):

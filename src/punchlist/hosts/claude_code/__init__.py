@@ -49,16 +49,22 @@ def _without_wrapper(context: str) -> str:
 
 
 def _lost(event: HookEvent, unread: int) -> tuple[bool, int]:
-    """Whether the user has taken the conversation back to an earlier point, and whether to look again later. No event
-    says so; the log does, as soon as it has the prompt that follows."""
+    """Whether the user has taken the conversation back to an earlier point, and from where to look again later: 1 is
+    the first byte. No event says so; the log does, as soon as it has the prompt that follows."""
     if event.moment not in (PROMPT, AFTER):
         return False, 0
-    is_back = False
+    is_back: bool | None = False
     if unread:
         from .rewind import went_back
 
-        is_back = went_back(event.log)
-    return is_back, int(event.moment == PROMPT)
+        is_back = went_back(event.log, unread - 1)
+    if event.moment == PROMPT:
+        from ..agent_log import size
+
+        return bool(is_back), size(event.log) + 1
+    if is_back is None:
+        return False, unread
+    return is_back, 0
 
 
 def _forked_from(event: HookEvent) -> str:

@@ -134,19 +134,30 @@ def _is_by_server(where: Where) -> bool:
 
 def _version(where: Where) -> tuple[int, ...]:
     """The version of Claude Code, from where it is installed; empty if that does not tell. It is not started."""
+    program = shutil.which(PROGRAM, path=where.environ.get("PATH"))
+    if program is None:
+        return ()
+    path = os.path.realpath(program)
+    folder = os.path.dirname(path)
+    named = [path, folder]  # its own installer names the program by its version, Homebrew the folder
+    texts = [os.path.basename(one) for one in named]
+    texts += [_package_version(one) for one in (folder, os.path.dirname(folder))]
+    return next(filter(None, map(_numbers, texts)), ())
+
+
+def _package_version(folder: str) -> str:
+    """The version of an npm package; empty if a folder holds none."""
     from ...install import content
     from ...install.edit_json import read
 
-    program = shutil.which(PROGRAM, path=where.environ.get("PATH"))
-    path = os.path.realpath(program or "")
-    name = os.path.basename(path)  # its own installer names the program by its version
-    if not name[:1].isdigit():
-        package = os.path.join(os.path.dirname(os.path.dirname(path)), "package.json")
-        try:
-            name = str(read(content(package)).get("version", ""))
-        except (Refused, OSError):
-            return ()
-    numbers = name.split(".")
+    try:
+        return str(read(content(os.path.join(folder, "package.json"))).get("version", ""))
+    except (Refused, OSError):
+        return ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    numbers = version.split(".")
     if all(number.isdecimal() for number in numbers):
         return tuple(map(int, numbers))
     return ()

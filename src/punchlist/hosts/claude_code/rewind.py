@@ -6,10 +6,14 @@ from ...core._typing import Any
 from ..agent_log import entries
 
 
-def went_back(path: str) -> bool:
-    """Whether the last prompt in a log follows an earlier point than the agent's last words before it."""
+def went_back(path: str, since: int = 0) -> bool | None:
+    """Whether the last prompt in a log follows an earlier point than the agent's last words before it. None while the
+    log does not have the prompt that was sent when it had this many bytes: it is written a moment later."""
     try:
-        found = [entry for entry in entries(path) if not entry.get("isSidechain")]
+        new = _read(path, since)
+        if not any(map(_is_prompt, new)):
+            return False if any(entry.get("type") == "assistant" for entry in new) else None
+        found = _read(path)
     except (OSError, ValueError):  # it is not there, or nobody may read it
         return False
     prompts = [number for number, entry in enumerate(found) if _is_prompt(entry)]
@@ -24,6 +28,10 @@ def went_back(path: str) -> bool:
         if entry.get("type") == "assistant":
             return True
     return False
+
+
+def _read(path: str, since: int = 0) -> list[dict[str, Any]]:
+    return [entry for entry in entries(path, since) if not entry.get("isSidechain")]
 
 
 def _is_prompt(entry: dict[str, Any]) -> bool:
