@@ -12,21 +12,19 @@ if TYPE_CHECKING:
     from typing import Protocol as Protocol
     from typing import TypeVar as TypeVar
 else:
-    from collections import _tuplegetter, namedtuple
+    from collections import _tuplegetter
+
+    from ._constructors import CONSTRUCTORS
 
     Any = NoReturn = Protocol = object
 
     def TypeVar(name):
         return object
 
-    _constructors = {}  # by the number of fields: compiling one is most of what making a named tuple takes
     _function = type(TypeVar)
 
     def _constructor(name, fields, defaults):
-        count = len(fields)
-        if count not in _constructors:
-            _constructors[count] = namedtuple("Any", [f"field{number}" for number in range(count)]).__new__
-        known = _constructors[count]
+        known = CONSTRUCTORS[len(fields) - 1]
         own = {"co_name": "__new__", "co_qualname": f"{name}.__new__"}
         code = known.__code__.replace(co_varnames=("_cls", *fields), **own)
         return _function(code, known.__globals__, "__new__", tuple(defaults) or None)

@@ -184,6 +184,7 @@ def _frozen(value: Any) -> Any:
 # --- what may be saved ---------------------------------------------------------------------------------------------
 
 _STRUCTURE = attrgetter("id", "phase", "parent", "needs")
+_ITEM_KINDS = [FIELDS[name].kind for name in Item._fields]
 _BLANK_ITEM = (None, None, *Item._field_defaults.values())  # an item that has nothing yet
 _DEEPEST = 100  # levels of lists and objects in a value that is saved
 _JSON = "JSON: strings, finite numbers, booleans, null, lists, and objects with string keys"
@@ -191,7 +192,9 @@ _JSON = "JSON: strings, finite numbers, booleans, null, lists, and objects with 
 
 def refuse_unsound(before: Plan, after: Plan, changes: Sequence[Change]) -> None:
     """Refuse a plan that could not be read again. Only what changed is checked, so that a save stays cheap."""
-    found = [line for change in changes for line in _change_problems(change)]
+    found: list[str] = []
+    for change in changes:
+        found += _change_problems(change)
     if type(after.last_id) is not int:
         found.append(f"last_id must be a number, not {_named(after.last_id)}")
     if not found and any(map(_changes_structure, changes)):
@@ -225,23 +228,15 @@ def _item_problems(before: Item | None, after: Item) -> list[str]:
     old: tuple[Any, ...] = before or _BLANK_ITEM
     found = []
     for place in compress(count(), map(is_not, old, after)):
-        name, value = Item._fields[place], after[place]
-        problem = _field_problem(name, value, old[place])
-        if problem:
-            found.append(f"item {_named(after.id)}: {name} must be {problem}, not {_named(value)}")
+        kind, value = _ITEM_KINDS[place], after[place]
+        if kind == "objects":
+            is_right = _are_objects(value, old[place])
+        else:
+            is_right = _CHECKS[kind](value)
+        if not is_right:
+            name = Item._fields[place]
+            found.append(f"item {_named(after.id)}: {name} must be {_SHOULD_BE[kind]}, not {_named(value)}")
     return found
-
-
-def _field_problem(name: str, value: Any, was: Any) -> str:
-    """What the value of an item's field should be; empty if it is."""
-    kind = FIELDS[name].kind
-    if kind == "objects":
-        is_right = _are_objects(value, was)
-    else:
-        is_right = _CHECKS[kind](value)
-    if is_right:
-        return ""
-    return _SHOULD_BE[kind]
 
 
 def _head_problems(name: str, value: Any) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from itertools import compress, count
+from operator import is_not, itemgetter
 
 from ._typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,7 +27,8 @@ USER = "user"
 MAIN = "main"
 
 NOTHING: Mapping[str, Any] = {}
-_FEW = 16  # items that are compared one by one
+_FEW = 16  # items that differ, up to which only their counts are corrected
+_SHORT = 128  # items that are compared one by one
 SUBTASK = "subtask"  # in an item's extra: it has no count of its own where it comes from
 
 
@@ -261,14 +263,29 @@ def _retallied(tally: _Tally, items: tuple[Item, ...], places: Sequence[int]) ->
     return _Tally(statuses, counts)
 
 
-def differing(old: tuple[Item, ...], new: tuple[Item, ...], start: int = 0) -> list[int]:
-    """Where two lists of the same length differ. Halves are compared in C, which is fast where items are identical."""
+# The two lists that were last compared, with the answer: a call compares the plan before and after it several times.
+_compared: tuple[tuple[Item, ...], tuple[Item, ...], list[int]] = ((), (), [])
+
+
+def differing(old: tuple[Item, ...], new: tuple[Item, ...]) -> list[int]:
+    """Where two lists of the same length differ."""
+    global _compared
+    left, right, places = _compared
+    if left is not old or right is not new:
+        places = _differing(old, new, 0)
+        _compared = (old, new, places)
+    return places
+
+
+def _differing(old: tuple[Item, ...], new: tuple[Item, ...], start: int) -> list[int]:
+    """Where they differ. What is identical is passed over in C; of long lists, in halves."""
+    if len(old) <= _SHORT:
+        places = compress(count(start), map(is_not, old, new))
+        return [place for place in places if old[place - start] != new[place - start]]
     if old == new:
         return []
-    if len(old) <= _FEW:
-        return [start + place for place in range(len(old)) if old[place] != new[place]]
     half = len(old) // 2
-    return differing(old[:half], new[:half], start) + differing(old[half:], new[half:], start + half)
+    return _differing(old[:half], new[:half], start) + _differing(old[half:], new[half:], start + half)
 
 
 def places(statuses: Sequence[str], wanted: str) -> list[int]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # what only a tool call needs is imported by the call: most h
     from .nudges import Nudge, Stop
 
 _UNNAMED = "default"  # the session of an agent that names none
+_answer: Callable[..., Reply] | None = None  # what answers a tool call, once it was loaded
 
 
 class Desk:
@@ -159,9 +160,12 @@ class Desk:
 
             desk.call("plan", {"done": [1]}).text  # 'now 2 Run the tests (1/2)'
         """
-        from .tool_call import answer
+        global _answer
+        if _answer is None:  # loaded once, and not looked up with each call
+            from .tool_call import answer
 
-        return answer(self, tool, args, interactive, continuing)
+            _answer = answer
+        return _answer(self, tool, args, interactive, continuing)
 
     def import_plan(self, data: object, format: Format = "json", *, by: str = USER) -> Changed:
         """Replace the plan in one revision.

@@ -244,11 +244,13 @@ def _draft(desk: Desk, call: Call, snapshot: Snapshot, ends_quiet: bool) -> tupl
     told: Reader | None = reader
     if updates and not may_tell(desk, now, reader):  # another process tells them
         updates, pending, told = [], [], None
-    done = done._replace(updates=updates, records=pending)
+    if updates or pending:
+        done = done._replace(updates=updates, records=pending)
     if done.refusal:
         return Draft(now, reader=told, told=bool(updates)), done
     after, changes, calls = _note_changes(desk, done, now)
-    done = done._replace(calls=calls)
+    if calls:
+        done = done._replace(calls=calls)
     record = None
     if changes:
         name = done.call.agent

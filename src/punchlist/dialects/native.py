@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 from ..core import ops
 from ..core._typing import Any
@@ -421,13 +422,16 @@ def counts(plan: Plan) -> dict[str, int]:
     return {**plan.counts, "total": len(plan.items)}
 
 
+_TOLD = ("text", "status", "reason", "phase", "owner")  # fields of a changed item that the details of an answer name
+_told_of = attrgetter(*_TOLD)
+
+
 def _told(change: Change) -> dict[str, Any]:
     told: dict[str, Any] = {"kind": change.kind, "id": change.id}
     if change.kind == "changed":
-        old, new = change.before, change.after
-        for name in ("text", "status", "reason", "phase", "owner"):
-            if getattr(old, name) != getattr(new, name):
-                told[name] = [getattr(old, name), getattr(new, name)]
+        for name, old, new in zip(_TOLD, _told_of(change.before), _told_of(change.after), strict=True):
+            if old != new:
+                told[name] = [old, new]
     elif change.kind in ("added", "removed"):
         item: Item = change.after or change.before
         told |= {"text": item.text, "status": item.status}

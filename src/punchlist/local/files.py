@@ -10,6 +10,7 @@ from time import gmtime, time
 
 UNBLOCKED = getattr(os, "O_NONBLOCK", 0)  # to open a file that may be a pipe, for which nobody should wait
 _PRIVATE = 0o600
+_second = (0, "1970-01-01T00:00:00")  # the one that was last written, and its text: calls come many to a second
 
 
 def make_folder(path: str) -> None:
@@ -173,8 +174,13 @@ def _rotate(path: str, full: int) -> None:
 
 def utc_text(seconds: float | None = None) -> str:
     """Return a time, by default this one, as every file and store of ours has it: `2026-01-31T12:00:00.000Z`."""
+    global _second
     whole, thousandths = divmod(round((time() if seconds is None else seconds) * 1000), 1000)
-    return "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z".format(*gmtime(whole)[:6], thousandths)
+    known, text = _second
+    if known != whole:
+        text = "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}".format(*gmtime(whole)[:6])
+        _second = (whole, text)
+    return f"{text}.{thousandths:03}Z"
 
 
 def time_text(later: float = 0) -> str:

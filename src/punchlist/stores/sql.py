@@ -366,15 +366,22 @@ class Rows:
         return row[0] if row else ""
 
     def _write_items(self, after: Plan, record: Record) -> None:
-        plan, changes = after.id, record.changes
-        removed = [(plan, change.id) for change in changes if change.kind == "removed"]
+        plan = after.id
+        removed, changed, added = [], [], []
+        moved = False
+        for change in record.changes:
+            if change.kind == "changed":
+                changed.append((self._item_text(change.after), plan, change.id))
+            elif change.kind == "removed":
+                removed.append((plan, change.id))
+            elif change.kind == "added":
+                added.append(change)
+            elif change.kind == "moved":
+                moved = True
         if removed:
             self._executemany("DELETE FROM items WHERE plan = ? AND id = ?", removed)
-        changed = [(self._item_text(change.after), plan, change.id) for change in changes if change.kind == "changed"]
         if changed:
             self._executemany("UPDATE items SET data = ? WHERE plan = ? AND id = ?", changed)
-        added = [change for change in changes if change.kind == "added"]
-        moved = any(change.kind == "moved" for change in changes)
         if added or moved:
             self._place_items(after, added, moved)
 
