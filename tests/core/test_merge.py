@@ -10,6 +10,7 @@ from punchlist.core import ops
 from punchlist.core.diff import noted
 from punchlist.core.merge import Merged, interleaved, linked, merge, protect
 from punchlist.core.model import ACTIVE, DONE, DROPPED, PENDING, USER, Closing, Item, Plan
+from punchlist.core.structure import circle_of_needs
 from tests.core.plans import ids, plan_of, statuses, texts
 
 SEEN = plan_of("Alpha", "Beta", "Gamma")
@@ -132,7 +133,7 @@ def test_needs_of_both_never_make_a_circle() -> None:
         return lambda plan: ops.put(plan, ops.find(plan, id)._replace(needs=(other,)))
 
     result = met(waits("1", "2"), waits("2", "1"))
-    assert ops.circle_of_needs({item.id: item.needs for item in result.plan.items}) == []
+    assert circle_of_needs({item.id: item.needs for item in result.plan.items}) == []
 
 
 # --- mine wins: the user's own edit, made in a document --------------------------------------------------------------

@@ -10,6 +10,7 @@ from punchlist.core import ops
 from punchlist.core.errors import NoSuchItem, Refused
 from punchlist.core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Closing, Item, Pause, Plan
 from punchlist.core.rules import problems
+from punchlist.core.structure import circle_of_needs
 from tests.core.plans import ids, plan_of, statuses, texts
 
 ABC = plan_of("Alpha", "Beta", "Gamma")
@@ -223,11 +224,11 @@ def test_items_that_would_wait_for_each_other_are_refused_with_the_circle() -> N
 
 
 def test_a_circle_behind_a_tail_is_named_without_the_tail() -> None:
-    assert ops.circle_of_needs({"1": ("2",), "2": ("3",), "3": ("2",)}) == ["2", "3", "2"]
+    assert circle_of_needs({"1": ("2",), "2": ("3",), "3": ("2",)}) == ["2", "3", "2"]
 
 
 def test_needing_one_item_by_two_ways_is_no_circle() -> None:
-    assert ops.circle_of_needs({"1": ("2", "3"), "2": ("4",), "3": ("4",), "4": ()}) == []
+    assert circle_of_needs({"1": ("2", "3"), "2": ("4",), "3": ("4",), "4": ()}) == []
 
 
 def test_a_chain_of_ten_thousand_needs_is_no_circle() -> None:

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from ._typing import TYPE_CHECKING, Any
 from .errors import BadShape, Refused
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, FIELDS, MODES, PENDING, Closing, Item, Pause, Plan
-from .ops import circle_of_needs, grouped
+from .ops import grouped
 from .rules import one_active, promoted
+from .structure import circle_of_needs
 from .text import inline, visible
 
 if TYPE_CHECKING:

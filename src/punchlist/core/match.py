@@ -19,10 +19,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ._typing import Any, NamedTuple
-from .model import CLOSED, NOTHING, Item
+from .last_sent import Held, Kept, Unheard, in_order
+from .model import CLOSED, NOTHING, Item, Plan
 from .text import inline, plainly
 
 _ALIKE = 0.5  # anywhere in the list
@@ -38,6 +39,127 @@ class Entry(NamedTuple):
     text: str
     status: str
     key: str = ""  # an id that the sender uses
+
+
+class SenderView(NamedTuple):
+    """A plan as the sender of a list knows it."""
+
+    plan: Plan
+    shown: Mapping[str, str]  # how it sees each status
+    kept: Kept  # the list that it sent before
+    unheard: Unheard  # what others changed since it was last told
+    held: Mapping[str, Held]  # the entries of that list, by id
+    there: Collection[str]  # the ids of the plan
+
+
+# --- one level of a list ---------------------------------------------------------------------------------------------
+
+
+def meant(view: SenderView, old: Sequence[Item], entries: Sequence[Entry], *, top: bool) -> list[Item | None]:
+    """For each entry the item it means: one that its sender listed before, in the words it used then, or another one of
+    the plan. An item that others removed is found, too, as it was listed."""
+    visible = {item.id: item for item in old if item.status in view.shown}
+    found = _read(view, visible, entries, top=top)
+    if _has_two_readings(view, visible):
+        other = _read(view, visible, entries, top=top, as_now=True)
+        if _fit(view, other, entries, as_now=True) >= _fit(view, found, entries, as_now=False):
+            found = other
+    found = [item and visible.get(item.id, item) for item in found]
+    _mean_what_is_left(view, found, entries, visible)
+    _take_up_again(found, entries, [item for item in old if item.status not in view.shown])
+    return found
+
+
+def _read(
+    view: SenderView, visible: Mapping[str, Item], entries: Sequence[Entry], *, top: bool, as_now: bool = False
+) -> list[Item | None]:
+    """For each entry the item it means: by the words that its sender used before, or by those of now."""
+    before: list[Item] = []
+    aliases: dict[str, tuple[str, ...]] = {}
+    for held in view.kept.entries:
+        item = visible.get(held.id)
+        if item is not None:
+            words, other = held.text, item.text
+            if as_now:
+                words, other = other, words
+            before.append(_as_sent(item, words, held.key))
+            past = view.kept.past.get(held.id, ())
+            if past or words != other:
+                aliases[held.id] = (other, *past)
+        elif top and held.id not in view.there:
+            before.append(_as_sent(Item(held.id, held.text, held.status), held.text, held.key))
+    strangers = [item for item in visible.values() if item.id not in view.held]
+    for item in strangers:
+        if item.id in view.kept.past:
+            aliases[item.id] = view.kept.past[item.id]
+    return match(before, entries, aliases, strangers)
+
+
+def _has_two_readings(view: SenderView, visible: Mapping[str, Item]) -> bool:
+    """Whether somebody gave an item words that its sender used for another one, or the other way round, and its
+    sender knows: then the same list means other items before and after the renaming."""
+    renamed = [held for held in view.kept.entries if held.id in visible and visible[held.id].text != held.text]
+    if not renamed or any("text" in view.unheard.fields.get(held.id, ()) for held in renamed):
+        return False
+    owners: dict[str, set[str]] = {}
+    for item in visible.values():
+        owners.setdefault(plainly(item.text), set()).add(item.id)
+    for held in view.kept.entries:
+        owners.setdefault(plainly(held.text), set()).add(held.id)
+    return any(len(owners[plainly(text)]) > 1 for held in renamed for text in (held.text, visible[held.id].text))
+
+
+def _fit(view: SenderView, found: Sequence[Item | None], entries: Sequence[Entry], *, as_now: bool) -> tuple[int, bool]:
+    """How well a reading fits: in how many words, and whether the list is then in order."""
+    same = [entry.text == item.text for entry, item in zip(entries, found, strict=True) if item]
+    order = [held.id for held in view.kept.entries]
+    if as_now:
+        order = [item.id for item in view.plan.items]
+    return sum(same), in_order([item.id for item in found if item], order)
+
+
+def _mean_what_is_left(
+    view: SenderView, found: list[Item | None], entries: Sequence[Entry], visible: Mapping[str, Item]
+) -> None:
+    """Of items with equal words, something still to do means the one that is open, rather than one that somebody
+    closed or removed."""
+    over = [
+        index
+        for index, item in enumerate(found)
+        if item and (item.id not in view.there or (item.is_closed and entries[index].status not in CLOSED))
+    ]
+    if not over:
+        return
+    taken = {item.id for item in found if item}
+    left = [item for item in visible.values() if item.id not in taken and not item.is_closed]
+    words = {plainly(item.text): item for item in reversed(left)}
+    for index in over:
+        found[index] = words.pop(plainly(entries[index].text), found[index])
+
+
+def _take_up_again(found: list[Item | None], entries: Sequence[Entry], hidden: Sequence[Item]) -> None:
+    """An item out of the sender's sight that it sends in the same words is meant, not a second one like it."""
+    words = {plainly(item.text): item for item in reversed(hidden)}
+    for index, entry in enumerate(entries):
+        if found[index] is None and words:
+            found[index] = words.pop(plainly(entry.text), None)
+
+
+def _as_sent(item: Item, words: str, key: str) -> Item:
+    """The item in the words and with the id that its sender uses."""
+    if key and key != key_of(item):
+        item = item._replace(extra={**item.extra, "id": key})
+    if item.text == words:
+        return item
+    return item._replace(text=words)
+
+
+def key_of(item: Item) -> str:
+    """The id that a sender with ids of its own knows an item by."""
+    return str(item.extra.get("id") or item.id)
+
+
+# --- the written rule ------------------------------------------------------------------------------------------------
 
 
 def match(
@@ -103,7 +225,7 @@ class _Search:
         """A list that was numbered again gives one id to several items."""
         if any(entry.key for entry in self.sent):
             self._take_by(
-                lambda item: (str(item.extra.get("id") or item.id),),
+                lambda item: (key_of(item),),
                 lambda entry: entry.key,
                 fits,
             )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ._typing import NamedTuple, TypeVar
 from .diff import touched
 from .model import FIELDS, USER, Item, Plan
-from .ops import circle_of_needs, grouped
+from .ops import grouped
 from .text import plainly, quoted
 
 _T = TypeVar("_T")
@@ -237,6 +237,10 @@ def _repointed(item: Item, twins: dict[str, str]) -> Item:
 
 def _untied(plan: Plan, now: Plan) -> Plan:
     """Without the circles that two sound plans can make together: items in one go back to what `now` says of them."""
+    if not any(item.needs or item.parent for item in plan.items):
+        return plan
+    from .structure import circle_of_needs
+
     old = {item.id: item for item in now.items}
     for name in ("needs", "parent"):
         while circle := circle_of_needs({item.id: _pointing(item, name) for item in plan.items}):

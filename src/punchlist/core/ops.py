@@ -8,11 +8,10 @@ from operator import itemgetter
 from ._typing import TYPE_CHECKING, Any
 from .errors import NoSuchItem, Refused
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, MODES, PENDING, Item, Pause, Plan, places
-from .text import cut, inline, plainly, quoted
+from .text import cut, inline, plainly
 
 if TYPE_CHECKING:
     from .types import Mode
-
 
 _ID = itemgetter(Item._fields.index("id"))
 Id = str | int  # ids are strings of digits; a number means the same
@@ -30,7 +29,7 @@ def _found_at(plan: Plan, id: Id) -> int:
     id = as_id(id)
     place = _place_of(plan.items, id)
     if place < 0:
-        raise NoSuchItem(_missing(plan, [id]))
+        raise _no_such_item(plan, [id])
     return place
 
 
@@ -85,10 +84,11 @@ def resolve(plan: Plan, words: str) -> str:
     hits = exact or [item for item in plan.items if needle and needle in plainly(item.text)]
     if len(hits) == 1:
         return hits[0].id
-    if not hits:
-        raise NoSuchItem(f"no item matches {quoted(words)}; {_known(ids)}.")
-    listing = _some([f"{item.id} {quoted(item.text, 30)}" for item in hits], 5)
-    raise Refused(f"{quoted(words)} could be any of {listing}; give the id.")
+    from .structure import no_match, several_match
+
+    if hits:
+        raise several_match(words, hits)
+    raise no_match(words, ids)
 
 
 def resolve_all(plan: Plan, words: Iterable[str]) -> list[str]:
@@ -183,6 +183,8 @@ def extend(plan: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
     An entry has `text`, and optionally `after` and any other field of an `Item`. One that names no phase, parent or
     neighbor joins the phase of the last item. Raises NoSuchItem and Refused, as `add` does.
     """
+    from .structure import check_needs, neighbor, place_for
+
     items = list(plan.items)
     ranks = _ranks(plan.phases)
     last = plan.last_id
@@ -198,10 +200,14 @@ def extend(plan: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
             fields["notes"] = tuple(fields["notes"])
         item = Item(id=str(last), **fields)
         if "phase" not in fields:
-            item = item._replace(phase=_phase_of(items, item.parent or after, plan))
+            beside = neighbor(items, item.parent or after, plan)
+            if beside is None and items:
+                beside = items[-1]
+            if beside is not None:
+                item = item._replace(phase=beside.phase)
         if item.phase:
             ranks.setdefault(item.phase, len(ranks))
-        items.insert(_place(items, ranks, item, after, plan), item)
+        items.insert(place_for(items, ranks, item, neighbor(items, after or item.parent, plan)), item)
     result = plan._replace(items=tuple(items), phases=tuple(ranks), last_id=last)
     if any(entry.get("needs") for entry in entries):
         check_needs(result)
@@ -210,9 +216,10 @@ def extend(plan: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
 
 def remove(plan: Plan, *ids: Id) -> Plan:
     """Remove items and their parts. What is left no longer needs them. Raises NoSuchItem."""
-    known = require(plan, ids)
-    gone = _family(plan, known)
-    kept = [_without(item, gone) for item in plan.items if item.id not in gone]
+    from .structure import family_of, without_needs
+
+    gone = family_of(plan, require(plan, ids))
+    kept = [without_needs(item, gone) for item in plan.items if item.id not in gone]
     return plan._replace(items=tuple(kept))
 
 
@@ -226,9 +233,11 @@ def move(plan: Plan, id: Id, *, after: Id = "", before: Id = "", phase: str | No
 
     Raises NoSuchItem, and Refused if the neighbor is one of its own parts or is in another phase than `phase`.
     """
+    from .structure import elsewhere, family_of, neighbor, place_for
+
     id, after, before = as_id(id), as_id(after), as_id(before)
     item = find(plan, id)
-    family = _family(plan, [id])
+    family = family_of(plan, [id])
     anchor = after or before
     if anchor in family:
         raise Refused(f"item {id} cannot be moved next to itself or one of its own parts.")
@@ -238,7 +247,7 @@ def move(plan: Plan, id: Id, *, after: Id = "", before: Id = "", phase: str | No
     if anchor:
         target = find(plan, anchor).phase
         if phase not in (None, target):
-            raise Refused(_elsewhere(find(plan, anchor), phase or ""))
+            raise elsewhere(find(plan, anchor), phase or "")
     rest = [other for other in plan.items if other.id not in family]
     moved = [other._replace(phase=target) for other in plan.items if other.id in family]
     phases = plan.phases
@@ -247,7 +256,7 @@ def move(plan: Plan, id: Id, *, after: Id = "", before: Id = "", phase: str | No
     if before:
         index = next(i for i, other in enumerate(rest) if other.id == before)
     else:
-        index = _place(rest, _ranks(phases), moved[0]._replace(parent=""), after, plan)
+        index = place_for(rest, _ranks(phases), moved[0], neighbor(rest, after, plan))
     rest[index:index] = moved
     return plan._replace(items=tuple(rest), phases=phases)
 
@@ -348,7 +357,10 @@ def drop(plan: Plan, *ids: Id, why: str) -> Plan:
 def block(plan: Plan, *ids: Id, why: str) -> Plan:
     """Mark items as blocked, with the reason. Raises NoSuchItem, and Refused if `why` is empty or an item is closed."""
     reason = _words(why, "why")
-    _refuse_closed(plan, ids)
+    wanted = {as_id(id) for id in ids}
+    for item in plan.items:
+        if item.id in wanted and item.status in CLOSED:
+            raise Refused(f"item {item.id} is closed already.")
     return _each(plan, ids, lambda item: item._replace(status=BLOCKED, reason=reason))
 
 
@@ -430,43 +442,6 @@ def clear(plan: Plan, before: str, *, keeps_phases: bool = False) -> Plan:
 # --- what the above share ------------------------------------------------------------------------------------------
 
 
-def check_needs(plan: Plan) -> None:
-    """Check that needs name items and do not form a circle. Raises NoSuchItem and Refused."""
-    needs = {item.id: item.needs for item in plan.items}
-    for id, wanted in needs.items():
-        unknown = [other for other in wanted if other not in needs]
-        if unknown:
-            raise NoSuchItem(_missing(plan, unknown))
-        if id in wanted:
-            raise Refused(f"item {id} cannot need itself.")
-    circle = circle_of_needs(needs)
-    if circle:
-        raise Refused(f"these items would wait for each other: {' → '.join(circle)}.")
-
-
-def circle_of_needs(needs: dict[str, tuple[str, ...]]) -> list[str]:
-    """Return one circle of needs, as the ids along it; empty if there is none."""
-    finished: set[str] = set()
-    for root in needs:
-        path: list[str] = []
-        on_path: set[str] = set()
-        todo = [(root, False)]
-        while todo:
-            id, leaving = todo.pop()
-            if leaving:
-                path.pop()
-                on_path.discard(id)
-                finished.add(id)
-            elif id in on_path:
-                return [*path[path.index(id) :], id]
-            elif id not in finished:
-                path.append(id)
-                on_path.add(id)
-                todo.append((id, True))
-                todo.extend((other, False) for other in needs.get(id, ()))
-    return []
-
-
 def _each(plan: Plan, wanted: Sequence[Id], change: Callable[[Item], Item]) -> Plan:
     if not wanted:
         return plan
@@ -494,32 +469,20 @@ def require(plan: Plan, wanted: Sequence[Id]) -> list[str]:
         known = set(map(_ID, plan.items))
         unknown = [id for id in ids if id not in known]
     if unknown:
-        raise NoSuchItem(_missing(plan, unknown))
+        raise _no_such_item(plan, unknown)
     return ids
+
+
+def _no_such_item(plan: Plan, unknown: Sequence[str]) -> NoSuchItem:
+    from .structure import no_such_item
+
+    return no_such_item(plan, unknown)
 
 
 def _ids_of(ids: Any, name: str) -> tuple[str, ...]:
     if isinstance(ids, str) or not isinstance(ids, Iterable):
         raise Refused(f"{name} must be a list of ids, not {cut(inline(repr(ids)), 40)}.")
     return tuple([as_id(id) for id in ids])
-
-
-def _missing(plan: Plan, unknown: Sequence[str]) -> str:
-    names = ", ".join(repr(cut(inline(id), 40)) for id in list(dict.fromkeys(unknown))[:10])
-    return f"no item {names}; {_known([item.id for item in plan.items])}."
-
-
-def _known(ids: Sequence[str]) -> str:
-    if not ids:
-        return "the plan is empty"
-    return f"the ids are {_some(ids, 30)}"
-
-
-def _some(words: Sequence[str], most: int) -> str:
-    listed = ", ".join(words[:most])
-    if len(words) > most:
-        return f"{listed}, …"
-    return listed
 
 
 def _words(text: str, what: str = "text") -> str:
@@ -531,87 +494,5 @@ def _words(text: str, what: str = "text") -> str:
     return words
 
 
-def _refuse_closed(plan: Plan, ids: Sequence[Id]) -> None:
-    wanted = {as_id(id) for id in ids}
-    for item in plan.items:
-        if item.id in wanted and item.status in CLOSED:
-            raise Refused(f"item {item.id} is closed already.")
-
-
-def _without(item: Item, gone: set[str]) -> Item:
-    if gone.isdisjoint(item.needs):
-        return item
-    return item._replace(needs=tuple(id for id in item.needs if id not in gone))
-
-
-def _family(plan: Plan, ids: Iterable[str]) -> set[str]:
-    """These items, their parts, the parts of those, and so on, wherever they are."""
-    parts: dict[str, list[str]] = {}
-    for item in plan.items:
-        if item.parent:
-            parts.setdefault(item.parent, []).append(item.id)
-    family: set[str] = set()
-    found = list(ids)
-    while found:
-        id = found.pop()
-        if id not in family:
-            family.add(id)
-            found += parts.get(id, ())
-    return family
-
-
-def _of(items: list[Item], id: str, plan: Plan) -> Item:
-    for item in items:
-        if item.id == id:
-            return item
-    raise NoSuchItem(_missing(plan, [id]))
-
-
-def _phase_of(items: list[Item], neighbour: str, plan: Plan) -> str:
-    if neighbour:
-        return _of(items, neighbour, plan).phase
-    if items:
-        return items[-1].phase
-    return ""
-
-
-def _elsewhere(item: Item, phase: str) -> str:
-    return f"item {item.id} is {_in_phase(item.phase)}, not {_in_phase(phase)}."
-
-
-def _in_phase(name: str) -> str:
-    if name:
-        return f"in phase {quoted(name)}"
-    return "in no phase"
-
-
 def _ranks(phases: Iterable[str]) -> dict[str, int]:
     return {name: index for index, name in enumerate(phases)}
-
-
-def _place(items: list[Item], ranks: dict[str, int], item: Item, after: str, plan: Plan) -> int:
-    """Where an item goes: behind `after` and its parts, behind its parent's parts, or at the end of its phase."""
-    anchor = after or item.parent
-    if anchor:
-        other = _of(items, anchor, plan)
-        if other.phase != item.phase:
-            raise Refused(_elsewhere(other, item.phase))
-        return _end_of_family(items, anchor)
-    own = ranks.get(item.phase, -1)
-    index = len(items)
-    while index and ranks.get(items[index - 1].phase, -1) > own:
-        index -= 1
-    return index
-
-
-def _end_of_family(items: list[Item], id: str) -> int:
-    """Behind an item and those of its parts that are in its phase."""
-    family = {id}
-    end, phase = 0, ""
-    for index, item in enumerate(items):
-        if item.id == id:
-            end, phase = index + 1, item.phase
-        elif item.parent in family and end and item.phase == phase:
-            family.add(item.id)
-            end = index + 1
-    return end

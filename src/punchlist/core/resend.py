@@ -8,7 +8,7 @@ from operator import is_
 
 from ._typing import Any, NamedTuple
 from .last_sent import NOTHING_UNHEARD, Held, Kept, Unheard, in_order, without_gone
-from .match import Entry, is_beginning, match
+from .match import Entry, SenderView, is_beginning, key_of, meant
 from .merge import interleaved, linked, stays
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, SUBTASK, USER, Item, Plan
 from .ops import grouped
@@ -107,6 +107,7 @@ class _Listing:
         self.forgiving = forgiving
         self.recall = recall
         self.there = {item.id for item in plan.items}
+        self.view = SenderView(plan, form.shown, kept, unheard, self.held, self.there)
         self.removed = frozenset(plan.removed)
         if forgiving:
             self.removed = frozenset()
@@ -134,7 +135,8 @@ class _Listing:
         if self._repeats_words(old, sent):
             found: list[Item | None] = [*old]
         else:
-            found = self._found(old, sent, top=parent is None)
+            entries = [Entry(entry.text, entry.status, entry.key) for entry in sent]
+            found = meant(self.view, old, entries, top=parent is None)
         taken = {item.id for item in found if item}
         if not taken and self._is_over(old):
             self.is_new_list = self.is_new_list or (parent is None and bool(old))
@@ -162,92 +164,9 @@ class _Listing:
         for item, entry, held in zip(old, sent, self.base.entries, strict=True):
             if not item.text == entry.text == held.text or item.id != held.id or item.status not in self.shown:
                 return False
-            if entry.key not in ("", held.key or _key(item)):
+            if entry.key not in ("", held.key or key_of(item)):
                 return False
         return True
-
-    def _found(self, old: Sequence[Item], sent: Sequence[Sent], *, top: bool) -> list[Item | None]:
-        """For each entry the item it means: one that its sender listed before, in the words it used then, or another
-        one of the plan. An item that others removed is found, too, as it was listed."""
-        visible = {item.id: item for item in old if item.status in self.shown}
-        entries = [Entry(entry.text, entry.status, entry.key) for entry in sent]
-        found = self._read(visible, entries, top=top)
-        if self._has_two_readings(visible):
-            other = self._read(visible, entries, top=top, as_now=True)
-            if self._fit(other, entries, as_now=True) >= self._fit(found, entries, as_now=False):
-                found = other
-        found = [item and visible.get(item.id, item) for item in found]
-        self._mean_what_is_left(found, sent, visible)
-        self._take_up_again(found, sent, [item for item in old if item.status not in self.shown])
-        return found
-
-    def _read(
-        self, visible: Mapping[str, Item], entries: Sequence[Entry], *, top: bool, as_now: bool = False
-    ) -> list[Item | None]:
-        """For each entry the item it means: by the words that its sender used before, or by those of now."""
-        before: list[Item] = []
-        aliases: dict[str, tuple[str, ...]] = {}
-        for held in self.base.entries:
-            item = visible.get(held.id)
-            if item is not None:
-                words, other = held.text, item.text
-                if as_now:
-                    words, other = other, words
-                before.append(_as_sent(item, words, held.key))
-                past = self.base.past.get(held.id, ())
-                if past or words != other:
-                    aliases[held.id] = (other, *past)
-            elif top and held.id not in self.there:
-                before.append(_as_sent(Item(held.id, held.text, held.status), held.text, held.key))
-        strangers = [item for item in visible.values() if item.id not in self.held]
-        for item in strangers:
-            if item.id in self.base.past:
-                aliases[item.id] = self.base.past[item.id]
-        return match(before, entries, aliases, strangers)
-
-    def _has_two_readings(self, visible: Mapping[str, Item]) -> bool:
-        """Whether somebody gave an item words that its sender used for another one, or the other way round, and its
-        sender knows: then the same list means other items before and after the renaming."""
-        renamed = [held for held in self.base.entries if held.id in visible and visible[held.id].text != held.text]
-        if not renamed or any("text" in self.unheard.fields.get(held.id, ()) for held in renamed):
-            return False
-        owners: dict[str, set[str]] = {}
-        for item in visible.values():
-            owners.setdefault(plainly(item.text), set()).add(item.id)
-        for held in self.base.entries:
-            owners.setdefault(plainly(held.text), set()).add(held.id)
-        return any(len(owners[plainly(text)]) > 1 for held in renamed for text in (held.text, visible[held.id].text))
-
-    def _fit(self, found: Sequence[Item | None], entries: Sequence[Entry], *, as_now: bool) -> tuple[int, bool]:
-        """How well a reading fits: in how many words, and whether the list is then in order."""
-        same = [entry.text == item.text for entry, item in zip(entries, found, strict=True) if item]
-        order = [held.id for held in self.base.entries]
-        if as_now:
-            order = [item.id for item in self.plan.items]
-        return sum(same), in_order([item.id for item in found if item], order)
-
-    def _mean_what_is_left(self, found: list[Item | None], sent: Sequence[Sent], visible: Mapping[str, Item]) -> None:
-        """Of items with equal words, something still to do means the one that is open, rather than one that somebody
-        closed or removed."""
-        over = [
-            index
-            for index, item in enumerate(found)
-            if item and (item.id not in self.there or (item.is_closed and sent[index].status not in CLOSED))
-        ]
-        if not over:
-            return
-        taken = {item.id for item in found if item}
-        left = [item for item in visible.values() if item.id not in taken and not item.is_closed]
-        words = {plainly(item.text): item for item in reversed(left)}
-        for index in over:
-            found[index] = words.pop(plainly(sent[index].text), found[index])
-
-    def _take_up_again(self, found: list[Item | None], sent: Sequence[Sent], hidden: Sequence[Item]) -> None:
-        """An item out of the sender's sight that it sends in the same words is meant, not a second one like it."""
-        words = {plainly(item.text): item for item in reversed(hidden)}
-        for index, entry in enumerate(sent):
-            if found[index] is None and words:
-                found[index] = words.pop(plainly(entry.text), None)
 
     # --- what was left out -----------------------------------------------------------------------------------------
 
@@ -316,7 +235,7 @@ class _Listing:
             and entry.active in (None, item.active)
             and entry.priority in (None, item.priority)
             and entry.calls is None
-            and entry.key in ("", held.key or _key(item))
+            and entry.key in ("", held.key or key_of(item))
             and item.id not in self.base.reopened
         )
 
@@ -548,20 +467,6 @@ def _not_brought_back(entry: Sent) -> str:
     return f"{quoted(entry.text)} was removed by the user; it was not brought back."
 
 
-def _key(item: Item) -> str:
-    """The id that a sender with ids of its own knows an item by."""
-    return str(item.extra.get("id") or item.id)
-
-
-def _as_sent(item: Item, words: str, key: str) -> Item:
-    """The item in the words and with the id that its sender uses."""
-    if key and key != _key(item):
-        item = item._replace(extra={**item.extra, "id": key})
-    if item.text == words:
-        return item
-    return item._replace(text=words)
-
-
 def _follows(part: Sent, whole: Item, old: Sequence[Item]) -> Sent:
     """A part is done when the whole is. Where it has no status of its own, it stays as it was."""
     if whole.status == DONE:
@@ -585,7 +490,7 @@ def _updated(item: Item, entry: Sent, shown: Mapping[str, str]) -> Item:
         new["priority"] = entry.priority
     if entry.calls is not None and entry.calls != item.calls:
         new["calls"] = entry.calls
-    if entry.key and entry.key != _key(item):
+    if entry.key and entry.key != key_of(item):
         new["extra"] = {**item.extra, "id": entry.key}
     if new:
         return item._replace(**new)

@@ -9,7 +9,6 @@ from operator import itemgetter
 from ._typing import NamedTuple
 from .errors import Refused
 from .model import ACTIVE, CLOSED, MODES, PENDING, STATUSES, Item, Plan, places
-from .ops import circle_of_needs
 from .text import cut, inline
 
 _ID, _PHASE, _PARENT, _NEEDS = (itemgetter(Item._fields.index(name)) for name in ("id", "phase", "parent", "needs"))
@@ -146,6 +145,8 @@ def is_sound(plan: Plan) -> bool:
 
 def problems(plan: Plan) -> list[str]:
     """What is wrong with a plan's build; a plan made by the operations has nothing."""
+    from .structure import circle_of_needs
+
     ids = [item.id for item in plan.items]
     known = set(ids)
     found = [f"two items have the id {id!r}" for id, times in Counter(ids).items() if times > 1]

@@ -10,6 +10,7 @@ from ..core.conflicts import Asked
 from ..core.errors import Refused
 from ..core.model import ACTIVE, BLOCKED, DONE, PENDING, Item, Plan
 from ..core.schema import Schema
+from ..core.structure import check_needs
 from ..core.text import block, cut, inline, plainly
 from ..policy.dialect_guide import Guide
 from . import Call, Dialect, Reply, Tool, Turn, checked
@@ -194,7 +195,7 @@ def _updated(plan: Plan, item: Item, args: dict[str, Any], find: Callable[[str],
     for id in args.get("addBlocks", ()):
         other = ops.find(plan, find(id).id)
         plan = ops.put(plan, other._replace(needs=_joined(other.needs, [item.id])))
-    ops.check_needs(plan)
+    check_needs(plan)
     return plan
 
 
@@ -341,7 +342,7 @@ def read(data: object) -> Plan:
     ours = _numbers([task["id"] for task in tasks])
     items = tuple(_imported(task, ours, needs[task["id"]]) for task in tasks)
     plan = Plan(items=items, last_id=max((int(item.id) for item in items), default=0))
-    ops.check_needs(plan)
+    check_needs(plan)
     return plan
 
 

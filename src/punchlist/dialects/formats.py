@@ -12,7 +12,7 @@ PATHS = {
     "markdown": "punchlist.core.markdown",
     "claude-code": "punchlist.dialects.claude_code",
     "claude-tasks": "punchlist.dialects.claude_tasks",
-    "oh-my-pi": "punchlist.dialects.oh_my_pi",
+    "oh-my-pi": "punchlist.dialects.oh_my_pi_format",
     "llxprt": "punchlist.dialects.llxprt",
     "transcript": "punchlist.dialects.transcript",
 }

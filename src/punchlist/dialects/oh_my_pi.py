@@ -12,13 +12,13 @@ from ..core.merge import interleaved, linked
 from ..core.model import ACTIVE, BLOCKED, DONE, DROPPED, PENDING, Item, Plan
 from ..core.ops import grouped
 from ..core.resend import Sent, relist
-from ..core.rules import Rules, one_active, promoted
+from ..core.rules import Rules
 from ..core.schema import Schema, check
 from ..core.text import block, inline
 from ..policy.dialect_guide import Audience, Guide, Listed
 from ..policy.limits import Limits
 from ..prompts import say
-from . import Call, Dialect, Reply, Tool, Turn, checked, refusal
+from . import Call, Dialect, Reply, Tool, Turn, refusal
 
 if TYPE_CHECKING:
     from ..core.types import Status
@@ -494,45 +494,3 @@ MIRROR = DIALECT._replace(
         ),
     )
 )
-
-
-# --- the format `oh-my-pi` of import and export --------------------------------------------------------------------
-
-_PHASES: Schema = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "required": ["name", "tasks"],
-        "properties": {
-            "name": {"type": "string", "minLength": 1},
-            "tasks": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "required": ["content", "status"],
-                    "properties": {
-                        "content": {"type": "string", "minLength": 1},
-                        "status": {"type": "string", "enum": [PENDING, ACTIVE, DONE, DROPPED]},
-                        "notes": {"type": "array", "items": {"type": "string"}},
-                    },
-                },
-            },
-        },
-    },
-}
-
-
-def read(data: object) -> Plan:
-    """Phases of tasks."""
-    groups = checked(data, _PHASES)
-    names = told_apart([group["name"] for group in groups])
-    tasks = [(name, task) for name, group in zip(names, groups, strict=True) for task in group["tasks"]]
-    items = [
-        Item(str(number), task["content"], task["status"], phase=name, notes=tuple(task.get("notes", ())))
-        for number, (name, task) in enumerate(tasks, 1)
-    ]
-    return promoted(one_active(Plan(phases=tuple(names), items=tuple(items), last_id=len(items))))
-
-
-def write(plan: Plan) -> list[dict[str, Any]]:
-    return phases(plan)

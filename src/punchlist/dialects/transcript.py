@@ -11,7 +11,7 @@ from ..core.codec import from_json
 from ..core.errors import BadShape, Refused
 from ..core.model import Plan
 from ..core.schema import check
-from . import claude_code, oh_my_pi
+from . import claude_code, oh_my_pi, oh_my_pi_format
 
 _NO_LIST = (
     f"the transcript holds no list: neither a call of {claude_code.WRITE.name} nor a result of {oh_my_pi.WRITE.name}."
@@ -167,7 +167,7 @@ def _from_state(entry: Mapping[str, Any]) -> Plan | None:
         phases = state.get("phases")
     try:
         if phases is not None:
-            return oh_my_pi.read(phases)
+            return oh_my_pi_format.read(phases)
         return None
     except Refused:
         return None
