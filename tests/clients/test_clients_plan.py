@@ -45,5 +45,6 @@ def test_a_plan_of_three_steps_is_made_advanced_and_finished(name: str, model: s
         assert (stage.events, stage.errors) == (["stop"], [])
         read, failed = stage.plan["items"][0]["calls"]
         assert "it is read" in read["text"]
-        assert (read["outcome"], failed["outcome"]) == stage.agent.OUTCOMES
+        assert (read["outcome"], failed["outcome"]) == ("ok", "failed")
+        assert (read.get("exit"), failed.get("exit")) == stage.agent.EXITS
         assert "hunter2" not in str(stage.plan)

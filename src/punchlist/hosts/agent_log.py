@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator
-from stat import S_ISREG
+from collections.abc import Callable
 
 from ..core._typing import Any, NamedTuple
 from ..policy.continuation import TurnEnd
 from ..policy.conversation import Tally, read, tally
 from ..policy.stop_words import says_wait
+from .log_file import entries
 
-_MOST = 262_144  # bytes of a log that are looked at, at its end
 _PATIENCE = 0.6  # seconds to wait for an agent's last words in its log
 _PAUSE = 0.02
 _NOT_TYPED = (
@@ -58,40 +56,6 @@ def read_turn_end(path: str, log: Log, stop: TurnEnd, sleep: Callable[[float], o
 def _heard(path: str, log: Log) -> tuple[list[dict[str, Any]], Tally]:
     messages = [log.message(entry) for entry in entries(path)]
     return messages, tally(read(map(_typed, messages), refusals=log.refusals), ("plan",), log.asking)
-
-
-def tail(path: str, most: int, since: int = 0) -> tuple[bytes, int]:
-    """What a log has behind this place, and where it ends. Only the last part of a long one is read. What is not a
-    regular file is not read at all: a pipe would be waited for, and a device has no end."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with open(handle, "rb") as file:
-        found = os.fstat(handle)
-        if not S_ISREG(found.st_mode):
-            return b"", since
-        end = found.st_size
-        file.seek(max(since if since <= end else 0, end - most))
-        return file.read(most), end
-
-
-def size(path: str) -> int:
-    """The size of a log in bytes; 0 if there is none."""
-    try:
-        return os.stat(os.path.expanduser(path)).st_size
-    except OSError:
-        return 0
-
-
-def entries(path: str, since: int = 0) -> Iterator[dict[str, Any]]:
-    """The last entries of a log, behind this place. What is cut off or not an entry is passed over."""
-    from ..core.json_text import loads
-
-    for line in tail(os.path.expanduser(path), _MOST, since)[0].split(b"\n"):
-        try:
-            found = loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict):
-            yield found
 
 
 def _is_after_command(messages: list[dict[str, Any]], command: str) -> bool:

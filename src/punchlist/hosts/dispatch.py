@@ -229,23 +229,9 @@ def _use(desk: Desk, event: HookEvent, host: Host) -> tool_use.ToolUse:
         id=event.use,
         failed=event.failed,
         interrupted=event.interrupted,
-        hides_failure=host.hides_failure,
-        exit=_exit_code(event),
+        hides_failure=host.hides_failure and event.exit is None,
+        exit=event.exit,
     )
-
-
-def _exit_code(event: HookEvent) -> int | None:
-    """The exit code of a command, where its agent says it; what a command printed does not count."""
-    if isinstance(event.result, Mapping):
-        found = [event.result.get(name) for name in ("exit", "exit_code", "exitCode")]
-        return next((code for code in found if type(code) is int), None)
-    if event.failed:
-        words = str(event.result or "").split(maxsplit=3)[:3]
-    else:
-        words = []
-    if words[:2] == ["Exit", "code"] and words[-1].isdecimal():
-        return int(words[2])
-    return None
 
 
 def _makes_commit(event: HookEvent) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core._typing import Any
 from ..core.model import MAIN
-from .host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, needed, text
+from .host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, exit_code, needed, text
 
 MOMENTS = {
     "SessionStart": START,
@@ -16,6 +16,7 @@ MOMENTS = {
 }
 _OVER = frozenset(["completed", "done", "failed", "error", "killed", "cancelled", "canceled", "stopped", "aborted"])
 _TYPED = ("", "user", "sdk")  # whose prompts are the user's; any other source wakes the agent up
+_EXIT = "Exit code "  # before what was printed by a command that failed
 _NOTICE = "<task-notification>"  # begins a prompt that is not the user's: work in the background has ended
 
 
@@ -41,6 +42,7 @@ def read(event: dict[str, Any]) -> HookEvent:
         result=_output(event.get("tool_response", event.get("error"))),
         use=text(event, "tool_use_id"),
         failed=name == "PostToolUseFailure",
+        exit=_exit_code(event.get("error")),
         interrupted=event.get("is_interrupt") is True,
         approved=plan if isinstance(plan, str) and name == "PostToolUse" else "",
         said=text(event, "last_assistant_message"),
@@ -78,6 +80,13 @@ def _is_busy(tasks: Any) -> bool:
         return bool(tasks)
     statuses = [task.get("status") if isinstance(task, dict) else None for task in tasks]
     return any(not isinstance(status, str) or status.casefold() not in _OVER for status in statuses)
+
+
+def _exit_code(error: Any) -> int | None:
+    """The exit code of a command that failed; what it printed does not count."""
+    if isinstance(error, str) and error.startswith(_EXIT):
+        return exit_code(error.removeprefix(_EXIT).partition("\n")[0])
+    return None
 
 
 def _output(response: Any) -> Any:

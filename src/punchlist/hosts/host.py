@@ -15,6 +15,7 @@ from ..core.model import MAIN, NOTHING
 if TYPE_CHECKING:
     from .agent_log import Log
 
+_LONG = 12  # characters: no exit code has so many
 START, PROMPT, BEFORE, AFTER, STOP = "start", "prompt", "before", "after", "stop"
 
 
@@ -34,6 +35,7 @@ class HookEvent(NamedTuple):
     result: Any = None
     use: str = ""  # the id of the tool use
     failed: bool = False
+    exit: int | None = None  # of a tool that ran a command: its exit code, where the agent says it
     interrupted: bool = False
     approved: str = ""  # the text of a plan the user has approved
     said: str = ""  # the agent's last words
@@ -88,6 +90,15 @@ def text(event: Mapping[str, Any], key: str) -> str:
 
         raise Refused(f"{key} must be a string, not {shown(value)}")
     return value or ""
+
+
+def exit_code(value: Any) -> int | None:
+    """Return an exit code that is a number or written as one; None for anything else."""
+    if isinstance(value, str) and value.isdecimal() and len(value) < _LONG:
+        return int(value)
+    if type(value) is int:
+        return value
+    return None
 
 
 def needed(event: Mapping[str, Any], key: str) -> str:

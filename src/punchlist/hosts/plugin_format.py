@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..core._typing import Any
 from ..core.model import MAIN
-from .host import HookAnswer, HookEvent, needed, text
+from .host import HookAnswer, HookEvent, exit_code, needed, text
 
 
 def read(event: dict[str, Any]) -> HookEvent:
@@ -22,6 +22,7 @@ def read(event: dict[str, Any]) -> HookEvent:
         result=event.get("result"),
         use=text(event, "use"),
         failed=event.get("failed") is True,
+        exit=exit_code(event.get("exit")),
         interrupted=event.get("interrupted") is True,
         said=text(event, "said"),
         ends=event.get("ends") is True,

@@ -54,7 +54,7 @@ class Agent(Protocol):
     ASIDE: str  # words of a request that is for a summary only, where tools do not tell; else empty
     LATE: int  # requests after a compaction in which the plan is not told again yet
     ECHOES: int  # how often the model reads the words that it is nudged with
-    OUTCOMES: tuple[str, str]  # how a command that worked is kept, and one that failed
+    EXITS: tuple[int | None, int | None]  # what it says of the exit codes of `echo` and `exit 3`
     SETTINGS: Mapping[str, str]  # files in a home that a user has written, in an odd form
 
     def program(self, folder: Path) -> Path | None:

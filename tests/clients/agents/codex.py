@@ -22,7 +22,7 @@ SETTINGS = {
     '[projects."$PROJECT"]\ntrust_level = "trusted"\n',  # else Codex writes that
     ".codex/hooks.json": '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}',
 }
-OUTCOMES = ("unknown", "unknown")  # its hooks are not told
+EXITS = (0, 3)  # from its log
 ASIDE = "CONTEXT CHECKPOINT COMPACTION"
 LATE, ECHOES = 0, 1
 

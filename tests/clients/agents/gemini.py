@@ -31,7 +31,7 @@ SETTINGS = {
 }
 """,
 }
-OUTCOMES = ("ok", "failed")
+EXITS = (None, 3)
 ASIDE = ""
 LATE, ECHOES = 1, 1  # no event tells of a compression: the plan comes with the next tool result
 

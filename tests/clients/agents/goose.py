@@ -8,6 +8,7 @@ from tests.clients.agents import Setup, World
 
 FOLDER = "goose"
 PACKAGES = ("@aaif/goose-binary-linux-x64@1.52.0",)
+EXITS = (None, None)
 ASIDE = ""
 SETTINGS = {
     "config/goose/config.yaml": """# mine

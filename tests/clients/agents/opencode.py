@@ -9,6 +9,7 @@ from tests.clients.agents import Setup, World
 
 FOLDER = "opencode"
 PACKAGES = ("opencode-ai@1.18.33",)
+EXITS = (0, 3)
 ASIDE = ""
 SETTINGS = {"config/opencode/opencode.jsonc": '{\n  // mine\n  "share": "disabled",\n}\n'}
 _OFF = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "SHARE", "DEFAULT_PLUGINS")

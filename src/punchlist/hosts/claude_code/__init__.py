@@ -59,7 +59,7 @@ def _lost(event: HookEvent, unread: int) -> tuple[bool, int]:
 
         is_back = went_back(event.log, unread - 1)
     if event.moment == PROMPT:
-        from ..agent_log import size
+        from ..log_file import size
 
         return bool(is_back), size(event.log) + 1
     if is_back is None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from ...core.json_text import loads
-from ..agent_log import tail
+from ..log_file import tail
 
 _LOGS = 50  # the newest that are looked at
 _END = 262_144  # bytes of each, at its end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core._typing import Any
-from ..agent_log import entries
+from ..log_file import entries
 
 
 def went_back(path: str, since: int = 0) -> bool | None:

@@ -6,16 +6,46 @@ from collections.abc import Mapping
 
 from ...core._typing import TYPE_CHECKING, Any
 from .. import hooks_format
-from ..hooks_format import read
-from ..host import HookAnswer, Host
+from ..host import AFTER, HookAnswer, HookEvent, Host, exit_code
 
 if TYPE_CHECKING:
     from ..agent_log import Log
 
-__all__ = ["HOST", "read", "write"]
-
 _CUT = "(turn aborted)"
+_SHELL = "Bash"  # what its hooks call the tool that runs commands
 _TURN = "x-codex-turn-metadata"
+
+
+def read(event: dict[str, Any]) -> HookEvent:
+    """Return an event of Codex. Raises Refused."""
+    found = hooks_format.read(event)
+    if found.moment != AFTER or found.tool != _SHELL:
+        return found
+    code = _exit_code(found.log, found.use)
+    return found._replace(exit=code, failed=bool(code))
+
+
+def _exit_code(log: str, use: str) -> int | None:
+    """The exit code of a command. No event says it; the log does, in an entry with the id of the tool use."""
+    from ..log_file import entries
+
+    try:
+        items = [_item(entry) for entry in entries(log, holding=use)]
+    except (OSError, ValueError):  # it is not there, or nobody may read it
+        return None
+    codes = [item.get("exit_code") for item in items if item.get("id") == use]
+    return exit_code(next(iter(codes), None))
+
+
+def _item(entry: dict[str, Any]) -> dict[str, Any]:
+    """What was completed, of an entry that says so."""
+    payload = entry.get("payload")
+    item = None
+    if isinstance(payload, dict):
+        item = payload.get("item")
+    if isinstance(item, dict):
+        return item
+    return {}
 
 
 def write(event: dict[str, Any], answer: HookAnswer) -> dict[str, Any] | None:

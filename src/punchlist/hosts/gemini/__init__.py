@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core._typing import Any
 from ...core.model import MAIN
 from .. import hooks_format
-from ..host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, Host, needed, text
+from ..host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, Host, exit_code, needed, text
 
 _MOMENTS = {
     "SessionStart": START,
@@ -16,7 +16,8 @@ _MOMENTS = {
 }
 _REPLACED = b'{"$set":{"messages":'  # begins a line of its log, when its memory is another from then on
 _DELEGATES = "invoke_agent"  # its tool that has another agent do something
-_SHELL, _EXIT = "run_shell_command", "Exit Code: "  # a line in the answer to a command that failed
+_SHELL = "run_shell_command"
+_EXIT, _SIGNAL = "Exit Code", "Signal"  # names of lines in the answer to a command that failed
 _LONG = 65_536  # bytes of the log that may be read again
 _MOST = 16_000_000  # bytes of it that are read at all
 _OPEN, _CLOSE = "<hook_context>", "</hook_context>"
@@ -32,7 +33,7 @@ def _lost(event: HookEvent, since: int) -> tuple[bool, int]:
     """Whether the model has lost its plan to a compression, of which no event tells, and how far the log was read. A
     log that says its memory was replaced, and does not tell the plan after that, is all there is to see."""
     from ...policy.wording import is_restored
-    from ..agent_log import tail
+    from ..log_file import tail
 
     try:
         found, end = tail(event.log, _MOST, since)
@@ -51,10 +52,11 @@ def read(event: dict[str, Any]) -> HookEvent:
     name, prompt, tool = needed(event, "hook_event_name"), text(event, "prompt"), text(event, "tool_name")
     response = event.get("tool_response")
     shown = _output(response)
-    failed = False
+    failed, end = False, {}
     if isinstance(response, dict):
         failed = bool(response.get("error"))
-    failed = failed or (tool == _SHELL and isinstance(shown, str) and f"\n{_EXIT}" in f"\n{shown}")
+    if isinstance(response, dict) and tool == _SHELL:
+        end = _end(shown, response.get("returnDisplay"))
     return HookEvent(
         moment=_MOMENTS.get(name, ""),
         session=needed(event, "session_id"),
@@ -66,7 +68,8 @@ def read(event: dict[str, Any]) -> HookEvent:
         tool=tool,
         args=event.get("tool_input"),
         result=shown,
-        failed=failed,
+        failed=failed or _EXIT in end or _SIGNAL in end,
+        exit=exit_code(end.get(_EXIT)),
         said=text(event, "prompt_response"),
         log=text(event, "transcript_path"),
     )
@@ -108,6 +111,14 @@ def _output(response: Any) -> Any:
     if not isinstance(shown, str):
         return shown
     return shown.strip().removeprefix(_WRAP[0]).removesuffix(_WRAP[1]).strip()
+
+
+def _end(shown: Any, printed: Any) -> dict[str, str]:
+    """What is said of a command in lines below what it printed, by their names."""
+    if not isinstance(shown, str):
+        return {}
+    lines = shown.removeprefix(f"Output: {printed}").split("\n")
+    return {name: value for name, _, value in (line.partition(": ") for line in lines)}
 
 
 HOST = Host(

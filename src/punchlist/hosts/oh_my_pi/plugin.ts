@@ -80,7 +80,8 @@ export default function (pi: any): void {
 	});
 	pi.on("tool_result", async (event: any, ctx: any) => {
 		const { tool, args } = called(event);
-		const more = { tool, args, use: event.toolCallId, failed: event.isError === true, result: textOf(event.content).slice(0, 2000) };
+		const result = textOf(event.content).slice(0, 2000);
+		const more = { tool, args, use: event.toolCallId, failed: event.isError === true, exit: event.details?.exitCode, result };
 		const { context } = await tell("after", ctx, more);
 		const told = [restored, context].filter(Boolean).join("\n");
 		restored = "";

@@ -93,8 +93,9 @@ export const Punchlist = async ({ client, directory }) => {
     },
     "tool.execute.after": async (input, output) => {
       const result = typeof output.output === "string" ? output.output : textOf(output.content)
-      const failed = Boolean(output.metadata?.exit) // the exit code of a command
-      const more = { tool: input.tool, use: input.callID, args: input.args, result: result.slice(0, 2000), failed }
+      const exit = output.metadata?.exit // of a command; null, if it was killed
+      const failed = exit !== undefined && exit !== 0
+      const more = { tool: input.tool, use: input.callID, args: input.args, result: result.slice(0, 2000), failed, exit }
       const { context } = await tell("after", input.sessionID, more)
       if (!context) return
       if (typeof output.output === "string") output.output += `\n\n${context}`
