@@ -3,7 +3,6 @@ what a hook costs as a process, and with `--list` where each figure comes from."
 
 from __future__ import annotations
 
-import _sqlite3
 import argparse
 import os
 import statistics
@@ -18,6 +17,7 @@ import punchlist
 from punchlist import hosts
 from punchlist.cli.table import COMMANDS
 from punchlist.dialects import PATHS as DIALECTS
+from tests.statements import trace
 
 from . import growth, startup
 from . import source as code
@@ -184,18 +184,11 @@ def _hook_statements(folder: str) -> tuple[list[str], list[str]]:
 def _statements(event: Mapping[str, Any]) -> list[str]:
     hosts.answer("claude-code", dict(event))  # the second such event of a session is the usual one
     said: list[str] = []
-    connect = _sqlite3.connect
-
-    def traced(*args: Any, **options: Any) -> Any:
-        db = connect(*args, **options)
-        db.set_trace_callback(said.append)
-        return db
-
-    vars(_sqlite3)["connect"] = traced
+    end = trace(said.append)
     try:
         hosts.answer("claude-code", dict(event))
     finally:
-        vars(_sqlite3)["connect"] = connect
+        end()
     return [" ".join(statement.split())[:100] for statement in said if not statement.startswith("--")]
 
 

@@ -21,6 +21,18 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:{tmp_path}/plan.db"
 
 
+class Slow:
+    """An edit that waits in its thread until it may end."""
+
+    def __init__(self) -> None:
+        self.begun, self.may_end = threading.Event(), threading.Event()
+
+    def __call__(self, plan: Plan) -> Plan:
+        self.begun.set()
+        self.may_end.wait(60)
+        return ops.add(plan, "slow")
+
+
 def public(kind: type) -> set[str]:
     return {name for name in dir(kind) if not name.startswith("_")}
 
@@ -167,17 +179,12 @@ def test_a_cancelled_follower_ends_and_its_thread_with_it(url: str) -> None:
 
 
 def test_a_cancelled_call_is_finished_or_never_begun_and_the_store_is_not_locked(url: str, tmp_path: Path) -> None:
-    begun, may_end = threading.Event(), threading.Event()
-
-    def slow(plan: Plan) -> Plan:
-        begun.set()
-        may_end.wait(60)
-        return ops.add(plan, "slow")
+    slow = Slow()
 
     async def work() -> None:
         async with aio.open(url, session="s1") as desk:
             first = asyncio.create_task(desk.change(slow))
-            await asyncio.to_thread(begun.wait, 60)
+            await asyncio.to_thread(slow.begun.wait, 60)
             second = asyncio.create_task(desk.call("plan", {"add": ["behind it"]}))
             await asyncio.sleep(0)
             for task in (first, second):
@@ -187,7 +194,7 @@ def test_a_cancelled_call_is_finished_or_never_begun_and_the_store_is_not_locked
             with closing(sqlite3.connect(tmp_path / "plan.db", timeout=0)) as db:
                 db.execute("BEGIN IMMEDIATE")  # nobody holds it
                 db.rollback()
-            may_end.set()
+            slow.may_end.set()
             await desk.change(lambda plan: ops.add(plan, "last"))
             texts = [item.text for item in (await desk.load()).items]
             assert texts[0] == "slow"
@@ -198,19 +205,14 @@ def test_a_cancelled_call_is_finished_or_never_begun_and_the_store_is_not_locked
 
 
 def test_closing_waits_for_a_call_whose_task_was_cancelled(url: str) -> None:
-    begun, may_end = threading.Event(), threading.Event()
-
-    def slow(plan: Plan) -> Plan:
-        begun.set()
-        may_end.wait(60)
-        return ops.add(plan, "slow")
+    slow = Slow()
 
     async def work() -> None:
         async with aio.open(url, session="s1") as desk:
             task = asyncio.create_task(desk.change(slow))
-            await asyncio.to_thread(begun.wait, 60)
+            await asyncio.to_thread(slow.begun.wait, 60)
             task.cancel()
-            asyncio.get_running_loop().call_soon(may_end.set)
+            asyncio.get_running_loop().call_soon(slow.may_end.set)
 
     asyncio.run(work())
     with punchlist.open(url, session="s1") as desk:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import _sqlite3
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import punchlist
 from punchlist import hosts
+from tests.statements import trace
 
 MOST = 9
 EVENTS: dict[str, dict[str, Any]] = {
@@ -21,18 +20,11 @@ EVENTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", EVENTS)
-def test_a_hook_asks_little_of_its_store(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hook_asks_little_of_its_store(name: str, request: pytest.FixtureRequest) -> None:
     with punchlist.open(session="s") as desk:
         desk.call("plan", {"add": ["Read", "Write", "Test"], "start": [1]})
     asked: list[str] = []
-    connect = _sqlite3.connect
-
-    def traced(*args: Any, **options: Any) -> Any:
-        db = connect(*args, **options)
-        db.set_trace_callback(asked.append)
-        return db
-
-    monkeypatch.setattr(_sqlite3, "connect", traced)
+    request.addfinalizer(trace(asked.append))
     event = {"hook_event_name": name, "session_id": "s", "cwd": os.getcwd(), **EVENTS[name]}
     counts = []
     for _ in range(4):  # the first of a session has more to do, and now and then old calls are dropped

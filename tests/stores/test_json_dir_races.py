@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import signal
@@ -20,6 +19,7 @@ from punchlist.core.rules import problems
 from punchlist.desk.edits import rewound
 from punchlist.local.settings import load
 from punchlist.stores import open_store
+from tests.statements import trace
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -50,15 +50,7 @@ class Stepper:
         self._folder, self._at, self._act, self._told = str(folder), at, act, told
         self._count = 0
         self._is_busy = False
-        module: Any = importlib.import_module("_sqlite3")  # by which a store connects
-        connect = module.connect
-
-        def traced(*args: Any, **options: Any) -> Any:
-            db = connect(*args, **options)
-            db.set_trace_callback(lambda statement: self.step(statement.split()[0]))
-            return db
-
-        module.connect = traced
+        trace(lambda statement: self.step(statement.split()[0]))
         sys.addaudithook(self._audit)
 
     def _audit(self, event: str, args: tuple[Any, ...]) -> None:
