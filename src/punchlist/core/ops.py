@@ -44,7 +44,7 @@ def lookup(plan: Plan, id: str) -> Item | None:
 def _place_of(items: Sequence[Item], id: str) -> int:
     """The place of an item; -1 if it is not there. Most are where their number says: then no other is looked at."""
     guess = -1
-    if id.isascii() and id.isdigit() and len(id) < 19:
+    if id.isdecimal() and len(id) < 19:
         guess = int(id) - 1
     if 0 <= guess < len(items) and items[guess].id == id:
         return guess

@@ -57,11 +57,12 @@ class Seat:
     @property
     def dialect(self) -> Dialect:
         """The tools that the model is given."""
-        if isinstance(self.chosen, str):
+        chosen = self.chosen
+        if isinstance(chosen, str):
             from ..dialects import load
 
-            self.chosen = load(self.chosen)
-        return self.chosen
+            self.chosen = chosen = load(chosen)
+        return chosen
 
     @property
     def dialect_name(self) -> str:

@@ -229,7 +229,7 @@ def _carry_out(desk: Desk, call: Call, notes: list[str], *, ends_quiet: bool = T
 
 def _draft(desk: Desk, call: Call, snapshot: Snapshot, ends_quiet: bool) -> tuple[Draft, _Done]:
     """Work out what a call makes of the plan, and what its author is told with the answer."""
-    now, reader = snapshot.plan, snapshot.reader
+    now, reader, dialect = snapshot.plan, snapshot.reader, desk.dialect
     if ends_quiet and now.mode == "quiet":
         return Draft(now), _Done(call, now, Worked(now), is_quiet=True)
     pending = unknown = pending_updates(desk, now, reader)
@@ -240,7 +240,7 @@ def _draft(desk: Desk, call: Call, snapshot: Snapshot, ends_quiet: bool) -> tupl
         done = _apply_call(desk, call, now, unknown)
     except Refused as refusal:
         done = _Done(call, now, Worked(now), str(refusal))
-    updates = update_lines(desk, now, pending, ids=desk.dialect.guide.knows_ids, is_new=not reader.seen)
+    updates = update_lines(desk, now, pending, ids=dialect.guide.knows_ids, is_new=not reader.seen)
     told: Reader | None = reader
     if updates and not may_tell(desk, now, reader):  # another process tells them
         updates, pending, told = [], [], None
@@ -254,7 +254,7 @@ def _draft(desk: Desk, call: Call, snapshot: Snapshot, ends_quiet: bool) -> tupl
     record = None
     if changes:
         name = done.call.agent
-        record = Record(now.revision + 1, call.at, name, desk._seat.reader_key, desk.dialect.name, "edit", changes)
+        record = Record(now.revision + 1, call.at, name, desk._seat.reader_key, dialect.name, "edit", changes)
     return Draft(after, record, told, done.worked.lists, bool(updates)), done
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
+from itertools import compress
+from operator import attrgetter, ne
 
 from ..core import ops
 from ..core._typing import Any
@@ -429,9 +430,9 @@ _told_of = attrgetter(*_TOLD)
 def _told(change: Change) -> dict[str, Any]:
     told: dict[str, Any] = {"kind": change.kind, "id": change.id}
     if change.kind == "changed":
-        for name, old, new in zip(_TOLD, _told_of(change.before), _told_of(change.after), strict=True):
-            if old != new:
-                told[name] = [old, new]
+        old, new = change.before, change.after
+        for name in compress(_TOLD, map(ne, _told_of(old), _told_of(new))):
+            told[name] = [getattr(old, name), getattr(new, name)]
     elif change.kind in ("added", "removed"):
         item: Item = change.after or change.before
         told |= {"text": item.text, "status": item.status}

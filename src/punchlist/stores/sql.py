@@ -218,7 +218,8 @@ class Rows:
             self._execute(_MARKED_LINE, (*line, mark))
         else:
             self._execute(_LINE, line)
-        self.keep_lists(after.id, record.reader, lists, record.at)
+        if lists:
+            self.keep_lists(after.id, record.reader, lists, record.at)
         self.note_author(commit)
 
     def note_author(self, commit: Commit) -> None:
