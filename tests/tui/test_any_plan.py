@@ -16,6 +16,7 @@ from punchlist.tui.styles import PATHS, load, render
 from punchlist.tui.view import View, Worker
 from tests.core.plans import HOSTILE, any_text, often, plan_of, plans, wild_text
 
+pytestmark = pytest.mark.once
 WIDTHS = st.integers(20, 300) | st.sampled_from((20, 21, 24, 39, 40, 80, 120, 300))
 HEIGHTS = st.integers(1, 60) | st.sampled_from((1, 2, 3, 4, 6))
 STYLES = st.sampled_from(list(PATHS))
@@ -25,10 +26,10 @@ ATTACKS = (
     "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\",
     "\r\x1b[A\x1b[2K",
     "\x1b[999D\x1b[99A\x1b[31mred",
-    "x" * 10_000,
+    "x" * 2_000,
     "\x1b" * 1_000,
     "日本語" * 300,
-    "e" + "\u0301" * 10_000,
+    "e" + "\u0301" * 2_000,
     "\u202e" + "abc" * 50,
     "👩‍👩‍👧" * 40,
     "\n" * 50 + "below",

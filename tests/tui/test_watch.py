@@ -28,6 +28,7 @@ from tests.commands import SCRIPT, do, hook
 from tests.tui.screens import Session, running, watching
 from tests.tui.test_any_plan import ATTACKS
 
+pytestmark = pytest.mark.once
 SIZES = [(20, 6), (80, 24), (120, 40), (300, 50)]
 CLOCK = "%Y-%m-%dT%H:%M:%S.000Z"
 TEXTS = ("Read the parser", "Fix the loop", "Run the tests")
