@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 
 import punchlist
-from punchlist import ops
+from punchlist import hosts, ops
+from punchlist.core.errors import StoreError
 from punchlist.hosts import hook_secret
+from punchlist.local.settings import load
+from punchlist.mcp.callers import Callers, Given
+from punchlist.mcp.server import Server
 from tests import commands
 from tests.commands import logged_errors
 from tests.install.test_install import run
@@ -270,3 +274,56 @@ def test_files_of_a_project_never_hold_the_secret() -> None:
     assert "a project's files are shared" in run(
         "install", "claude-code", "--hooks", "server", "--scope", "project", code=1
     )
+
+
+# --- the store behind them -------------------------------------------------------------------------------------------
+
+
+def opened(client: Raw) -> int:
+    """How often the server has the file of the store open."""
+    folder = f"/proc/{client.process.pid}/fd"
+    return [os.path.realpath(f"{folder}/{one}") for one in os.listdir(folder)].count(str(database()))
+
+
+def database() -> Path:
+    return Path(os.environ["XDG_STATE_HOME"], "punchlist", "punchlist.db").resolve()
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc, where one sees which files are open")
+def test_all_hooks_that_the_server_answers_share_one_open_store() -> None:
+    hook_secret.make()
+    with Raw() as client:
+        client.greet()
+        heard(client, "UserPromptSubmit", prompt="Mend it.")
+        used = {"tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "make"}}
+        heard(client, "PostToolUse", **used, tool_response="ok")
+        heard(client, "Stop", last_assistant_message="Done.")
+        assert opened(client) == 1
+
+
+def test_a_store_that_no_hook_has_used_for_a_minute_is_closed_until_the_next_one() -> None:
+    hook_secret.make()
+    server = Server(load(), Callers(Given(), {}, hosts))
+
+    def prompt() -> str | None:
+        about = {"host": "claude-code", "hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": os.getcwd()}
+        return hosts.answer_served({**about, "prompt": "Go on.", "secret": hook_secret.stored()}, "claude-code")
+
+    with punchlist.open(session="s") as desk:
+        desk.change(lambda plan: ops.add(plan, "Read"))
+        assert "Read" in str(prompt())
+        ((key, kept),) = hosts.STORES.items()
+        server.look()
+        assert {key: kept} == hosts.STORES
+        hosts.STORES[key] = kept._replace(used=kept.used - 61)
+        server.look()
+        assert hosts.STORES == {}
+        with pytest.raises(StoreError, match="closed"):
+            kept.store.plans(1)
+        desk.change(lambda plan: ops.add(plan, "Write"))
+        assert "Write" in str(prompt())
+    ((_, kept),) = hosts.STORES.items()
+    server.end()
+    assert hosts.STORES == {}
+    with pytest.raises(StoreError, match="closed"):
+        kept.store.plans(1)

@@ -779,7 +779,7 @@ class Racing:
     def __init__(self, inner: Store, meanwhile: Callable[[], object]) -> None:
         self._inner = inner
         self._meanwhile: Callable[[], object] | None = meanwhile
-        self.durable = inner.durable
+        self.durable, self.patience = inner.durable, inner.patience
         self.peek, self.peek_session = inner.peek, inner.peek_session
         self.load, self.remember = inner.load, inner.remember
         self.history, self.find, self.bind, self.close = inner.history, inner.find, inner.bind, inner.close

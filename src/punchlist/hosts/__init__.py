@@ -35,7 +35,15 @@ HOSTS = {
 }
 
 
-STORES: dict[tuple[str, ...], Store] = {}  # those that stay open while a server answers hooks
+class KeptStore(NamedTuple):
+    """A store that stays open while a server answers hooks."""
+
+    store: Store
+    used: float  # when it was used last, in seconds of the monotonic clock
+
+
+STORES: dict[tuple[str, ...], KeptStore] = {}  # by address
+_UNUSED = 60.0  # seconds after which a store that no hook has used is closed
 
 
 def load(name: Any, part: str = "") -> Any:
@@ -102,10 +110,13 @@ def answer_served(fields: Any, client: str) -> str | None:
         return ""
 
 
-def end_service() -> None:
-    """Close the stores that hooks of a server have used."""
-    while STORES:
-        STORES.popitem()[1].close()
+def close_stores(*, unused: bool = False) -> None:
+    """Close the stores that hooks of a server have used; `unused`: only those that they have not used lately."""
+    from time import monotonic
+
+    latest = monotonic() - _UNUSED
+    for key in [key for key, kept in STORES.items() if not unused or kept.used < latest]:
+        STORES.pop(key).store.close()
 
 
 def give_first_plan(desk: Desk) -> None:

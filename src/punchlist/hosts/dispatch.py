@@ -15,7 +15,7 @@ from ..desk.updates import forget_lists
 from ..local.settings import ATTACHED, Settings, for_host, load, place
 from ..policy.continuation import TurnEnd
 from ..stores import Store
-from . import HOSTS, STORES
+from . import HOSTS, STORES, KeptStore
 from .breaker import Breaker
 from .host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, Host
 
@@ -43,7 +43,7 @@ def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer
         return HookAnswer()
     with breaker:
         if "served" in flags:
-            store = _kept_store(settings, str(breaker.patience))
+            store = _kept_store(settings, breaker.patience)
             return _answer(Desk(store, dialect=settings.dialect, settings=settings, **who), event, host, before)
         with desk_for(settings, **who, patience=str(breaker.patience)) as desk:
             return _answer(desk, event, host, before)
@@ -68,12 +68,16 @@ def own_tool(name: str) -> str:
 # --- inside ----------------------------------------------------------------------------------------------------------
 
 
-def _kept_store(settings: Settings, patience: str) -> Store:
-    """A store that stays open for the next hook, while a server answers them."""
-    key = (settings.store, settings.sqlite_synchronous, patience)
-    if key not in STORES:
-        STORES[key] = store_for(settings, patience)
-    return STORES[key]
+def _kept_store(settings: Settings, patience: float) -> Store:
+    """A store that stays open for the next hook, while a server answers them. How long it waits, each hook decides."""
+    from time import monotonic
+
+    key = (settings.store, settings.sqlite_synchronous)
+    kept = STORES.get(key)
+    store = kept.store if kept else store_for(settings, str(patience))
+    store.patience = patience
+    STORES[key] = KeptStore(store, monotonic())
+    return store
 
 
 def _answer(desk: Desk, event: HookEvent, host: Host, before: str) -> HookAnswer:

@@ -59,6 +59,7 @@ def serve(server: Server) -> int:
     except SystemExit:  # somebody asked us to end
         said = server.end()
     except OSError:  # nobody reads our answers any more
+        server.end()
         delivery.drop()
         return 0
     try:

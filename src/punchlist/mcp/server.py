@@ -97,7 +97,9 @@ class Server:
         return []
 
     def look(self) -> list[Message]:
-        """What to say unasked: that other tools are offered now."""
+        """What to say unasked: that other tools are offered now. A store that hooks do not use any more is closed."""
+        if self._callers.hosts is not None:
+            self._callers.hosts.close_stores(unused=True)
         if not self._is_watched:
             return []
         before, tools = self._known, self._decide_offer()
@@ -120,7 +122,7 @@ class Server:
         """What to say at the end."""
         self._desks.close()
         if self._callers.hosts is not None:
-            self._callers.hosts.end_service()
+            self._callers.hosts.close_stores()
         said: list[Message] = []
         for id in self._subscriptions:
             over = {"_meta": {protocol.SUBSCRIPTION_KEY: id}}
@@ -192,6 +194,7 @@ class Server:
         own = for_host(self._settings, self._callers.host_of(client))
         if own.dialect != self._dialect.name:
             self._dialect = load(own.dialect)
+            self._desks.close()
             self._desks = Desks(own, self._callers, self._dialect, self._plan)
 
     def _instructions(self) -> Message:

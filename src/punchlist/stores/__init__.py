@@ -75,6 +75,7 @@ class Store(Protocol):
     """What the desk needs. Every method is atomic; a method that fails raises StoreError and has changed nothing."""
 
     durable: bool
+    patience: float  # seconds to wait for others who hold the store
 
     def peek(self, plan: str, reader: str) -> tuple[int, Reader]:
         """The revision of a plan, 0 if there is none, and what is remembered of a reader."""

@@ -23,6 +23,7 @@ class MemoryStore:
     """A store without a file, for tests and examples. Two desks may share one."""
 
     durable = False
+    patience = 0.0
 
     def __init__(self) -> None:
         self._changed = Condition()

@@ -108,7 +108,7 @@ class SqliteStore:
     def __init__(self, path: str, synchronous: str = "normal", patience: str = _PATIENCE) -> None:
         self.path = path
         self._level = "FULL" if synchronous == "full" else "NORMAL"
-        self._patience = float(patience)
+        self.patience = float(patience)
         self._lock = allocate_lock()
         self._is_closed = False
         self._open()
@@ -158,7 +158,7 @@ class SqliteStore:
             return False
         try:
             source.execute("PRAGMA locking_mode=EXCLUSIVE")
-            _patiently(self._patience, lambda: source.backup(self._db))
+            _patiently(self.patience, lambda: source.backup(self._db))
             self._rows = Rows(self._db.execute, self._db.executemany)
             return self._identity() == (VERSION, set())
         except sqlite3.Error:
@@ -293,7 +293,7 @@ class SqliteStore:
 
     def _patient(self, look: Callable[..., _T], *values: str) -> _T:
         try:
-            return _patiently(self._patience, look, *values)
+            return _patiently(self.patience, look, *values)
         except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
             fail(self.path, error)
 
@@ -301,9 +301,9 @@ class SqliteStore:
         if self._full and begin != "BEGIN":
             raise self._full
         try:
-            _patiently(self._patience, self._db.execute, begin)
+            _patiently(self.patience, self._db.execute, begin)
             result = work()
-            _patiently(self._patience, self._db.execute, "COMMIT")
+            _patiently(self.patience, self._db.execute, "COMMIT")
             return result
         except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
             fail(self.path, error)
@@ -323,8 +323,8 @@ class SqliteStore:
         if version < VERSION:
             self._patient(self._db.execute, "PRAGMA journal_mode=WAL")
             if self._bring_up_to_date():
-                self._shrink(min(self._patience, _SHRINK_PATIENCE))
-        elif self._patience >= float(_PATIENCE) and self._is_mostly_free():  # never in a hook, which has no time
+                self._shrink(min(self.patience, _SHRINK_PATIENCE))
+        elif self.patience >= float(_PATIENCE) and self._is_mostly_free():  # never in a hook, which has no time
             self._shrink(0)
 
     def _identity(self) -> tuple[int, set[str]]:

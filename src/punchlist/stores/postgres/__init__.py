@@ -63,7 +63,7 @@ class PostgresStore:
 
     def __init__(self, url: str, patience: str = _PATIENCE) -> None:
         self.url = url
-        self._longest = float(patience)
+        self.patience = float(patience)
         self._closed = False
         self._inherited: tuple[object, ...] = ()
         logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # what it would warn about, we raise or repair
@@ -223,13 +223,13 @@ class PostgresStore:
                     pass  # it is tried again in the usual way
             for number in range(1, 1_000):
                 try:
-                    db = self._connection(begun + self._longest)
+                    db = self._connection(begun + self.patience)
                     begin = begin or ("BEGIN" if db.is_pooled else "")
                     if begin:
                         return self._transact(db, begin, work)
                     return work()
                 except psycopg.Error as error:
-                    if not may_pass(error) or monotonic() > begun + self._patience(error):
+                    if not may_pass(error) or monotonic() > begun + self._time_for(error):
                         self._drop()
                         fail(self.url, error)
                     self._drop()
@@ -245,7 +245,7 @@ class PostgresStore:
         self._batch = batch = Batch(db)
         try:
             batch.add(begin)
-            for limits in db.limits(self._longest):
+            for limits in db.limits(self.patience):
                 batch.add(*limits)
             result = work()
             batch.add("COMMIT")
@@ -266,9 +266,9 @@ class PostgresStore:
             lock.release()
             return
         try:
-            db = self._connection(monotonic() + self._longest)
+            db = self._connection(monotonic() + self.patience)
             db.execute("BEGIN")
-            for statement, values in db.limits(self._longest):
+            for statement, values in db.limits(self.patience):
                 db.execute(statement.encode(), values, prepare=False)
             db.execute("SELECT FROM plans WHERE id = %s FOR UPDATE", (plan,))
             self._reserved_by = get_ident()
@@ -303,7 +303,7 @@ class PostgresStore:
         self._reserved_by = 0
         try:
             if self._db is not None:
-                self._db.until = monotonic() + self._longest
+                self._db.until = monotonic() + self.patience
                 self._db.execute(end.encode())
         finally:
             self._lock.release()
@@ -320,15 +320,15 @@ class PostgresStore:
 
     def _connect(self, left: float = 0.0) -> Bounded:
         seconds = 5 if self.url in _KNOWN else 3
-        made = connect(self.url, min(seconds, left or seconds), self._longest, left or self._longest)
+        made = connect(self.url, min(seconds, left or seconds), self.patience, left or self.patience)
         _KNOWN.add(self.url)
         return made
 
-    def _patience(self, error: psycopg.Error) -> float:
+    def _time_for(self, error: psycopg.Error) -> float:
         """For how many seconds an error that may pass is waited for."""
         if self.url in _KNOWN:
-            return self._longest
-        return min(_BUSY_PATIENCE if "FATAL" in str(error) else _FIRST_PATIENCE, self._longest)
+            return self.patience
+        return min(_BUSY_PATIENCE if "FATAL" in str(error) else _FIRST_PATIENCE, self.patience)
 
     def _own_lock(self) -> RLock:
         """The lock between threads. A fork has everything of its parent's: it leaves that alone, not even closes it,
