@@ -150,7 +150,7 @@ def test_a_directory_in_the_place_of_the_file_is_said_to_be_one(words: list[str]
     Path("plan.db").mkdir()
     path = Path("plan.db").resolve()
     said = no_store("sqlite:plan.db", *words)
-    assert said == f"punchlist: {path} is a directory, not a file; move it away, or name another file.\n"
+    assert said == f"punchlist: {path} is a directory, not a file; move it away, or name another store.\n"
 
 
 def test_a_store_needs_a_path() -> None:
@@ -180,9 +180,23 @@ def test_a_damaged_store_is_named_told_what_to_do_about_and_left_alone(words: li
     assert Path("plan.db").read_bytes() == b"this was never a database" * 100
 
 
-def test_a_store_below_a_file_is_named() -> None:
+def test_a_damaged_directory_is_told_by_the_address_that_was_given() -> None:
+    run("--store", "json:plans", "add", "x")
+    Path("plans/punchlist.db").write_bytes(b"this was never a database" * 100)
+    said = no_store("json:plans", "show")
+    assert said.endswith(f"punchlist repair --store json:{os.path.abspath('plans')}\n")
+    found = json.loads(run("doctor", "--json", "--store", "json:plans").stdout)
+    assert [check["fix"] for check in found["checks"] if check["about"] == "store" and check["state"] == "problem"] == [
+        None
+    ]
+
+
+@pytest.mark.parametrize("url", ["sqlite:file/plan.db", "json:file", "json:file/plans"])
+def test_a_store_below_a_file_is_told_with_that_file(url: str) -> None:
     Path("file").touch()
-    assert os.path.abspath("file") in no_store("sqlite:file/plan.db", "add", "x")
+    path = os.path.abspath(url.partition(":")[2])
+    said = no_store(url, "add", "x")
+    assert said.startswith(f"punchlist: {path} cannot be used ({os.path.abspath('file')} is not a directory); ")
 
 
 def test_a_store_of_a_newer_version_is_not_touched() -> None:

@@ -23,7 +23,7 @@ from punchlist.hosts import HOSTS
 from punchlist.local import event_log
 from punchlist.local.origin import upgrade_command
 from punchlist.stores.sqlite import VERSION
-from tests.commands import SCRIPT
+from tests.commands import BOUND, SCRIPT, bound
 
 
 @pytest.fixture(autouse=True)
@@ -33,11 +33,6 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")  # none of the machine's agents is seen
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-
-
-# Permissions do not bind root, unless it gives that up.
-BOUND = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
-bound = pytest.mark.skipif(bool(BOUND) and not shutil.which("setpriv"), reason="root cannot give up its rights here")
 
 
 def run(*words: str, script: str = SCRIPT, **env: str) -> subprocess.CompletedProcess[str]:
@@ -191,7 +186,7 @@ def test_a_store_that_is_whole_is_well(own_home: Path) -> None:
 def test_a_damaged_store_is_a_fault(own_home: Path) -> None:
     path = store(own_home)
     path.write_bytes(b"this was never a database" * 100)
-    state, fix = found("store", f"{path} cannot be read: ")
+    state, fix = found("store", f"{path} is damaged: ")
     assert (state, fix.endswith(f"punchlist repair --store sqlite:{path}")) == ("problem", True)
 
 
@@ -256,7 +251,7 @@ def test_a_state_folder_below_a_file_is_a_fault_with_a_remedy() -> None:
 def test_a_store_that_cannot_be_written_is_a_fault_with_a_remedy(own_home: Path) -> None:
     path = store(own_home)
     path.chmod(0o400)
-    state, fix = found("store", f"nothing can be stored in {path}: it is not writable")
+    state, fix = found("store", f"nothing can be stored in {path}: it is not writable (mode 400)")
     assert (state, fix.startswith(f"chmod u+rw {path}*; or ")) == ("problem", True)
     path.chmod(0o600)
     path.parent.chmod(0o500)

@@ -92,6 +92,143 @@ def test_without_a_free_byte_what_a_killed_process_left_in_the_log_is_read(small
     assert listed(url) == ["first", "second"]
 
 
+def make_read_only(disk: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+
+
+def make_writable(disk: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
+
+
+def refused(url: str) -> str:
+    """What a new process says that cannot write."""
+    tool = [SCRIPT, "--store", url, "--session", "s", "add", "second"]
+    done = subprocess.run(tool, capture_output=True, encoding="utf-8", check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    return done.stderr
+
+
+@pytest.mark.parametrize("is_full", [False, True])
+@pytest.mark.parametrize("kind", ["sqlite", "json"])
+def test_on_a_read_only_disk_full_or_not_the_plan_can_be_read(kind: str, is_full: bool, small_disk: Path) -> None:
+    url = f"{kind}:{small_disk}/plans"
+    file = small_disk / "plans" / "punchlist.db" if kind == "json" else small_disk / "plans"
+    with punchlist.open(url, session="s") as desk:
+        desk.change(lambda plan: ops.add(plan, "first"))
+    if is_full:
+        filled(small_disk)
+    make_read_only(small_disk)
+    assert listed(url) == ["first"]
+    for words in (["log"], ["plans"], ["show", "1"], ["line"]):
+        run = [SCRIPT, "--store", url, "--session", "s", *words]
+        assert "first" in subprocess.run(run, capture_output=True, encoding="utf-8", check=True).stdout
+    with punchlist.open(url, session="s") as desk:
+        assert [item.text for item in desk.plan.items] == ["first"]
+        assert len(desk.history()) == 1
+    remedy = "remount it for writing, or name another store."
+    assert refused(url) == f"punchlist: {file} cannot be written: its disk is read-only; {remedy}\n"
+    done = subprocess.run([SCRIPT, "doctor", "--json", "--store", url], capture_output=True, check=False)
+    found = [check["text"] for check in json.loads(done.stdout)["checks"] if check["state"] == "problem"]
+    assert found == [f"nothing can be stored in {small_disk / 'plans'}: its disk is read-only"]
+
+
+@pytest.mark.parametrize("has_shared_memory", [False, True])
+def test_on_a_read_only_disk_what_a_killed_process_left_in_the_log_is_read(
+    has_shared_memory: bool, small_disk: Path
+) -> None:
+    url = f"sqlite:{small_disk}/plans"
+    dying = f"""if True:
+        import os, punchlist
+        desk = punchlist.open({url!r}, session="s")
+        desk.change(lambda plan: punchlist.ops.add(plan, "first"))
+        os._exit(0)"""
+    subprocess.run([sys.executable, "-c", dying], check=True)
+    if not has_shared_memory:
+        (small_disk / "plans-shm").unlink()
+    make_read_only(small_disk)
+    assert listed(url) == ["first"]
+    assert "its disk is read-only" in refused(url)
+
+
+# --- a list that was edited by hand ----------------------------------------------------------------------------------
+
+
+def edited_by_hand(disk: Path) -> tuple[str, Path]:
+    """A store of lists, and one of them with an item that it was not given by us."""
+    url = f"json:{disk}/plans"
+    with punchlist.open(url, session="s") as desk:
+        desk.change(lambda plan: ops.add(plan, "first"))
+    path = disk / "plans" / "s-agent-s.json"
+    path.write_text(json.dumps([*json.loads(path.read_text()), {"content": "by hand", "status": "pending"}]))
+    return url, path
+
+
+def shown(url: str) -> tuple[str, str]:
+    tool = [SCRIPT, "--store", url, "--session", "s", "show"]
+    done = subprocess.run(tool, capture_output=True, encoding="utf-8", check=True)
+    return done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("how", ["full", "read-only"])
+def test_an_edit_of_a_list_that_cannot_be_saved_is_shown_and_told_and_saved_later(how: str, small_disk: Path) -> None:
+    url, path = edited_by_hand(small_disk)
+    filling = filled(small_disk)
+    if how == "read-only":
+        make_read_only(small_disk)
+    text, said = shown(url)
+    assert "2 by hand" in text
+    assert said.startswith(f"punchlist: your edit of {path} is shown, but not saved: {small_disk}/plans/punchlist.db ")
+    assert said.count("\n") == 1
+    assert f"the disk is {how}" in said.replace("its disk", "the disk")
+    assert len(punchlist.open(url, session="s").history()) == 1
+    assert refused(url).startswith(f"punchlist: {small_disk}/plans/punchlist.db cannot ")
+    make_writable(small_disk)
+    filling.unlink()
+    assert shown(url)[1] == ""
+    assert listed(url) == ["first", "by hand"]
+    assert len(punchlist.open(url, session="s").history()) == 2
+
+
+def test_an_edit_of_a_list_that_a_running_process_cannot_save_is_shown_and_is_why_it_cannot_write(
+    small_disk: Path,
+) -> None:
+    url = f"json:{small_disk}/plans"
+    with punchlist.open(url, session="s") as desk:
+        desk.change(lambda plan: ops.add(plan, "first"))
+        edited_by_hand(small_disk)
+        filling = filled(small_disk)
+        with punchlist.open(url, session="s") as other:
+            assert [item.text for item in other.plan.items][-1] == "by hand"
+        with pytest.raises(StoreError, match="cannot grow: the disk is full; make room"):
+            desk.change(lambda plan: ops.add(plan, "x" * 5_000))
+        filling.unlink()
+        desk.change(lambda plan: ops.add(plan, "last"))
+        assert [item.text for item in desk.plan.items][-2:] == ["by hand", "last"]
+
+
+def test_a_damaged_list_that_cannot_be_set_aside_is_told_and_the_saved_plan_is_shown(small_disk: Path) -> None:
+    url, path = edited_by_hand(small_disk)
+    assert listed(url) == ["first", "by hand"]
+    path.write_text("half a li")
+    make_read_only(small_disk)
+    text, said = shown(url)
+    assert "2 by hand" in text
+    assert said.startswith(f"punchlist: {path} is damaged, and this is the plan as it was saved last: ")
+    assert path.read_text() == "half a li"
+
+
+def test_a_copy_of_a_directory_on_a_read_only_disk_is_shown_without_a_word(small_disk: Path) -> None:
+    url, path = edited_by_hand(small_disk)
+    assert listed(url) == ["first", "by hand"]
+    path.write_bytes(path.read_bytes())  # the same list, written at another time
+    make_read_only(small_disk)
+    assert shown(url)[1] == ""
+    assert listed(url) == ["first", "by hand"]
+
+
+# --- later -----------------------------------------------------------------------------------------------------------
+
+
 def test_a_store_that_was_opened_on_a_full_disk_is_written_once_there_is_room(small_disk: Path) -> None:
     url = f"sqlite:{small_disk}/plans"
     with punchlist.open(url, session="s") as desk:

@@ -223,7 +223,7 @@ def test_a_damaged_database_is_repaired_and_the_lists_bring_what_it_lost(
         path.unlink()
     else:
         path.write_bytes(path.read_bytes()[:100] if damage == "truncated" else os.urandom(20_000))
-        with pytest.raises(StoreError, match=rf"punchlist repair --store sqlite:{folder}/punchlist.db"):
+        with pytest.raises(StoreError, match=rf"punchlist repair --store json:{folder}"):
             desk_in(folder).plan  # noqa: B018
         assert run_command(["repair", "--store", f"json:{folder}"]) == 0
         assert "punchlist.db.damaged-" in capsys.readouterr().out
@@ -376,7 +376,7 @@ def test_a_disk_that_became_read_only_is_named_and_can_be_read(small_disk: Path)
     subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
     with desk_in(small_disk) as desk:
         assert desk.plan == plan
-        with pytest.raises(StoreError, match=f"{small_disk}.*check its permissions") as told:
+        with pytest.raises(StoreError, match=f"{small_disk}.* its disk is read-only; remount it") as told:
             add(desk, "second")
         assert told.value.kind == "permission"
 
@@ -386,6 +386,7 @@ def test_a_directory_without_rights_is_named(folder: Path) -> None:
     script = """
 import os, sys
 from punchlist.core.errors import StoreError
+from punchlist.local import access
 from punchlist.stores import open_store
 
 store = open_store(sys.argv[1])
@@ -402,5 +403,5 @@ for work in (lambda: store.load(sys.argv[3]), lambda: open_store(sys.argv[1])):
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     os.chmod(folder, 0o700)
     assert [line.split()[0] for line in told] == ["permission", "permission"]
-    assert all(str(folder) in line and "check its permissions" in line for line in told)
+    assert all(str(folder) in line and "is not writable; " in line for line in told)
     assert is_sound(folder) == plan

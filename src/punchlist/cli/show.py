@@ -21,6 +21,9 @@ def show(args: Args) -> int:
     """Show the plan as it is now, or one item of it."""
     with open_desk(args) as desk:
         plan = visible(desk, desk.plan)
+        unsaved = getattr(desk._seat.store, "unsaved", "")
+        if unsaved:
+            output.complain(unsaved)
         if args.all:
             from .history import with_cleared
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from .. import __version__
 from ..core.text import cut, inline
-from ..install.receipts import nearest
 from ..local import event_log
+from ..local.access import why_not_writable
 from ..local.on_off import is_off
 from ..local.origin import upgrade_command
 from ..local.settings import Settings, ago, place
@@ -34,18 +34,6 @@ def checks(settings: Settings, script: str) -> Iterator[Check]:
     yield from (Check(OWN, PROBLEM, problem, "fix it there, or remove it") for problem in settings.problems)
     yield from _off(settings)
     yield from _log()
-
-
-def why_not_writable(path: str, elsewhere: str = ELSEWHERE) -> tuple[str, str]:
-    """What keeps a file from being written or made, and how to fix that; nothing if it can be."""
-    folder = nearest(os.path.dirname(path))
-    if not os.path.isdir(folder):
-        return f"{folder} is not a directory", elsewhere
-    if not os.access(folder, os.W_OK | os.X_OK):
-        return f"{folder} is not writable", f"chmod u+rwx {shlex.quote(folder)}; or {elsewhere}"
-    if os.path.exists(path) and not os.access(path, os.R_OK | os.W_OK):
-        return "it is not writable", f"chmod u+rw {shlex.quote(path)}*; or {elsewhere}"
-    return "", ""
 
 
 def _off(settings: Settings) -> Iterator[Check]:
@@ -104,7 +92,7 @@ def _bytecode() -> Iterator[Check]:
 def _log() -> Iterator[Check]:
     """Whether errors can be logged, and the last ones that were."""
     path = event_log.path()
-    why, fix = why_not_writable(path)
+    why, fix = why_not_writable(path, ELSEWHERE)
     if why:
         yield Check(OWN, PROBLEM, f"errors cannot be logged in {path}: {why}", fix)
     since = ago(_RECENT)

@@ -9,18 +9,15 @@ from collections.abc import Iterator
 
 from ..core.errors import StoreError
 from ..core.text import inline
+from ..local.access import why_not_writable
 from ..local.origin import upgrade_command
 from ..stores import masked, open_store
 from . import NOTE, OK, PROBLEM, STORE, Check
-from .installation import ELSEWHERE, why_not_writable
+from .installation import ELSEWHERE
 
 _LARGE = 200 * 1024 * 1024
 _SERVER = "see that the server runs, and takes this user at this address; or name another store: PUNCHLIST_STORE=..."
-_FIXES = {
-    "json": "see that you may write there, or name another directory: PUNCHLIST_STORE=json:DIR",
-    "postgresql": _SERVER,
-    "postgres": _SERVER,
-}
+_FIXES = {"postgresql": _SERVER, "postgres": _SERVER}  # the other messages say what to do
 _REMOTE = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "glusterfs", "fuse.sshfs", "davfs", "webdav")
 
 
@@ -31,21 +28,20 @@ def checks(url: str) -> Iterator[Check]:
     elif scheme == "sqlite" and rest:
         yield from _file(os.path.abspath(os.path.expanduser(rest)))
     else:
-        yield from _check_open(url)
-        if scheme == "json":
-            yield from _private(os.path.abspath(os.path.expanduser(rest)))
+        found = _check_open(url)
+        yield found
+        if scheme == "json" and found.state == OK:
+            yield from _folder(os.path.abspath(os.path.expanduser(rest)))
 
 
-def _check_open(url: str) -> Iterator[Check]:
+def _check_open(url: str) -> Check:
     try:
         store = open_store(url)
         store.plans(1)
         store.close()
     except StoreError as error:
-        fix = _FIXES.get(url.partition(":")[0], "name a store that there is: PUNCHLIST_STORE=sqlite:PATH")
-        yield Check(STORE, PROBLEM, inline(str(error)), fix)
-    else:
-        yield Check(STORE, OK, f"{inline(masked(url))} opens")
+        return Check(STORE, PROBLEM, inline(str(error)), _FIXES.get(url.partition(":")[0], ""))
+    return Check(STORE, OK, f"{inline(masked(url))} opens")
 
 
 def _file(path: str) -> Iterator[Check]:
@@ -59,7 +55,7 @@ def _file(path: str) -> Iterator[Check]:
         fix = "move it away, or name a file: PUNCHLIST_STORE=sqlite:PATH"
         yield Check(STORE, PROBLEM, f"{path} is a directory, not a file", fix)
         return
-    yield from _contents(path)
+    yield from _contents(path, is_writable=not why)
     if why:
         yield Check(STORE, PROBLEM, f"nothing can be stored in {path}: {why}", fix)
     yield from _private(path)
@@ -70,25 +66,39 @@ def _file(path: str) -> Iterator[Check]:
         yield Check(STORE, NOTE, words, "punchlist trim --older-than 90d, or the setting keep_history")
 
 
-def _contents(path: str) -> Iterator[Check]:
-    """The file is looked at without being changed."""
+def _folder(path: str) -> Iterator[Check]:
+    why, fix = why_not_writable(path, "name another directory: PUNCHLIST_STORE=json:DIR")
+    if why:
+        yield Check(STORE, PROBLEM, f"nothing can be stored in {path}: {why}", fix)
+    yield from _private(path)
+
+
+def _contents(path: str, *, is_writable: bool) -> Iterator[Check]:
+    """The file is looked at without being changed. Where it cannot be read because of its disk or its rights, that is
+    told of its writing."""
     from ..stores.sqlite import VERSION, is_damage, remedy
 
+    mode = "mode=ro"
+    if not is_writable and not os.path.exists(f"{path}-wal"):
+        mode = "immutable=1"
     try:
-        db = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, timeout=2)
+        db = sqlite3.connect(f"file:{_quoted(path)}?{mode}", uri=True, timeout=2)
         try:
             (version,) = db.execute("PRAGMA user_version").fetchone()
             (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
         finally:
             db.close()
     except sqlite3.Error as error:
-        yield Check(STORE, PROBLEM, f"{path} cannot be read: {error}", remedy(path) if is_damage(error) else "")
+        if is_damage(error):
+            yield Check(STORE, PROBLEM, f"{path} is damaged: {error}", remedy(f"sqlite:{path}"))
+        elif is_writable:
+            yield Check(STORE, PROBLEM, f"{path} cannot be read: {error}")
         return
     if version > VERSION:
         words = f"{path} was written by a newer punchlist (form {version}, not {VERSION})"
         yield Check(STORE, PROBLEM, words, upgrade_command())
     elif state != "ok":
-        yield Check(STORE, PROBLEM, f"{path} is damaged: {inline(str(state))}", remedy(path))
+        yield Check(STORE, PROBLEM, f"{path} is damaged: {inline(str(state))}", remedy(f"sqlite:{path}"))
     else:
         if version == VERSION:
             later = ""

@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from ..core.errors import Refused
+from ..local.access import nearest
 from ..local.files import lock_file, replace_file, sync_folder
 from ..local.settings import state_folder
 
@@ -84,13 +85,6 @@ def text(data: bytes | None) -> str:
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
-
-
-def nearest(folder: str) -> str:
-    """The folder, or the first one above it that is there."""
-    while not os.path.lexists(folder) and folder != os.path.dirname(folder):
-        folder = os.path.dirname(folder)
-    return folder
 
 
 def require_writable(path: str) -> None:

@@ -206,6 +206,38 @@ def too_new(name: str) -> StoreError:
     return StoreError(f"{name} was written by a newer punchlist; upgrade this one: {upgrade_command()}")
 
 
+def denied(path: str, words: str) -> StoreError:
+    """The error for a file that the system does not let us use: why, and what to do. `words`: what the system said."""
+    from os import R_OK
+
+    from ..local.access import may, why_not_writable
+
+    why, fix = why_not_writable(path, "name another store")
+    if not why:
+        words = f"cannot be read or written ({words}); check its permissions and its directory's"
+    elif may(path, R_OK):
+        words = f"cannot be written: {why}; {fix}"
+    else:
+        words = f"cannot be opened: {why}; {fix}"
+    return StoreError(f"{path} {words}.", "permission")
+
+
+def system_error(path: str, error: OSError) -> StoreError:
+    """The error for what the system refused to do with a file."""
+    import errno
+
+    from ..local.access import nearest
+
+    words = error.strerror or str(error)
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return denied(path, words)
+    if error.errno in (errno.ENOTDIR, errno.EEXIST):
+        words = f"{nearest(path)} is not a directory"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StoreError(f"{path} cannot grow: the disk is full; make room and try again.", "full")
+    return StoreError(f"{path} cannot be used ({words}); look at what is there, then try again.")
+
+
 def _load(path: str) -> Any:
     """Load the module of a store. A process that starts hooks looks for packages only where ours is."""
     try:

@@ -13,7 +13,7 @@ from ..core.diff import Record
 from ..core.errors import StoreError
 from ..core.model import Plan, Reader, SessionState
 from ..local.files import make_folder, utc_text
-from . import Commit, PlanKey, PlanSummary, too_new
+from . import Commit, PlanKey, PlanSummary, denied, system_error, too_new
 from .sql import Rows
 
 _PATIENCE = "10"  # seconds to wait for another process
@@ -105,8 +105,9 @@ class SqliteStore:
 
     durable = True
 
-    def __init__(self, path: str, synchronous: str = "normal", patience: str = _PATIENCE) -> None:
+    def __init__(self, path: str, synchronous: str = "normal", patience: str = _PATIENCE, address: str = "") -> None:
         self.path = path
+        self.address = address or f"sqlite:{path}"  # what to name in a command
         self._level = "FULL" if synchronous == "full" else "NORMAL"
         self.patience = float(patience)
         self._lock = allocate_lock()
@@ -121,7 +122,7 @@ class SqliteStore:
             file = _inode(self.path)
             self._db = sqlite3.connect(self.path, timeout=0, isolation_level=None, check_same_thread=False)
         except (sqlite3.Error, OSError) as error:
-            fail(self.path, error)
+            fail(self.path, error, self.address)
         self._rows = Rows(self._db.execute, self._db.executemany)
         try:
             self._patient(self._db.execute, f"PRAGMA synchronous={self._level}")
@@ -142,18 +143,36 @@ class SqliteStore:
     def _copy_to_memory(self, kind: str) -> bool:
         """Read a file on a disk that is full or read-only; return whether that worked. There is no room for the memory
         that all who use a file share, so nobody else may use it meanwhile, and it is copied and released at once."""
-        if kind not in ("full", "permission"):
+        if kind == "full":
+            return self._copy_from(self.path, is_uri=False)
+        if kind != "permission" or os.access(os.path.dirname(self.path), os.W_OK):
             return False
-        path = self.path
-        if kind == "permission":
-            if os.access(os.path.dirname(path), os.W_OK) or os.path.exists(f"{path}-wal"):
-                return False
+        if not os.path.exists(f"{self.path}-wal"):
             from urllib.parse import quote
 
-            path = f"file:{quote(path)}?immutable=1"
+            return self._copy_from(f"file:{quote(self.path)}?immutable=1", is_uri=True)
+        from ..local.access import is_on_read_only_disk
+
+        return is_on_read_only_disk(self.path) and self._copy_with_log()
+
+    def _copy_with_log(self) -> bool:
+        """Read a file that nobody can write to, and its log, from where SQLite can put the two together."""
+        import shutil
+        from tempfile import TemporaryDirectory
+
+        try:
+            with TemporaryDirectory(prefix="punchlist-") as folder:
+                copy = os.path.join(folder, "copy")
+                shutil.copyfile(self.path, copy)
+                shutil.copyfile(f"{self.path}-wal", f"{copy}-wal")
+                return self._copy_from(copy, is_uri=False)
+        except OSError:
+            return False
+
+    def _copy_from(self, path: str, *, is_uri: bool) -> bool:
         try:
             self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-            source = sqlite3.connect(path, timeout=0, isolation_level=None, uri=kind == "permission")
+            source = sqlite3.connect(path, timeout=0, isolation_level=None, uri=is_uri)
         except sqlite3.Error:
             return False
         try:
@@ -295,7 +314,7 @@ class SqliteStore:
         try:
             return _patiently(self.patience, look, *values)
         except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
-            fail(self.path, error)
+            fail(self.path, error, self.address)
 
     def _transact(self, begin: str, work: Callable[[], _T]) -> _T:
         if self._full and begin != "BEGIN":
@@ -306,7 +325,7 @@ class SqliteStore:
             _patiently(self.patience, self._db.execute, "COMMIT")
             return result
         except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
-            fail(self.path, error)
+            fail(self.path, error, self.address)
         finally:
             self._roll_back()
 
@@ -469,17 +488,19 @@ def _name(error: BaseException) -> str:
     return getattr(error, "sqlite_errorname", "") or ""
 
 
-def fail(path: str, error: Exception) -> NoReturn:
+def fail(path: str, error: Exception, address: str = "") -> NoReturn:
+    """Raise what to tell of an error. `address`: of the store, if it is not that of the file."""
+    address = address or f"sqlite:{path}"
     words, name = str(error), _name(error)
     if os.path.isdir(path):
-        raise StoreError(f"{path} is a directory, not a file; move it away, or name another file.") from None
-    is_full = name.startswith("SQLITE_FULL") or getattr(error, "errno", 0) == 28
+        raise StoreError(f"{path} is a directory, not a file; move it away, or name another store.") from None
+    if isinstance(error, OSError):
+        raise system_error(path, error) from None
+    is_full = name.startswith("SQLITE_FULL")
     if is_full or (name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")) and _has_no_room(path)):
         raise StoreError(f"{path} cannot grow: the disk is full; make room and try again.", "full") from None
-    if isinstance(error, PermissionError) or name.startswith(("SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")):
-        raise StoreError(
-            f"{path} cannot be opened for writing ({words}); check its permissions.", "permission"
-        ) from None
+    if name.startswith(("SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")):
+        raise denied(path, words) from None
     if name.startswith("SQLITE_BUSY"):
         from shlex import quote
 
@@ -487,29 +508,30 @@ def fail(path: str, error: Exception) -> NoReturn:
             f"{path} has been locked by another process for too long; find who holds it: fuser {quote(path)}"
         ) from None
     if is_damage(error):
-        raise StoreError(f"{path} is damaged ({words}); nothing was written. {remedy(path)}") from None
+        raise StoreError(f"{path} is damaged ({words}); nothing was written. {remedy(address)}") from None
     if name == "SQLITE_ERROR":  # our statements do not fit its tables
         raise StoreError(f"{path} is not a store of punchlist ({words}); name another file.") from None
-    if not isinstance(error, sqlite3.Error | OSError) or "decode" in words:
-        raise StoreError(f"{path} cannot be read: what it holds makes no sense ({words}). {remedy(path)}") from None
+    if not isinstance(error, sqlite3.Error) or "decode" in words:
+        raise StoreError(f"{path} cannot be read: what it holds makes no sense ({words}). {remedy(address)}") from None
     raise StoreError(f"{path}: {words}") from None
 
 
 def _has_no_room(path: str) -> bool:
-    """Whether the disk is full. Even to read, a new process needs room for memory that all who use a file share."""
+    """Whether the disk is full. Even to read, a new process needs room for memory that all who use a file share. One
+    that is read-only is not: there room would not help."""
     try:
         found = os.statvfs(os.path.dirname(path))
     except (OSError, AttributeError):
         return False
-    return found.f_bavail * found.f_frsize < _SHARED
+    return found.f_bavail * found.f_frsize < _SHARED and not found.f_flag & os.ST_RDONLY
 
 
 def is_damage(error: BaseException) -> bool:
     return _name(error).startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT"))
 
 
-def remedy(path: str) -> str:
+def remedy(address: str) -> str:
     """What to do about a damaged file."""
     from shlex import quote
 
-    return f"Set it aside, and save what can be read of it: punchlist repair --store {quote(f'sqlite:{path}')}"
+    return f"Set it aside, and save what can be read of it: punchlist repair --store {quote(address)}"

@@ -18,7 +18,7 @@ from functools import partial
 from time import sleep
 
 from ...core._typing import Any, NamedTuple, TypeVar
-from ...core.diff import Record, noted
+from ...core.diff import Change, Record, noted
 from ...core.errors import StaleRevision, StoreError
 from ...core.model import MAIN, USER, Plan, Reader
 from ...local.files import make_folder, utc_text
@@ -80,9 +80,10 @@ class JsonStore(SqliteStore):
         self.folder = os.path.realpath(folder)
         with files.naming(self.folder):
             make_folder(self.folder)
+        self.unsaved = ""  # why an edit of the list that was loaded last is not saved
         path = files.inside(self.folder, DATABASE)
         is_new = not os.path.lexists(path)
-        super().__init__(path, **options)
+        super().__init__(path, address=f"json:{folder}", **options)
         self._writer = lists.Writer()
         self.query(_TABLE)
         if is_new or os.path.lexists(os.path.join(self.folder, ".punchlist")):
@@ -99,7 +100,13 @@ class JsonStore(SqliteStore):
         return found
 
     def load(self, plan: str) -> Plan | None:
-        self._settle(plan)
+        self.unsaved = ""
+        try:
+            self._settle_now(plan)
+        except StoreError as error:
+            if not error.is_readable:
+                raise
+            return self._at_once("BEGIN", partial(self._load_unsaved, plan, error))
         return super().load(plan)
 
     def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
@@ -115,7 +122,7 @@ class JsonStore(SqliteStore):
         self, most: int, session: str = "", agent: str = "", plan: str = "", place: str = ""
     ) -> list[PlanSummary]:
         if not place:
-            self._adopt_all()
+            self._if_writable(self._adopt_all)
         found = super().plans(most, session, agent, plan, place)
         apart = [summary.id for summary in found if self._settle(summary.id)]
         if apart:
@@ -132,9 +139,11 @@ class JsonStore(SqliteStore):
 
         try:
             self.transact(work)
-        except (StaleRevision, StoreError):
+        except StoreError as error:
             for draft in drafts:
                 files.remove(draft.draft)
+            if isinstance(error, StaleRevision):  # perhaps by an edit that cannot be taken in; then that is the reason
+                self._settle_now(commit.after.id)
             raise
         if not self._publish(drafts[0]):
             self._settle_soon(commit.after.id)
@@ -158,7 +167,19 @@ class JsonStore(SqliteStore):
         return bool(revision == written and stamp == files.stamp(self._path(stem)))
 
     def _settle(self, plan: str) -> bool:
-        """Bring a plan and its list together; return whether they were apart."""
+        """Bring a plan and its list together, if that can be saved; return whether they were apart."""
+        return self._if_writable(partial(self._settle_now, plan))
+
+    def _if_writable(self, work: Callable[[], object]) -> bool:
+        """Save what others wrote, but let the plans be read where that cannot be saved."""
+        try:
+            return bool(work())
+        except StoreError as error:
+            if not error.is_readable:
+                raise
+            return False
+
+    def _settle_now(self, plan: str) -> bool:
         if not plan or self._is_settled(plan):
             return False
         draft, problem = self._patiently(partial(self._reconcile, plan))
@@ -234,18 +255,33 @@ class JsonStore(SqliteStore):
     ) -> _Draft:
         """Save what somebody else wrote to a list as an edit by the user, made of the revision that they saw. Where
         the plan says something else by now, their list wins, as a user's edit does: history has the other."""
-        from ...core.merge import merge
-
         at = utc_text()
         seen = _plan_at(rows, plan, known.shown)
-        asked = merge(seen, lists.plan_of(seen, entries), plan, mine_wins=True).plan
-        after, changes = noted(plan, asked, USER, at)
+        after, changes = _apply_edit(plan, seen, entries, at)
         if changes:
             after = after._replace(revision=plan.revision + 1)
             rows.save(Commit(plan, after, Record(after.revision, at, USER, dialect="file", changes=changes)))
         if seen is plan:  # the list that we have read shows what we save
             known = known._replace(shown=after.revision)
         return self._write_list(execute, after, known, known.digest, known.stamp)
+
+    def _load_unsaved(self, id: str, error: StoreError) -> Plan | None:
+        """The plan with an edit of its list that cannot be saved; `unsaved` tells why. It keeps its revision."""
+        rows = self._rows
+        plan = rows.load(id)
+        if plan is None:
+            return None
+        known = self._find_list(rows, self._db.execute, plan)
+        path = self._path(known.stem)
+        data, stamp = files.read(path)
+        if stamp == GONE or lists.digest(data) in (known.digest, known.prior):
+            return plan
+        entries = lists.entries_of(data)
+        if entries is None:
+            self.unsaved = f"{path} is damaged, and this is the plan as it was saved last: {error}"
+            return plan
+        self.unsaved = f"your edit of {path} is shown, but not saved: {error}"
+        return _apply_edit(plan, _plan_at(rows, plan, known.shown), entries, utc_text())[0]
 
     def _find_list(self, rows: Rows, execute: _Execute, plan: Plan) -> _ListFile:
         """The list of a plan. Without a row (the database was repaired, or written to as `sqlite:`) its name tells."""
@@ -416,6 +452,14 @@ class JsonStore(SqliteStore):
         if name == wanted and os.path.isfile(os.path.join(self.folder, stem + _LIST)):
             return name
         return stem
+
+
+def _apply_edit(plan: Plan, seen: Plan, entries: list[dict[str, Any]], at: str) -> tuple[Plan, tuple[Change, ...]]:
+    """Return a plan with what somebody wrote to its list who saw an older one, and what that changes."""
+    from ...core.merge import merge
+
+    asked = merge(seen, lists.plan_of(seen, entries), plan, mine_wins=True).plan
+    return noted(plan, asked, USER, at)
 
 
 def _plan_at(rows: Rows, plan: Plan, revision: int) -> Plan:

@@ -4,21 +4,18 @@ Whatever the system refuses becomes a StoreError that names the file and says wh
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from itertools import count
 from time import gmtime, strftime
 
-from ...core._typing import NoReturn
 from ...core.errors import StoreError
 from ...local.files import utc_text
+from .. import system_error
 
 GONE = ""  # the stamp of a file that does not exist
 _OPEN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _DRAFT = ".draft"
-_NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
-_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class naming:
@@ -31,18 +28,7 @@ class naming:
 
     def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
         if isinstance(error, OSError):
-            _fail(self._path, error)
-
-
-def _fail(path: str, error: OSError) -> NoReturn:
-    words = error.strerror or str(error)
-    if error.errno in _NOT_ALLOWED:
-        raise StoreError(
-            f"{path} cannot be read or written ({words}); check its permissions and its directory's.", "permission"
-        ) from None
-    if error.errno in _FULL:
-        raise StoreError(f"{path} cannot grow: the disk is full; make room and try again.", "full") from None
-    raise StoreError(f"{path} cannot be used ({words}); look at what is there, then try again.") from None
+            raise system_error(self._path, error) from None
 
 
 def inside(folder: str, name: str) -> str:
