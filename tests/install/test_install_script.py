@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -147,13 +148,42 @@ def test_a_project_and_a_path_that_the_system_would_not_find_have_the_script(mon
         assert here("user", str(SCRIPT)).starter("codex") == str(SCRIPT)
 
 
+def problems(host: str) -> list[tuple[str, str]]:
+    """What the doctor finds wrong with an agent, or thinks was left out, and what it says to do."""
+    done = subprocess.run([SCRIPT, "doctor", "--json"], capture_output=True, check=False)
+    found = [check for check in json.loads(done.stdout)["checks"] if check["about"] == host]
+    return [(check["text"], check["fix"]) for check in found if check["state"] != "ok" and check["fix"]]
+
+
 def test_a_file_of_another_environment_is_known_and_replaced(own_home: Path) -> None:
     path = attached()
     own = path.read_text()
     path.write_text(own.replace(sys.executable, "/gone/bin/python").replace("site-packages", "x"))
-    done = subprocess.run([SCRIPT, "doctor"], capture_output=True, text=True, check=False)
-    assert "it runs /gone/bin/punchlist, which is gone; its hooks do nothing" in done.stdout
+    words = f"/gone/bin/python, which {path} needs, is gone; its hooks do nothing"
+    assert problems("codex")[0] == (words, "punchlist install codex")
     assert attached().read_text() == own
+
+
+HARM: dict[str, tuple[Callable[[Path], object], str]] = {
+    "removed": (Path.unlink, "{path} is gone; its hooks do nothing"),
+    "emptied": (lambda path: path.write_text(""), "{path} is not as it was installed; its hooks do nothing"),
+    "made a plain file": (lambda path: path.chmod(0o600), "{path} is not executable; its hooks do nothing"),
+}
+
+
+@pytest.mark.parametrize("how", HARM)
+@pytest.mark.parametrize("host", ["claude-code", "opencode"])
+def test_the_doctor_names_a_file_that_starts_no_hooks_and_install_repairs_it(
+    host: str, how: str, own_home: Path
+) -> None:
+    path = attached(host)
+    own = path.read_text()
+    harm, words = HARM[how]
+    harm(path)
+    assert problems(host) == [(words.format(path=path), f"punchlist install {host}")]
+    assert attached(host) == path
+    assert (path.read_text(), path.stat().st_mode & 0o777) == (own, 0o700)
+    assert problems(host) == []
 
 
 # --- once the environment is gone ------------------------------------------------------------------------------------

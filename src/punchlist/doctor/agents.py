@@ -28,8 +28,8 @@ from ..install import (
 )
 from ..install.apply import groups_of, is_answered, value_at
 from ..install.parts import command_of, handlers, script_of, within
-from ..install.receipts import nearest
-from ..install.script import is_ours, script_behind
+from ..install.script import is_ours, launcher, script_behind, why_not_run
+from ..local.access import nearest
 from ..local.settings import attached_dialects
 from . import NOTE, OK, PROBLEM, Check
 
@@ -78,22 +78,29 @@ def _check_scope(name: str, host: Installer, where: Where, again: str) -> Iterat
         yield Check(
             name, NOTE, f"its model is given the tools of {dialect}", f"punchlist install {name} --dialect native"
         )
-    left = _names([(part, text) for part, text, is_there in found if not is_there])
+    names = {part.name for part, _ in there}
+    absent = [(part, text) for part, text, is_there in found if not is_there]
+    lost = [(part, text) for part, text in absent if part.kind == "file" and part.name in names]
+    left = _names([one for one in absent if one not in lost])
     if left:
         yield Check(name, NOTE, f"left out {_ABOUT[where.scope]}: {left}", again)
     edits = preview(name, where, left.split(", ") if left else [])
     for place in (place for edit in edits for place in edit.kept):
         yield Check(name, NOTE, f"{place} {_ABOUT[where.scope]} is your own; install and uninstall leave it as it is")
-    scripts = {script_behind(path, where.script) for part, text in there for path in _scripts(text, part, name)}
-    if any(edit.is_change for edit in edits):
+    files = [locate(part, name) for part, _ in lost]
+    paths = {path for part, text in there for path in _scripts(text, part, name)}.difference(files)
+    broken = {path: why for path in sorted(paths) if (why := why_not_run(path))}
+    wrong = [*map(_lost, files), *broken.values()]
+    fix = "name another where it is set: it is your own"
+    if where.starter(name) in broken or any(edit.is_change for edit in edits):
         fix = again
-    else:
-        fix = "name another where it is set: it is your own"
+    yield from (Check(name, PROBLEM, f"{words}; its hooks do nothing", fix) for words in wrong)
+    scripts = {script_behind(path, where.script) for path in paths.difference(broken)}
     yield from _check_scripts(name, scripts, where.script, fix)
     gone = [event for part, text in there if part.kind == "hooks" for event in _missing_events(text, part, name)]
     if gone:
         yield Check(name, PROBLEM, f"hooks are missing {_ABOUT[where.scope]}: {', '.join(gone)}", again)
-    elif scripts <= {where.script} and any(edit.is_change for edit in edits):
+    elif not wrong and scripts <= {where.script} and any(edit.is_change for edit in edits):
         yield Check(name, NOTE, f"it is not as this version installs it {_ABOUT[where.scope]}", again)
     values = {part.name: value_at(text, part) for part, text in there if part.kind != "file"}
     yield from (Check(name, PROBLEM, words, fix) for words, fix in host.problems(where, values))
@@ -110,6 +117,12 @@ def _unreadable(name: str, error: OSError) -> Check:
     else:
         fix = f"chmod u+rx {shlex.quote(folder)}"
     return Check(name, PROBLEM, f"{path} cannot be read: {error.strerror}", fix)
+
+
+def _lost(file: str) -> str:
+    if os.path.exists(file):
+        return f"{file} is not as it was installed"
+    return f"{file} is gone"
 
 
 def _names(parts: list[tuple[Part, str]]) -> str:
@@ -143,6 +156,8 @@ def _missing_events(text: str, part: Part, name: str) -> list[str]:
 
 def _scripts(text: str, part: Part, name: str) -> Iterator[str]:
     """The paths of punchlist that a part names."""
+    if part.value is launcher:
+        yield part.files[0]
     if part.kind == "file":
         return
     value: Any = value_at(text, part)

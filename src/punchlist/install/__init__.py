@@ -207,7 +207,7 @@ def _attach(bare: Edit, parts: list[Part], unwanted: list[Part], name: str, scri
     file, old, before = bare.file, bare.old, receipts.text(bare.new)
     wanted = [part for part in parts if part not in unwanted]
     receipt = receipts.receipt_of(file)
-    edited = receipt is not None and old == bare.new
+    edited = receipt is not None and old == bare.new and not is_nothing(receipts.text(old))
     first = before
     if receipt:
         first = receipts.text(receipt.before)
@@ -290,9 +290,16 @@ def _write_or_retry(file: str, work: Callable[[str], Edit], host: str, scope: st
 
 
 def _is_torn(edit: Edit) -> bool:
-    """Whether one of us was killed here: what it left behind is cleared away."""
+    """Whether one of us was killed here: what it left behind is cleared away. Or whether somebody took the right to run
+    a command."""
     path = receipts.target(edit.file)
+    if _is_command(edit) and not os.access(path, os.X_OK):
+        return True
     return receipts.has_draft(path) or (not edit.stays and receipts.receipt_of(edit.file) is not None)
+
+
+def _is_command(edit: Edit) -> bool:
+    return edit.new is not None and edit.new.startswith(b"#!")
 
 
 def _write(edit: Edit, host: str, scope: str) -> tuple[str, ...]:
@@ -314,8 +321,9 @@ def _write(edit: Edit, host: str, scope: str) -> tuple[str, ...]:
         receipts.make_folders(missing, 0o700 if scope == USER else 0o755)
     if edit.is_change:
         mode = 0o600 if scope == USER else 0o644
-        is_command = edit.new is not None and edit.new.startswith(b"#!")
-        receipts.swap(path, edit.old, edit.new, mode | 0o100 * is_command)
+        receipts.swap(path, edit.old, edit.new, mode)
+    if _is_command(edit):
+        os.chmod(path, os.stat(path).st_mode | 0o100)
     if edit.stays:
         return ()
     receipts.forget(path)

@@ -94,6 +94,21 @@ def script_behind(path: str, script: str) -> str:
     return os.path.join(os.path.dirname(text[2:].split(" ")[0]), NAME)
 
 
+def why_not_run(path: str) -> str:
+    """Return what keeps a script that is there from being run: it may not be, or its interpreter is gone."""
+    try:
+        with open(path, "rb") as file:
+            line = file.readline(_HEAD)
+    except OSError:
+        return ""
+    python = line.removeprefix(b"#!").decode("utf-8", "replace").strip().split(" ")[0]
+    if line.startswith(b"#!") and not os.path.exists(python):
+        return f"{python}, which {path} needs, is gone"
+    if not os.access(path, os.X_OK):
+        return f"{path} is not executable"
+    return ""
+
+
 def is_temporary(path: str) -> bool:
     """Whether it lies in a cache that is emptied without asking, as after `uvx` and `pipx run`."""
     parts = path.split(os.sep)
