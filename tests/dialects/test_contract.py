@@ -12,6 +12,7 @@ from hypothesis import given
 import punchlist.prompts
 from punchlist import Desk, MemoryStore, Plan, Reply, ops
 from punchlist.core.errors import Refused
+from punchlist.core.rules import Rules
 from punchlist.core.schema import check
 from punchlist.dialects import PATHS, Call, Dialect, Tool, find_tool, load, offered
 from punchlist.dialects.wire import WRITERS
@@ -444,3 +445,25 @@ def test_native_takes_a_whole_number_with_a_fraction_for_an_id() -> None:
     reply = desk.call("plan", {"done": [1.0]})
     assert not reply.is_error
     assert reply.text == "now 2 b (1/2)\nnote: done[0]: 1.0 read as 1."
+
+
+# --- rules that would be ignored -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", [{"max_items": 5}, {"one_active": True}, {"promote": True}, {"speaks_of": "seen"}])
+def test_a_rule_that_a_complete_list_would_ignore_is_refused_when_the_dialect_is_made(rule: dict[str, Any]) -> None:
+    rules = Rules(**rule)
+    own = load("codex")
+    words = (
+        rf"^dialect 'mine' takes a complete list \(entries\), to which {next(iter(rule))} of Rules would not apply; "
+    )
+    with pytest.raises(Refused, match=words):
+        Dialect("mine", own.tools, own.reply, entries=own.entries, list_form=own.list_form, rules=rules)
+    with pytest.raises(Refused, match=words):
+        own._replace(name="mine", rules=rules)
+    assert Dialect("mine", own.tools, own.reply, rules=rules).rules == rules
+
+
+def test_the_other_rules_go_with_a_complete_list() -> None:
+    rules = Rules(clear_when_done=True, clears=True, owns=True)
+    assert load("codex")._replace(rules=rules).rules == rules

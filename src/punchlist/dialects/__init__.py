@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from ..core._typing import Any, NamedTuple
+from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.conflicts import Asked
 from ..core.diff import Change
 from ..core.errors import BadShape, Refused, StoreError
@@ -172,14 +172,16 @@ def refused(call: Call, plan: Plan, message: str) -> Reply:
     return Reply(message, "" if call.tool.silent else message, True)
 
 
-class Dialect(NamedTuple):
-    """Somebody's tool schema, and two pure functions: what a call does to a plan, and what is answered."""
+def _no_list(call: Call) -> Sequence[Sent] | None:
+    return None
 
+
+class _Fields(NamedTuple):
     name: str
     tools: tuple[Tool, ...]
     reply: Callable[[Turn], Reply]
     apply: Callable[[Plan, Call], Plan] = lambda plan, call: plan  # of a call that is not a whole list
-    entries: Callable[[Call], Sequence[Sent] | None] = lambda call: None  # of a call that sends the whole list
+    entries: Callable[[Call], Sequence[Sent] | None] = _no_list  # of a call that sends the whole list
     list_form: ListForm = ListForm(NOTHING)  # how it lists a plan
     rules: Rules = Rules()
     read: Callable[[Call], Call] = lambda call: call  # other forms of a call that it understands without a word
@@ -192,6 +194,35 @@ class Dialect(NamedTuple):
     system: str = ""  # the name of its text for the system prompt
     shows_calls: bool = False  # whether its answers list the tool calls that were made for an item
     guide: Guide = Guide()  # what its model is told beside the answers
+
+
+class Dialect(_Fields):
+    """Somebody's tool schema, and two pure functions: what a call does to a plan, and what is answered.
+
+    Raises Refused for rules that a dialect with `entries` does not apply."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *values, **fields):
+            return _checked_rules(super().__new__(cls, *values, **fields))
+
+        def _replace(self, **changes):
+            return _checked_rules(super()._replace(**changes))
+
+
+def _checked_rules(dialect: Dialect) -> Dialect:
+    """The dialect, unless it has rules that would be ignored: what a complete list asks for is done as it says."""
+    usual = Rules()
+    names = ("max_items", "one_active", "promote", "speaks_of")
+    idle = [name for name in names if getattr(dialect.rules, name) != getattr(usual, name)]
+    if idle and dialect.entries is not _no_list:
+        raise Refused(
+            f"dialect {dialect.name!r} takes a complete list (entries), to which {', '.join(idle)} of Rules would not "
+            f"apply; leave out the rule, and set the limit in the schema or in entries."
+        )
+    return dialect
 
 
 def load(name: str) -> Dialect:
