@@ -177,6 +177,8 @@ def _no_list(call: Call) -> Sequence[Sent] | None:
 
 
 class _Fields(NamedTuple):
+    """What a dialect is made of."""
+
     name: str
     tools: tuple[Tool, ...]
     reply: Callable[[Turn], Reply]
@@ -206,13 +208,13 @@ class Dialect(_Fields):
     if not TYPE_CHECKING:
 
         def __new__(cls, *values, **fields):
-            return _checked_rules(super().__new__(cls, *values, **fields))
+            return _check_rules(super().__new__(cls, *values, **fields))
 
         def _replace(self, **changes):
-            return _checked_rules(super()._replace(**changes))
+            return _check_rules(super()._replace(**changes))
 
 
-def _checked_rules(dialect: Dialect) -> Dialect:
+def _check_rules(dialect: Dialect) -> Dialect:
     """The dialect, unless it has rules that would be ignored: what a complete list asks for is done as it says."""
     usual = Rules()
     names = ("max_items", "one_active", "promote", "speaks_of")

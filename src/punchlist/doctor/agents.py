@@ -90,7 +90,7 @@ def _check_scope(name: str, host: Installer, where: Where, again: str) -> Iterat
     files = [locate(part, name) for part, _ in lost]
     paths = {path for part, text in there for path in _scripts(text, part, name)}.difference(files)
     broken = {path: why for path in sorted(paths) if (why := why_not_run(path))}
-    wrong = [*map(_lost, files), *broken.values()]
+    wrong = [*map(_name_loss, files), *broken.values()]
     fix = "name another where it is set: it is your own"
     if where.starter(name) in broken or any(edit.is_change for edit in edits):
         fix = again
@@ -119,7 +119,7 @@ def _unreadable(name: str, error: OSError) -> Check:
     return Check(name, PROBLEM, f"{path} cannot be read: {error.strerror}", fix)
 
 
-def _lost(file: str) -> str:
+def _name_loss(file: str) -> str:
     if os.path.exists(file):
         return f"{file} is not as it was installed"
     return f"{file} is gone"

@@ -206,7 +206,7 @@ def too_new(name: str) -> StoreError:
     return StoreError(f"{name} was written by a newer punchlist; upgrade this one: {upgrade_command()}")
 
 
-def denied(path: str, words: str) -> StoreError:
+def permission_error(path: str, words: str) -> StoreError:
     """The error for a file that the system does not let us use: why, and what to do. `words`: what the system said."""
     from os import R_OK
 
@@ -230,7 +230,7 @@ def system_error(path: str, error: OSError) -> StoreError:
 
     words = error.strerror or str(error)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return denied(path, words)
+        return permission_error(path, words)
     if error.errno in (errno.ENOTDIR, errno.EEXIST):
         words = f"{nearest(path)} is not a directory"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -13,7 +13,7 @@ from ..core.diff import Record
 from ..core.errors import StoreError
 from ..core.model import Plan, Reader, SessionState
 from ..local.files import make_folder, utc_text
-from . import Commit, PlanKey, PlanSummary, denied, system_error, too_new
+from . import Commit, PlanKey, PlanSummary, permission_error, system_error, too_new
 from .sql import Rows
 
 _PATIENCE = "10"  # seconds to wait for another process
@@ -500,7 +500,7 @@ def fail(path: str, error: Exception, address: str = "") -> NoReturn:
     if is_full or (name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")) and _has_no_room(path)):
         raise StoreError(f"{path} cannot grow: the disk is full; make room and try again.", "full") from None
     if name.startswith(("SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")):
-        raise denied(path, words) from None
+        raise permission_error(path, words) from None
     if name.startswith("SQLITE_BUSY"):
         from shlex import quote
 
