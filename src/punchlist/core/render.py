@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from ._typing import NamedTuple
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, Item, Plan
@@ -185,6 +186,7 @@ def _clusters(text: str) -> Iterator[tuple[str, int]]:
         yield seen, cells
 
 
+@lru_cache(maxsize=10_000)
 def _cells(char: str) -> int:
     from unicodedata import category, east_asian_width
 
@@ -202,11 +204,11 @@ def fit(text: str, width: int, glyphs: Glyphs = UNICODE) -> str:
     room = width - len(glyphs.cut)
     if room < 0:
         return glyphs.cut[: max(width, 0)]
-    shown = _first_cells(text[: room * _DENSE], room)
+    shown = first_cells(text[: room * _DENSE], room)
     return shown.rstrip().removesuffix(glyphs.cut) + glyphs.cut
 
 
-def _first_cells(text: str, room: int) -> str:
+def first_cells(text: str, room: int) -> str:
     """The beginning of a text, in at most so many cells."""
     if text.isascii():
         return text[:room]
@@ -224,14 +226,18 @@ def wrapped(text: str, width: int) -> list[str]:
     width = max(width, 1)
     rows: list[str] = []
     row, gap = "", ""
+    used = 0
     for word in text.rstrip(" ").split(" "):
         for part in _parts(word):
-            if _is_within(row + gap + part, width):
+            cells = columns(gap + part)
+            if used + cells <= width and len(row) + len(part) < width * _DENSE:
                 row += gap + part
+                used += cells
             else:
                 *pieces, last = _broken(part, width)
                 rows += [row, *pieces] if row.strip() else pieces
                 row = last
+                used = columns(row)
             gap = ""
         gap = " "
     return [*rows, row]
@@ -257,7 +263,7 @@ def _parts(word: str) -> Iterator[str]:
 def _broken(word: str, width: int) -> list[str]:
     pieces: list[str] = []
     while not _is_within(word, width):
-        piece = _first_cells(word[: width * _DENSE], width) or word[0]
+        piece = first_cells(word[: width * _DENSE], width) or word[0]
         pieces.append(piece)
         word = word[len(piece) :]
     return [*pieces, word]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ..core import ops
 from ..core._typing import Any, NamedTuple
 from ..core.model import ACTIVE, CLOSED, DONE, DROPPED, NOTHING, PENDING, Item, Plan
-from ..core.render import Glyphs, Line, Span, columns, fit, wrapped
+from ..core.render import Glyphs, Line, Span, columns, first_cells, fit, wrapped
 
 Rank = tuple[int, int]
 
@@ -257,9 +257,7 @@ def length(line: Line) -> int:
 
 def _clip_spans(line: Line, width: int) -> Iterator[Span]:
     for span in line:
-        text = span.text
-        while columns(text) > width:
-            text = text[:-1]
+        text = first_cells(span.text, width)
         width -= columns(text)
         yield Span(text, span.style)
 
