@@ -116,7 +116,10 @@ def _known(who: session_links.AgentRef, signs: list[session_links.AgentRef], env
     told = [one.agent for one in signs if one.session == who.session]
     if who.host == OURS and environ.get("PUNCHLIST_SESSION") == who.session:
         told = [environ.get("PUNCHLIST_AGENT") or MAIN]
-    return Caller(told[0] if told and who.agent == MAIN else who.agent, who.session, who.host)
+    agent = who.agent
+    if told and agent == MAIN:
+        agent = told[0]
+    return Caller(agent, who.session, who.host)
 
 
 def _processes() -> Iterator[session_links.Process]:

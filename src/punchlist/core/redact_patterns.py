@@ -397,7 +397,6 @@ def _header_at(text: str, start: int, quote: str, around: str, name: str) -> tup
     word = _first(head, quote).casefold().rstrip(_TRAILING)
     if word in _NOTHING or (word in _PROSE and (scheme is None or word not in _SCHEMES)):
         return None
-    start = start
     if scheme:
         start = scheme.end()
     if _is_reference(text, start, quote or around) or re.compile(_CODE).match(text, start):

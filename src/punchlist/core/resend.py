@@ -294,11 +294,13 @@ class _Listing:
             return False
         repeats = held is not None and held.status == entry.status
         is_unheard = "status" in self.unheard.fields.get(item.id, ())
-        if _is_closed_by_user(item) and (self.final or is_unheard or repeats):
-            if (not (repeats and is_unheard) and self.final) or (is_unheard and not repeats):
+        by_user = _is_closed_by_user(item)
+        if repeats:
+            if by_user and self.final and not is_unheard:
                 self.said.append(stays(item))
             return False
-        if repeats:
+        if by_user and (self.final or is_unheard):
+            self.said.append(stays(item))
             return False
         if item.id in self.base.reopened and entry.status in CLOSED:
             return False  # said with what else is reopened
@@ -399,7 +401,8 @@ class _Listing:
         if self.is_new_list and not self.forgiving and self.plan.removed:
             plan = plan._replace(removed=())
         if not self.forgiving and not self.is_new_list:
-            self._say_what_stays(plan, sent)
+            self._say_what_user_added(sent)
+            self._say_what_is_reopened(plan)
         return Relisted(plan, self._kept(plan), tuple(self.said), self.is_new_list)
 
     def _order(self) -> list[str]:
@@ -417,17 +420,18 @@ class _Listing:
         strangers = {id for id in mine if id in self.there and id not in self.held}
         return interleaved([id for id in mine if id not in strangers], now)
 
-    def _say_what_stays(self, plan: Plan, sent: Sequence[Sent]) -> None:
-        """What the user added and the list does not have, and what the user reopened and was not begun again."""
+    def _say_what_user_added(self, sent: Sequence[Sent]) -> None:
+        """What the user added and the list does not have."""
+        words = "was added by the user; it stays"
+        if sent and all(entry.status in CLOSED for entry in sent):
+            words = "is open: the user added it, and it stays"
         stayed = [self.stayed[id] for id in self.base.theirs if id in self.stayed and id not in self.unheard.added]
         stayed = [item for item in stayed if not item.is_closed and item.status in self.shown]
         for item in stayed[:_SAID]:
-            over = bool(sent) and all(entry.status in CLOSED for entry in sent)
-            if over:
-                words = "is open: the user added it, and it stays"
-            else:
-                words = "was added by the user; it stays"
             self.said.append(f"{quoted(item.text)} {words}.")
+
+    def _say_what_is_reopened(self, plan: Plan) -> None:
+        """What the user reopened and was not begun again."""
         waiting = {id for id in self.base.reopened if id not in self.begun}
         if not waiting:
             return

@@ -225,8 +225,9 @@ def _entry_problems(path: Path, entry: Any) -> list[Problem]:
     for key in ("text", "note", "notes", "phase", "owner"):
         if isinstance(entry.get(key), str):
             found += check_at(entry[key], _SHORT, (*path, key))
-    needs = entry.get("needs")
-    numbers = [entry.get("id"), entry.get("after"), entry.get("parent"), *(needs if isinstance(needs, list) else ())]
+    numbers = [entry.get("id"), entry.get("after"), entry.get("parent")]
+    if isinstance(entry.get("needs"), list):
+        numbers += entry["needs"]
     if any(isinstance(number, int) and is_huge(number) for number in numbers):
         found.append(Problem(path, "number", "names an id that no item has."))
     return found + _unknown(path, entry, known)

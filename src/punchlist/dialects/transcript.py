@@ -41,14 +41,20 @@ def read(data: object) -> Plan:
 def entries(data: object) -> Iterator[Mapping[str, Any]]:
     """The entries of a log: a list, an object with `messages`, a text, or lines. What is not an entry is skipped, a
     cut-off last line too; but where nothing at all is one, it is not a log."""
-    data = _messages(_read(data) if isinstance(data, str) else data)
+    if isinstance(data, str):
+        data = _read(data)
+    data = _messages(data)
     if not isinstance(data, Iterable) or isinstance(data, Mapping):
         raise _no_log()
     met = found = False
     for entry in data:
         met = met or entry not in ("", "\r")
-        parsed = _messages(_parsed(entry) if isinstance(entry, str) else entry)
-        for one in parsed if isinstance(parsed, list) else (parsed,):
+        if isinstance(entry, str):
+            entry = _parsed(entry)
+        parsed = _messages(entry)
+        if not isinstance(parsed, list):
+            parsed = [parsed]
+        for one in parsed:
             if isinstance(one, Mapping):
                 found = True
                 yield one

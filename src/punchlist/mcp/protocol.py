@@ -83,7 +83,8 @@ def understood(message: Any) -> Request | None:
         raise ProtocolError(INVALID_PARAMS, "params must be an object.")
     params = params or {}
     meta = params.get("_meta")
-    meta = meta if isinstance(meta, dict) else {}
+    if not isinstance(meta, dict):
+        meta = {}
     return Request(id_of(message), method, params, meta, method != "initialize" and _is_stateless(meta))
 
 

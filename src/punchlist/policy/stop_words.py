@@ -315,8 +315,15 @@ def _phrases(clause: str) -> list[str]:
 def _may_follow(rest: str, following: frozenset[str], *, loosely: bool = False) -> bool:
     """Whether a clause goes on like this, if it tells somebody to stop."""
     word, what = [*rest.split(maxsplit=2), "", ""][:2]
-    is_work = (word in _WORKING and what in _THINGS | {""}) or (word == "the" and what in _WORK)
-    return not word or (word in following and what != "from") or (loosely and is_work)
+    if not word:
+        return True
+    if word in following and what != "from":
+        return True
+    if not loosely:
+        return False
+    if word == "the":
+        return what in _WORK
+    return word in _WORKING and what in _THINGS | {""}
 
 
 def _goes_on(clause: str, phrase: str, following: frozenset[str]) -> bool:

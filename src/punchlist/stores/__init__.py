@@ -160,7 +160,9 @@ def is_wanted(summary: PlanSummary, session: str, agent: str, plan: str, place: 
         return False
     if session and session not in summary.sessions:
         return False
-    return (not agent or summary.agent == agent) and (not plan or summary.id == plan)
+    if agent and agent != summary.agent:
+        return False
+    return plan in ("", summary.id)
 
 
 def current(items: Iterable[Item]) -> str:

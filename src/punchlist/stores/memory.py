@@ -166,13 +166,23 @@ class MemoryStore:
             for who in [who for who, at in self._lists_at.items() if at < old and who[0] in chosen]:
                 del self._lists[who], self._lists_at[who]
             for id in chosen & self._calls.keys():
-                kept = {item: [one for one in calls if one[0] >= before] for item, calls in self._calls[id].items()}
-                self._calls[id] = {item: calls for item, calls in kept.items() if calls}
+                self._drop_calls(id, before)
             if not plan and not place:
-                for key in [key for key, at in self._states_at.items() if at < old]:
-                    del self._states[key], self._states_at[key]
+                self._drop_states(old)
             gone = {id: self._forget(id, before, live) for id in chosen}
             return {id: count for id, count in gone.items() if count}
+
+    def _drop_calls(self, id: str, before: str) -> None:
+        kept: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+        for item, calls in self._calls[id].items():
+            newer = [one for one in calls if one[0] >= before]
+            if newer:
+                kept[item] = newer
+        self._calls[id] = kept
+
+    def _drop_states(self, old: str) -> None:
+        for key in [key for key, at in self._states_at.items() if at < old]:
+            del self._states[key], self._states_at[key]
 
     def _forget(self, plan: str, before: str, live: str) -> int:
         """Forget the history of one plan, up to the first record that is to stay; how much of it that was."""

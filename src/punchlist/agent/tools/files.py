@@ -6,7 +6,7 @@ import glob
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ...core.errors import Refused
@@ -125,12 +125,15 @@ def _glob(context: Context, args: Mapping[str, Any]) -> Answer:
 
 def _globbed(folder: str, parts: list[str], context: Context) -> Iterator[str]:
     """The paths that a pattern names. Unlike that of `glob`, our ** follows no links, which may lead in a circle."""
-    before = parts[: parts.index("**")] if "**" in parts else parts
-    if before == parts:
+    if "**" not in parts:
         yield from glob.iglob("/".join(parts), root_dir=folder)
         return
+    before = parts[: parts.index("**")]
     after = parts[len(before) + 1 :] or ["*"]
-    for begin in glob.iglob("/".join(before), root_dir=folder) if before else [""]:
+    begins: Iterable[str] = [""]
+    if before:
+        begins = glob.iglob("/".join(before), root_dir=folder)
+    for begin in begins:
         for here, folders, _ in os.walk(os.path.join(folder, begin)):
             context.stop.check()
             folders[:] = [name for name in folders if not name.startswith(".") and name not in _SKIPPED]

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from ...core.text import cut, inline
 from .shell_places import Asks, Place, change_directory, is_inside, must_be_inside, must_stay
@@ -221,45 +222,57 @@ def _wrapped(name: str, args: Sequence[Word], place: Place) -> Place:
     if name == "command" and args and args[0].text in ("-v", "-V"):
         return place
     rest = list(args)
-    while rest and (rest[0].text.startswith("-") or (name == "env" and _ASSIGNED.match(rest[0].text))):
+    while rest and _is_before_program(name, rest[0].text):
         word = rest.pop(0)
         _may_be_assigned(word)
-        if name == "env" and word.text in ("-", "-i", "--ignore-environment"):
-            raise Asks("it drops the environment")
-        if name == "env" and word.text.startswith(("-u", "--unset")):
-            of = word.text.removeprefix("--unset=").removeprefix("-u") or (rest[0].text if rest else "")
-            _may_be_unset(word._replace(text=of))
+        if name == "env":
+            _check_env_option(word, rest)
         if word.text.startswith("-") and not _WRAPPING.fullmatch(word.text):
             raise Asks(f"`{name} {word.text}` is not understood")
-        if word.text in ("-n", "-s", "-k", "-u") and rest:
-            rest.pop(0)
-    if name == "timeout" and rest:
-        rest.pop(0)
+        if word.text in ("-n", "-s", "-k", "-u"):
+            del rest[:1]
+    if name == "timeout":
+        del rest[:1]
     if rest:
         return _judge_words(rest, place)
     return place
 
 
+def _is_before_program(name: str, text: str) -> bool:
+    """Whether a word belongs to the program that runs another one: an option, or a variable that `env` sets."""
+    if text.startswith("-"):
+        return True
+    return name == "env" and bool(_ASSIGNED.match(text))
+
+
+def _check_env_option(word: Word, rest: Sequence[Word]) -> None:
+    if word.text in ("-", "-i", "--ignore-environment"):
+        raise Asks("it drops the environment")
+    if not word.text.startswith(("-u", "--unset")):
+        return
+    variable = word.text.removeprefix("--unset=").removeprefix("-u")
+    if not variable and rest:
+        variable = rest[0].text
+    _may_be_unset(word._replace(text=variable))
+
+
 def _find(args: Sequence[Word], place: Place) -> None:
-    roots = []
-    for word in args:
-        if word.text.startswith(("-", "(", "!")) and word.text not in ("-H", "-L", "-P"):
-            break
-        roots.append(word)
+    roots = list(takewhile(_is_root, args))
     for number, word in enumerate(args):
-        if word.text.startswith(("-fprint", "-fls")) or word.text == "-L":
+        if word.text == "-L" or word.text.startswith(("-fprint", "-fls")):
             raise Asks(f"`find {word.text}` may write elsewhere")
         if word.text == "-delete":
             check_writer("rm", [_below(root) for root in roots] or [Word("x")], place)
         if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
-            run = []
-            for one in args[number + 1 :]:
-                if one.text in (";", "+"):
-                    break
-                run.append(one)
+            run = list(takewhile(lambda one: one.text not in (";", "+"), args[number + 1 :]))
             _must_not_run_text(run)
             for root in roots or [Word(".")]:
                 _judge_words([_below(root) if one.text == "{}" else one for one in run], place)
+
+
+def _is_root(word: Word) -> bool:
+    """Whether a word of `find` is still before its expression."""
+    return word.text in ("-H", "-L", "-P") or not word.text.startswith(("-", "(", "!"))
 
 
 def _below(root: Word) -> Word:

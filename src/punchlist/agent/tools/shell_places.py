@@ -74,9 +74,13 @@ def change_directory(args: Sequence[Word], place: Place) -> Place:
     wanted = [word for word in args if not word.text.startswith("-") or word.text == "-"]
     if place.dirs is None or len(wanted) > 1:
         return place._replace(dirs=None)
-    word = wanted[0] if wanted else Word(os.path.expanduser("~"))
+    word = Word(os.path.expanduser("~"))
+    if wanted:
+        word = wanted[0]
     if not word.is_plain or word.is_pattern or word.text == "-":
         return place._replace(dirs=None)
-    text = os.path.expanduser(word.text) if word.is_bare else word.text
+    text = word.text
+    if word.is_bare:
+        text = os.path.expanduser(text)
     moved = {os.path.realpath(os.path.join(folder, text)) for folder in place.dirs}
     return place._replace(dirs=place.dirs | moved)

@@ -59,32 +59,41 @@ WRITE = names(
 
 def check_writer(name: str, args: Sequence[Word], place: Place) -> None:
     """A program that changes the files it is given."""
-    operands, what = _operands(args, f"`{name}` changes"), f"`{name}` changes"
-    if name in ("chmod", "chown", "chgrp"):
-        operands = operands[1:]
-    elif name in ("cp", "install") and not any(word.text.startswith(("-t", "--target")) for word in args):
-        operands = operands[-1:]
-    elif name == "sort" and any(word.text.startswith("--compress") for word in args):
-        raise Asks("`sort` would run a program")
-    elif name == "sort" and not any(word.text.startswith(("-o", "--output")) for word in args):
-        return
-    elif name in ("uniq", "xxd"):
-        operands = operands[1:]
-    elif name in ("shuf", "yq") and not any(word.text.startswith(("-o", "-i", "--")) for word in args):
-        return
+    operands = _written_operands(name, args)
     if name in ("tar", "unzip", "patch", "split", "csplit", "zip"):
         must_stay(place)
         for word in args:
             if re.search(r"exec|command|filter|absolute|to-|-I|-TT|^-?[a-zA-Z]*P|^-[a-zA-Z]*:", word.text):
                 raise Asks(f"`{name} {word.text}` can run commands or write elsewhere")
+    if name == "ln" and operands:
+        target, link = operands[0], operands[-1]
+        beside = target._replace(text=os.path.join(os.path.dirname(link.text), target.text))
+        must_be_inside(target, place, "`ln` leads to")
+        must_be_inside(beside, place, "`ln` leads to")
+        operands = operands[1:]
+    is_itself = name in ("rm", "rmdir", "unlink", "mv")
     for word in operands:
-        if not (name == "ln" and word is operands[0]):
-            must_be_inside(word, place, what, itself=name in ("rm", "rmdir", "unlink", "mv"))
-            continue
-        link = operands[-1] if len(operands) > 1 else word
-        beside = word._replace(text=os.path.join(os.path.dirname(link.text), word.text))
-        for target in (word, beside):
-            must_be_inside(target, place, "`ln` leads to")
+        must_be_inside(word, place, f"`{name}` changes", itself=is_itself)
+
+
+def _written_operands(name: str, args: Sequence[Word]) -> list[Word]:
+    """Those of the words behind a program that name what it writes."""
+    operands = _operands(args, f"`{name}` changes")
+    if name in ("chmod", "chown", "chgrp", "uniq", "xxd"):
+        return operands[1:]
+    if name in ("cp", "install") and not _has_option(args, "-t", "--target"):
+        return operands[-1:]
+    if name == "sort" and _has_option(args, "--compress"):
+        raise Asks("`sort` would run a program")
+    if name == "sort" and not _has_option(args, "-o", "--output"):
+        return []
+    if name in ("shuf", "yq") and not _has_option(args, "-o", "-i", "--"):
+        return []
+    return operands
+
+
+def _has_option(args: Sequence[Word], *beginnings: str) -> bool:
+    return any(word.text.startswith(beginnings) for word in args)
 
 
 def _operands(args: Sequence[Word], what: str) -> list[Word]:
@@ -158,39 +167,67 @@ def _module(args: Sequence[Word], place: Place) -> None:
 
 def _git(args: Sequence[Word], place: Place) -> None:
     rest = list(args)
-    while rest and rest[0].text.startswith("-"):
-        option = rest.pop(0).text
-        if option == "-C" and rest:
-            place = change_directory([rest.pop(0)], place)
-        elif option == "-c" and rest and re.match(r"(user|color|advice|core\.quotepath)\b", rest[0].text):
-            rest.pop(0)
-        elif option not in ("--no-pager", "-P", "--version", "--help"):
-            raise Asks(f"`git {option}` can run commands")
+    place = _take_git_options(rest, place)
     if not rest:
         return
     verb, words = rest[0].text, rest[1:]
     for word in words:
-        if word.text.startswith(("--output", "-o")) and verb not in ("log", "ls-files", "commit", "grep", "branch"):
-            must_be_inside(word._replace(text=word.text.partition("=")[2] or "/"), place, "`git` writes to")
-        if verb == "grep" and word.text.startswith("-O"):
-            raise Asks("`git grep -O` runs a pager")
-        if word.text in _GIT_RUNS or word.text.startswith(tuple(f"{one}=" for one in _GIT_RUNS)) or "::" in word.text:
-            raise Asks(f"`git {verb} {word.text}` runs commands")
-    if verb in _GIT_READ and not (verb in ("reflog", "symbolic-ref") and len(words) > 1):
-        return
-    if verb == "config" and any(word.text in ("--get", "--get-all", "--list", "-l") for word in words):
-        return
+        _check_git_word(verb, word, place)
+    if not _is_git_read(verb, [word.text for word in words]):
+        _check_git_change(verb, words, place)
+
+
+def _take_git_options(rest: list[Word], place: Place) -> Place:
+    """Take the options before the verb; return where git works then."""
+    while rest and rest[0].text.startswith("-"):
+        option = rest.pop(0).text
+        if option in ("--no-pager", "-P", "--version", "--help"):
+            continue
+        value = ""
+        if rest:
+            value = rest[0].text
+        if option == "-C" and rest:
+            place = change_directory([rest.pop(0)], place)
+        elif option == "-c" and re.match(r"(user|color|advice|core\.quotepath)\b", value):
+            rest.pop(0)
+        else:
+            raise Asks(f"`git {option}` can run commands")
+    return place
+
+
+def _check_git_word(verb: str, word: Word, place: Place) -> None:
+    """A word behind the verb that names a file to write, or something to run."""
+    names_output = word.text.startswith(("--output", "-o"))
+    if names_output and verb not in ("log", "ls-files", "commit", "grep", "branch"):
+        must_be_inside(word._replace(text=word.text.partition("=")[2] or "/"), place, "`git` writes to")
+    if verb == "grep" and word.text.startswith("-O"):
+        raise Asks("`git grep -O` runs a pager")
+    option = word.text.partition("=")[0]
+    if option in _GIT_RUNS or "::" in word.text:
+        raise Asks(f"`git {verb} {word.text}` runs commands")
+
+
+def _is_git_read(verb: str, words: Sequence[str]) -> bool:
+    if verb == "config":
+        return not {"--get", "--get-all", "--list", "-l"}.isdisjoint(words)
+    if verb in ("reflog", "symbolic-ref"):
+        return len(words) <= 1
+    return verb in _GIT_READ
+
+
+def _check_git_change(verb: str, words: Sequence[Word], place: Place) -> None:
     if verb not in _GIT_CHANGE:
         raise Asks(f"`git {verb}` reaches outside of the folder")
     must_stay(place)
-    if verb != "init" and verb != "clone" and not os.path.exists(os.path.join(place.folder, ".git")):
+    if verb not in ("init", "clone") and not os.path.exists(os.path.join(place.folder, ".git")):
         raise Asks(f"`git {verb}` changes a repository that is not in the folder")
-    if any(word.text.startswith(("-c", "--config")) for word in words) and verb == "clone":
+    if verb == "clone" and any(word.text.startswith(("-c", "--config")) for word in words):
         raise Asks("`git clone` with settings of its own can run commands")
-    if verb in ("clone", "worktree", "init", "archive", "format-patch", "mv", "rm"):
-        for word in words:
-            if not re.match(r"-|[a-z+]+://|[\w.-]+@", word.text):
-                must_be_inside(word, place, f"`git {verb}` changes")
+    if verb not in ("clone", "worktree", "init", "archive", "format-patch", "mv", "rm"):
+        return
+    for word in words:
+        if not re.match(r"-|[a-z+]+://|[\w.-]+@", word.text):
+            must_be_inside(word, place, f"`git {verb}` changes")
 
 
 def _sed(args: Sequence[Word], place: Place) -> None:
