@@ -131,8 +131,10 @@ def to_json(message: Message) -> dict[str, Any]:
     made = type(message)
     said = {name: value for name, value in zip(made._fields, message, strict=True) if _differs(made, name, value)}
     if isinstance(message, Assistant):
-        said |= {"calls": [call._asdict() for call in message.calls]} if message.calls else {}
-        said |= {"usage": message.usage._asdict()} if message.usage != Usage() else {}
+        if message.calls:
+            said["calls"] = [call._asdict() for call in message.calls]
+        if message.usage != Usage():
+            said["usage"] = message.usage._asdict()
     return {"type": _NAMES[made], **said}
 
 
@@ -185,7 +187,13 @@ def dangling(messages: list[Message]) -> list[Call]:
 
 def turns(messages: list[Message]) -> int:
     """How often the model has answered, with what a summary stands for."""
-    return sum(1 if isinstance(one, Assistant) else one.turns if isinstance(one, Summary) else 0 for one in messages)
+    count = 0
+    for one in messages:
+        if isinstance(one, Assistant):
+            count += 1
+        elif isinstance(one, Summary):
+            count += one.turns
+    return count
 
 
 def _differs(made: Any, name: str, value: Any) -> bool:

@@ -100,7 +100,10 @@ def welcome(context: Context, said: Transcript, *, goes_on: bool = False) -> Non
     """Put before the model what it should hear first: the plan it comes back to, or that waits for it (`goes_on`), or
     how to make one."""
     goes_on = goes_on and not context.desk._seat.guide.lists_at_start
-    restore(context, said, "resume" if said.messages or goes_on else "startup")
+    source = "startup"
+    if said.messages or goes_on:
+        source = "resume"
+    restore(context, said, source)
 
 
 def path_of(state: str, id: str) -> str:
@@ -111,7 +114,9 @@ def path_of(state: str, id: str) -> str:
 
 def _all(state: str) -> Iterator[tuple[str, str]]:
     folder = os.path.join(state, "sessions")
-    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+    if not os.path.isdir(folder):
+        return
+    for name in os.listdir(folder):
         id, ending = os.path.splitext(name)
         if ending == ".jsonl" and "." not in id:
             yield id, os.path.join(folder, name)

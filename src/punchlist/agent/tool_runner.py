@@ -27,8 +27,11 @@ def results(context: Context, tools: Sequence[Tool], calls: Sequence[Call]) -> I
     """The result of every call, in order, as they come. Once the user wants to stop, the rest is not begun."""
     most = context.bounds.calls
     for together, group in groupby(calls[:most], lambda call: _named(tools, call).concurrency_safe):
-        for batch in [list(group)] if together else [[call] for call in group]:
-            yield from _run(context, tools, batch)
+        if together:
+            yield from _run(context, tools, list(group))
+            continue
+        for call in group:
+            yield from _run(context, tools, [call])
     for call in calls[most:]:
         yield Result(call.id, call.tool, f"not run: at most {most} calls in one turn.", True)
 

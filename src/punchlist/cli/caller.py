@@ -148,4 +148,6 @@ def _signs(environ: Mapping[str, str]) -> Iterator[session_links.AgentRef]:
         if environ.get(HOSTS[name].sign):
             host = load_host(name).HOST
             session, agent = environ.get(host.shell_session, ""), environ.get(host.shell_agent, "")
-            yield session_links.AgentRef(session, agent if agent and agent != session else MAIN, name)
+            if agent in ("", session):
+                agent = MAIN
+            yield session_links.AgentRef(session, agent, name)

@@ -49,7 +49,10 @@ def install(args: Args) -> int:
 def _dialect(args: Args) -> str:
     """Return the dialect that an agent is attached with, from now on."""
     if args.dialect and not args.dry_run:
-        _keep_dialect(args.host, "" if args.dialect == DEFAULT_DIALECT else args.dialect)
+        kept = args.dialect
+        if kept == DEFAULT_DIALECT:
+            kept = ""
+        _keep_dialect(args.host, kept)
     return str(args.dialect or attached_dialects().get(args.host, DEFAULT_DIALECT))
 
 
@@ -72,7 +75,9 @@ def _served(args: Args) -> bool | None:
 
 def uninstall(args: Args) -> int:
     """Detach from an agent, for the user and in this directory, unless one of them is named."""
-    scopes = [args.scope] if args.scope else SCOPES
+    scopes: Sequence[str] = SCOPES
+    if args.scope:
+        scopes = [args.scope]
     edits = [edit for scope in scopes for edit in detach(args.host, here(scope, "punchlist"), dry=args.dry_run)]
     changed = [edit for edit in edits if edit.is_change]
     if not args.dry_run and USER in scopes:

@@ -30,8 +30,11 @@ def show(lines: Iterable[Line]) -> None:
 
 
 def say(text: str) -> None:
-    if text:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    if not text:
+        return
+    if not text.endswith("\n"):
+        text += "\n"
+    sys.stdout.write(text)
 
 
 def say_json(data: Any) -> None:

@@ -47,7 +47,9 @@ def parse(argv: Sequence[str]) -> Args:
     """Read what was typed. Options may come before or after the command; without a command the plan is shown."""
     place = place_of_command(argv)
     if place == len(argv):
-        name = "help" if "--help" in argv or "-h" in argv else "show"
+        name = "show"
+        if "--help" in argv or "-h" in argv:
+            name = "help"
         return _read(COMMANDS[name], [word for word in argv if word not in ("-h", "--help")])
     if argv[place] not in COMMANDS:
         raise no_command(argv[place])

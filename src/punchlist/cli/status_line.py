@@ -104,7 +104,9 @@ def _in_agent(shown: Shown) -> list[str]:
 def _joined(theirs: str, ours: str) -> str:
     if not theirs or not ours:
         return theirs or ours
-    return theirs + ("\x1b[0m" if "\x1b" in theirs else "") + _BETWEEN + ours
+    if "\x1b" in theirs:
+        theirs += "\x1b[0m"
+    return theirs + _BETWEEN + ours
 
 
 def _session(given: bytes) -> str:

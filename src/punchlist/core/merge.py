@@ -200,6 +200,15 @@ def interleaved(first: Sequence[str], second: Sequence[str]) -> list[str]:
     return order
 
 
+def woven(now: Sequence[str], mine: Sequence[str]) -> list[str]:
+    """The plan's order, with what is new behind its neighbor in the list; at the head of the list, before the next."""
+    known = set(now)
+    first = next((index for index, id in enumerate(mine) if id in known), len(mine))
+    order = interleaved(now, mine[first:])
+    place = order.index(mine[first]) if first < len(mine) else len(order)
+    return [*order[:place], *mine[:first], *order[place:]]
+
+
 def _choose(seen: _T, mine: _T, now: _T, mine_wins: bool) -> _T:
     if mine == seen:
         return now

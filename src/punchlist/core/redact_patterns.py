@@ -491,8 +491,10 @@ def _is_bearer(head: str) -> bool:
 def _around(text: str, quote: str) -> str:
     """The quote that is open at the end of a text."""
     for mark in re.compile(_MARK).findall(text):
-        if mark:
-            quote = "" if mark == quote else quote or mark
+        if mark == quote:
+            quote = ""
+        elif not quote:
+            quote = mark
     return quote
 
 

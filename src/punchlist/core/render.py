@@ -35,7 +35,9 @@ class Glyphs(NamedTuple):
 
     def said(self, text: str, room: int | None = None) -> str:
         """A text on one line, in characters that the screen has; no more of it than could be shown in so many cells."""
-        plain = inline(text if room is None else text[: max(room, 0) * _DENSE + 1])
+        if room is not None:
+            text = text[: max(room, 0) * _DENSE + 1]
+        plain = inline(text)
         if self.cut == "…" or plain.isascii():
             return plain
         return plain.replace("\u2039", "{").encode("ascii", "backslashreplace").decode()

@@ -9,7 +9,7 @@ from operator import is_
 from ._typing import Any, NamedTuple
 from .last_sent import NOTHING_UNHEARD, Held, Kept, Unheard, in_order, without_gone
 from .match import Entry, SenderView, is_beginning, key_of, meant
-from .merge import interleaved, linked, stays
+from .merge import interleaved, linked, stays, woven
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, SUBTASK, USER, Item, Plan
 from .ops import grouped
 from .text import inline, plainly, quoted
@@ -276,7 +276,9 @@ class _Listing:
         known = (item.text, *self.base.past.get(item.id, ()))
         if held is not None and entry.text == held.text:
             return False
-        if any(is_beginning(entry.text, text) for text in (*known, held.text if held else "")):
+        if held is not None and is_beginning(entry.text, held.text):
+            return False
+        if any(is_beginning(entry.text, text) for text in known):
             return False
         if words in map(plainly, known[1:]) or (words == plainly(item.text) and (held is None or not held.own)):
             return False
@@ -416,7 +418,7 @@ class _Listing:
         listed = [id for id in mine if id in self.held]
         before = [held.id for held in self.base.entries]
         if in_order(listed, before) or self.unheard.moved or any(in_order(listed, one) for one in self.base.orders):
-            return _woven(now, mine)
+            return woven(now, mine)
         strangers = {id for id in mine if id in self.there and id not in self.held}
         return interleaved([id for id in mine if id not in strangers], now)
 
@@ -454,15 +456,6 @@ class _Listing:
         return without_gone(kept, plan)
 
 
-def _woven(now: Sequence[str], mine: Sequence[str]) -> list[str]:
-    """The plan's order, with what is new behind its neighbor in the list; at the head of the list, before the next."""
-    known = set(now)
-    first = next((index for index, id in enumerate(mine) if id in known), len(mine))
-    order = interleaved(now, mine[first:])
-    place = order.index(mine[first]) if first < len(mine) else len(order)
-    return [*order[:place], *mine[:first], *order[place:]]
-
-
 def _is_closed_by_user(item: Item) -> bool:
     return item.closed is not None and item.closed.by == USER
 
@@ -477,8 +470,10 @@ def _follows(part: Sent, whole: Item, old: Sequence[Item]) -> Sent:
         return part._replace(status=DONE)
     if part.status:
         return part
-    known = [item.status for item in old if item.extra.get("id") == part.key or item.text == part.text]
-    return part._replace(status=known[0] if known else PENDING)
+    for item in old:
+        if item.extra.get("id") == part.key or item.text == part.text:
+            return part._replace(status=item.status)
+    return part._replace(status=PENDING)
 
 
 def _updated(item: Item, entry: Sent, shown: Mapping[str, str]) -> Item:

@@ -121,7 +121,10 @@ def _problems(value: Any, schema: Schema) -> Sequence[Problem]:
     kinds = schema.get("type")
     if kinds is None:
         return ()
-    kind = kinds if isinstance(kinds, str) else _kind(value, kinds)
+    if isinstance(kinds, str):
+        kind = kinds
+    else:
+        kind = _kind(value, kinds)
     if type(value) is not _EXACTLY.get(kind) and not _TYPES[kind](value):
         names = " or ".join(_NAMES[name] for name in ([kinds] if isinstance(kinds, str) else kinds))
         return [Problem((), "type", f"must be {names}, not {shown(value)}.")]
@@ -218,7 +221,10 @@ def _size_problems(size: int, least: int, most: int | None, what: str, noun: str
 
 def _repair(value: Any, schema: Schema, path: Path, reading: Lenience, notes: list[str]) -> Any:
     kinds = schema.get("type", "")
-    kind = kinds if isinstance(kinds, str) else _kind(value, kinds)
+    if isinstance(kinds, str):
+        kind = kinds
+    else:
+        kind = _kind(value, kinds)
     if kind and not _TYPES[kind](value):
         value = _converted(value, kind, path, reading, notes)
     if kind == "object" and isinstance(value, dict):

@@ -15,7 +15,10 @@ _TOLD = [name for name, field in FIELDS.items() if field.is_told]
 
 def tell(changes: Iterable[Change], who: str, plan: Plan, *, ids: bool = True) -> list[str]:
     """One sentence for each change, as a model that works from the plan should hear it."""
-    name = "the user" if who == USER else f"agent {inline(who)}"
+    if who == USER:
+        name = "the user"
+    else:
+        name = f"agent {inline(who)}"
     voice = _Voice(ids, who == USER)
     changes = list(changes)
     removed = [change for change in changes if change.kind == "removed"]

@@ -27,7 +27,9 @@ def session_desk(desk: Desk, plan: Plan) -> Desk:
     if desk.session or not plan.id:
         return desk
     bound = [who for who in desk._seat.store.sessions(plan.id) if who[0]]
-    return desk.for_session(*bound[-1]) if bound else desk
+    if bound:
+        return desk.for_session(*bound[-1])
+    return desk
 
 
 def recent_records(desk: Desk, plan: Plan) -> list[Record]:
@@ -48,7 +50,9 @@ def heard_in_history(records: Sequence[Record]) -> str:
 def heard_in_sessions(desk: Desk, plan: str) -> str:
     """Return when a session that works from the plan last used a tool or was prompted. Cheap enough to be asked every
     second."""
-    bound = [who for who in desk._seat.store.sessions(plan) if who[0]] if plan else []
+    if not plan:
+        return ""
+    bound = [who for who in desk._seat.store.sessions(plan) if who[0]]
     return max((load_state(desk.for_session(*who)).heard for who in bound[-_SESSIONS:]), default="")
 
 
@@ -69,7 +73,9 @@ def silence(plan: Plan, heard: str, stopped: str) -> str:
         return ""
     if stopped:
         ago = age(stopped)
-        return f"the agent stopped {in_words(ago)} ago" if ago >= 60 else "the agent stopped just now"
+        if ago >= 60:
+            return f"the agent stopped {in_words(ago)} ago"
+        return "the agent stopped just now"
     if not heard or heard > time_text(-LATELY):
         return ""
     return quiet_for(age(heard))

@@ -34,9 +34,13 @@ def change(desk: Desk, edit: Callable[[Plan], Plan], by: str, kind: str) -> Chan
     def work(snapshot: Snapshot) -> tuple[Draft, Calls]:
         now = snapshot.plan
         at = time_text()
-        name = desk._seat.name if is_own else by
+        name = by
+        if is_own:
+            name = desk._seat.name
         is_first = kind in _REPLACING and not now.revision  # what was done in it, was done before
-        author = kind if is_first or kind == _CLEAR else name
+        author = name
+        if is_first or kind == _CLEAR:
+            author = kind
         edited = edit(now)
         if author == USER and now.id:
             edited = _with_former_words(desk, now, edited)
@@ -106,7 +110,9 @@ def at_revision(desk: Desk, revision: int) -> Plan:
     if not 0 <= revision <= now.revision:
         raise Refused(f"no revision {revision}; the plan is at revision {now.revision}.")
     records = leading_to(desk._seat.store.history(now.id, revision), now.revision)
-    oldest = records[0].revision - 1 if records else now.revision
+    oldest = now.revision
+    if records:
+        oldest = records[0].revision - 1
     if revision < oldest and not (records and records[0].kind == CALLS):
         raise Refused(f"revision {revision} was trimmed; the oldest that is kept is {oldest}.")
     return rewound(now, records)._replace(revision=revision)

@@ -36,7 +36,9 @@ def hold_back_session(session: str, agent: str, reason: str) -> None:
 
 def held_back(desk: Desk) -> str:
     """Return why the agent is not to be nudged although nothing is paused; empty if nothing holds it back."""
-    return desk._seat.held or (on_off.hold_reason(_key(desk)) if desk._seat.store.durable else "")
+    if desk._seat.held or not desk._seat.store.durable:
+        return desk._seat.held
+    return on_off.hold_reason(_key(desk))
 
 
 def release(desk: Desk) -> bool:

@@ -37,7 +37,9 @@ def observe(desk: Desk, item: str, calls: Sequence[Mapping[str, Any]], plan: str
 
 def keep_calls(store: Store, plan: str, calls: Calls) -> None:
     """Keep tool calls that came with a list, by item: those that are not known already."""
-    known = store.load_calls(plan) if calls else {}
+    if not calls:
+        return
+    known = store.load_calls(plan)
     for item, made in calls.items():
         old = [_key(call) for call in known.get(item, ())]
         new = [{"at": "", **call} for call in made if _key(call) not in old]

@@ -91,7 +91,9 @@ class Seat:
         if not self.plan and not self._latest:
             self._latest = self.store.find(PlanKey(self.place, self.session, self.agent, self.host, self.parent))
         plan = self.plan or self._latest
-        return (plan, *self.store.peek(plan, self.reader_key)) if plan else ("", 0, Reader())
+        if plan:
+            return (plan, *self.store.peek(plan, self.reader_key))
+        return ("", 0, Reader())
 
     def look(self) -> tuple[Plan, Reader]:
         """Return the plan as it is now, and what this reader was told. A plan is read only if it has changed."""
@@ -119,7 +121,9 @@ class Seat:
         """Return whose plan is saved: with all that is known of a new one; None for a plan that was named."""
         if self.parent or not now.id:
             return PlanKey(self.place, self.session, self.agent, self.host, self.parent)
-        return self._key if self.session and not self.plan else None
+        if self.session and not self.plan:
+            return self._key
+        return None
 
     def keep(self, now: Plan, after: Plan, left: Snapshot | None) -> None:
         """Remember a plan that was saved."""
@@ -151,7 +155,9 @@ class Seat:
         try:
             while not is_next():
                 self.store.wait(seen[0] if seen else "", is_next, _LONGEST)
-            return None if self.closed or is_over() else self.look()[0]
+            if self.closed or is_over():
+                return None
+            return self.look()[0]
         except StoreError:
             if self.closed or is_over():
                 return None

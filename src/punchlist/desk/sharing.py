@@ -103,7 +103,9 @@ def _free(seat: Seat, wanted: str, taken: set[str]) -> str:
     """Return the name that was wanted, or one like it that nobody has."""
     if wanted not in taken:
         return wanted
-    base = cut(inline(seat.host), _LONGEST) or "agent" if seat.agent == MAIN else seat.agent
+    base = seat.agent
+    if seat.agent == MAIN:
+        base = cut(inline(seat.host), _LONGEST) or "agent"
     names = [base, *(f"{base}-{number}" for number in range(2, len(taken) + 3))]
     return next(name for name in names if name not in taken and name not in (USER, MAIN))
 

@@ -109,7 +109,9 @@ def _own_item(desk: Desk, plan: Plan) -> Item | None:
     """The item that a tool was used for: its own, else one that is nobody's; where several sessions share a plan, none
     of another's."""
     busy = plan.at_work
-    mine = "" if desk._seat.name == MAIN else desk._seat.name
+    mine = desk._seat.name
+    if desk._seat.name == MAIN:
+        mine = ""
     own = [item for owner in (mine, "") for item in busy if item.owner == owner]
     if own or desk._seat.is_shared:
         return next(iter(own), None)

@@ -85,8 +85,9 @@ def hand_over(desk: Desk, session: str) -> None:
 def _own_ids(desk: Desk, now: Plan, new: Plan) -> set[str]:
     """The ids of a plan of ours that mean the same in this one, now or earlier, or that this one has not used."""
     known = {(item.id, plainly(item.text)) for item in now.items}
-    for record in desk._seat.store.history(now.id) if now.id else ():
-        known.update((c.id, plainly(c.before.text)) for c in record.changes if c.kind in ("removed", "changed"))
+    if now.id:
+        for record in desk._seat.store.history(now.id):
+            known.update((c.id, plainly(c.before.text)) for c in record.changes if c.kind in ("removed", "changed"))
     items = [(item.id, plainly(item.text)) for item in new.items]
     return {id for id, words in items if int(id) > now.last_id or (id, words) in known}
 

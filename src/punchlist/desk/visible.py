@@ -28,7 +28,10 @@ def clears(desk: Desk, plan: Plan) -> bool:
     """Return whether closed items leave this plan after a while: in the dialect that was chosen for this desk, else in
     the one that the plan was last worked in."""
     is_chosen = desk._seat.chosen != DEFAULT_DIALECT or desk.settings.origins.get("dialect", "default") != "default"
-    name = desk._seat.dialect_name if is_chosen else _last_dialect(desk, plan)
+    if is_chosen:
+        name = desk._seat.dialect_name
+    else:
+        name = _last_dialect(desk, plan)
     if name == DEFAULT_DIALECT:
         return False
     if is_chosen:
@@ -41,7 +44,9 @@ def clears(desk: Desk, plan: Plan) -> bool:
 def _last_dialect(desk: Desk, plan: Plan) -> str:
     """The dialect of the last call that changed a plan."""
     if desk._seat.worked_in[:2] != (plan.id, plan.revision):
-        records = desk._seat.store.history(plan.id, max(plan.revision - _LATELY, 0)) if plan.id else []
-        named = [record.dialect for record in records if record.dialect]
-        desk._seat.worked_in = (plan.id, plan.revision, named[-1] if named else DEFAULT_DIALECT)
+        last = DEFAULT_DIALECT
+        if plan.id:
+            for record in desk._seat.store.history(plan.id, max(plan.revision - _LATELY, 0)):
+                last = record.dialect or last
+        desk._seat.worked_in = (plan.id, plan.revision, last)
     return desk._seat.worked_in[2]

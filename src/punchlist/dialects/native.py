@@ -312,8 +312,10 @@ def _advanced(plan: Plan, active: Item | None, ids: dict[str, list[str]], call: 
         return plan
     if any(item.owner == owner for item in plan.busy):
         return plan
-    is_for_one = bool(leaving or owner or call.others)
-    ready = ops.next_ready(plan, owner=owner if is_for_one else None)
+    if leaving or owner or call.others:
+        ready = ops.next_ready(plan, owner=owner)
+    else:
+        ready = ops.next_ready(plan)
     if ready:
         return ops.start(plan, ready.id, owner=owner)
     return plan

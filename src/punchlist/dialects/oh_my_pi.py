@@ -388,7 +388,8 @@ def _summary(plan: Plan, errors: Sequence[str]) -> str:
     if errors:
         parts = [f"Errors: {'; '.join(errors)}"]
     if not plan.items:
-        return "\n".join([*parts, "Todo list cleared." if not errors else "The list is empty."])
+        parts.append("The list is empty." if errors else "Todo list cleared.")
+        return "\n".join(parts)
     left = [item for item in plan.items if item.status in (PENDING, ACTIVE, BLOCKED)]
     parts.append(f"Remaining ({len(left)}):" if left else "Nothing remains.")
     parts += [f"- {inline(item.text)} [{_SHOWN[item.status]}] ({inline(item.phase or _LOOSE)})" for item in left]
@@ -401,10 +402,10 @@ def _summary(plan: Plan, errors: Sequence[str]) -> str:
 
 
 def _current(plan: Plan, left: list[Item]) -> list[str]:
-    here = plan.active or (left[0] if left else None)
-    if here is None:
+    working = [item for item in (plan.active, *left) if item]
+    if not working:
         return []
-    name = here.phase or _LOOSE
+    name = working[0].phase or _LOOSE
     inside = [item for item in plan.items if (item.phase or _LOOSE) == name]
     closed = sum(item.is_closed for item in inside)
     names = _names(plan)

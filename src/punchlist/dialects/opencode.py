@@ -73,7 +73,10 @@ def _indented(todos: list[dict[str, str]], quote: Callable[[str], str]) -> str:
 
 
 def _todo(item: Item) -> dict[str, str]:
-    status = _CANCELLED if item.status == DROPPED else _SHOWN[item.status]
+    if item.status == DROPPED:
+        status = _CANCELLED
+    else:
+        status = _SHOWN[item.status]
     return {"content": item.text, "status": status, "priority": item.priority or "medium"}
 
 

@@ -118,7 +118,9 @@ def _message(entry: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _blocks(content: object) -> Iterator[tuple[object, Any]]:
     """The calls in a message: what is called, and with what."""
-    for block in content if isinstance(content, list) else ():
+    if not isinstance(content, list):
+        return
+    for block in content:
         if isinstance(block, Mapping) and block.get("type") == "tool_use":
             yield block.get("name"), block.get("input")
 
@@ -138,7 +140,9 @@ def _functions(calls: object) -> Iterator[tuple[object, Any]]:
 
 def _own_calls(calls: object) -> Iterator[tuple[object, Any]]:
     """The same as the reference agent writes them down."""
-    for call in calls if isinstance(calls, list) else ():
+    if not isinstance(calls, list):
+        return
+    for call in calls:
         if isinstance(call, Mapping):
             yield call.get("tool"), call.get("args")
 

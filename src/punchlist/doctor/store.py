@@ -108,9 +108,13 @@ def _contents(path: str, *, is_writable: bool) -> Iterator[Check]:
 
 
 def _private(path: str) -> Iterator[Check]:
-    mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0
+    mode = 0
+    if os.path.exists(path):
+        mode = os.stat(path).st_mode & 0o777
     if mode & 0o077 and os.name != "nt":
-        right = "700" if os.path.isdir(path) else "600"
+        right = "600"
+        if os.path.isdir(path):
+            right = "700"
         yield Check(
             STORE, PROBLEM, f"{path} can be read by others (mode {mode:o})", f"chmod {right} {shlex.quote(path)}"
         )

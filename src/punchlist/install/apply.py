@@ -363,7 +363,9 @@ def _prune(text: str, path: tuple[str, ...], before: str | None) -> str:
         now = edit_json.find(edit_json.parse(text), path[:depth])
         if now is None or now.children:
             return text
-        then = edit_json.find(root, path[:depth]) if before and root else None
+        then = None
+        if before and root:
+            then = edit_json.find(root, path[:depth])
         if before and then is not None:
             if then.children:
                 return text

@@ -174,9 +174,12 @@ def _block_end(lines: list[str], start: int, most: int, indent: int) -> int:
     for number in range(start + 1, most):
         words = lines[number].strip()
         depth = len(lines[number]) - len(lines[number].lstrip(" "))
-        if words and depth <= indent and not words.startswith(("#", "- ") if depth == indent else "#"):
+        if not words:
+            continue
+        belongs = depth > indent or (depth == indent and words.startswith("- "))
+        if not belongs and not words.startswith("#"):
             break
-        if words and (depth > indent or words.startswith("- ")):
+        if belongs:
             end = number + 1
     return end
 

@@ -190,7 +190,9 @@ def is_idle(agent: str) -> bool:
 
 def state_of(session: str) -> str:
     """Return what is known of a session on this machine: its program is gone, idle or busy; empty if nothing is."""
-    found = GONE if session.startswith(_PROCESS) else ""
+    found = ""
+    if session.startswith(_PROCESS):
+        found = GONE
     for key in _keys_of(session):
         pid = key.removeprefix(_PROCESS).partition(":")[0]
         if not pid.isdigit() or process_key(int(pid)) != key:

@@ -75,14 +75,17 @@ def _answer_all(server: Server, lines: LineReader, out: int) -> None:
     queue: list[RawLine] = []
     while True:
         arrived: list[RawLine] | None = []
-        if len(queue) < _AHEAD:
-            arrived = lines.more(0 if queue else server.patience)
+        if not queue:
+            arrived = lines.more(server.patience)
+        elif len(queue) < _AHEAD:
+            arrived = lines.more(0)
         if arrived is None and not queue:
             return
         for line in arrived or ():
             _receive(line, queue)
-        for message in server.answer(queue.pop(0)) if queue else ():
-            write(out, to_line(message))
+        if queue:
+            for message in server.answer(queue.pop(0)):
+                write(out, to_line(message))
         delivery.confirm()
         for notice in server.look():
             write(out, to_line(notice))

@@ -119,25 +119,29 @@ class Callers:
         facts = self._facts(name)
         for host in facts:
             id = _id(meta.get(host.use_key))
-            who = None
-            if id:
-                who = look_up(tool_use_key(id), self._ties)
+            who = look_up(tool_use_key(id), self._ties) if id else None
             if who:
                 yield who
         for host in facts:
-            session, agent = map(_id, host.caller(meta)) if host.caller else ("", "")
+            if host.caller is None:
+                continue
+            session, agent = map(_id, host.caller(meta))
             if session:
                 yield AgentRef(session, agent or MAIN, host.name)
-        if self._processes is None:
-            self._processes = ancestor_keys()
-        for key in self._processes:
-            who = look_up(key, self._ties)
-            if who and (not name or not who.host or who.host == name):  # an agent may have been started by another
-                yield who
+        yield from self._above(name)
         for host in facts:
             session = _id(self._environ.get(host.server_session))
             if session:
                 yield AgentRef(session, MAIN, host.name)
+
+    def _above(self, name: str) -> Iterator[AgentRef]:
+        """The agents in the processes above; an agent may have been started by another."""
+        if self._processes is None:
+            self._processes = ancestor_keys()
+        for key in self._processes:
+            who = look_up(key, self._ties)
+            if who and (not name or who.host in ("", name)):
+                yield who
 
 
 def _id(value: Any) -> str:

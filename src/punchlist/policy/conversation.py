@@ -271,10 +271,14 @@ def _user_said(texts: list[str], known: _Known, is_user: bool) -> Iterator[Entry
     if first.startswith(known.opening):
         told, found, rest = first[len(known.opening) :].partition(known.closing)
         rest = rest.strip()
-        kind = _kind(told, known) if found else ""
+        kind = ""
+        if found:
+            kind = _kind(told, known)
         if kind or (found and not rest):
             yield Told(kind)
-            texts = [rest, *texts[1:]] if rest else texts[1:]
+            texts = texts[1:]
+            if rest:
+                texts = [rest, *texts]
     if texts and is_user:
         yield UserSaid("\n".join(texts))
 

@@ -38,7 +38,9 @@ def _command(args: Any) -> str:
         return ""
     given = next((args[name] for name in _COMMANDS if name in args), "")
     if isinstance(given, list):
-        given = " ".join(map(str, given[2:] if given[1:2] in (["-c"], ["-lc"]) else given))
+        if given[1:2] in (["-c"], ["-lc"]):
+            given = given[2:]
+        given = " ".join(map(str, given))
     if isinstance(given, str):
         return given.strip()
     return ""

@@ -308,7 +308,9 @@ def _bare(clause: str) -> str:
 
 
 def _phrases(clause: str) -> list[str]:
-    of_me = _WITH_ME if not _ME.isdisjoint(clause.split()) else ()
+    of_me: tuple[str, ...] = ()
+    if not _ME.isdisjoint(clause.split()):
+        of_me = _WITH_ME
     return [phrase for phrase in (*_ANYWHERE, *of_me) if f" {phrase} " in clause]
 
 

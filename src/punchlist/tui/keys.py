@@ -70,7 +70,11 @@ def _escape_key(typed: bytes) -> tuple[str, int]:
         return "esc", 1
     if typed[1] not in b"[O":
         key, size = _first(typed[1:])
-        return f"alt+{key}" if key else "", size + 1 if size else 0
+        if not size:
+            return "", 0
+        if not key:
+            return "", size + 1
+        return f"alt+{key}", size + 1
     end = 2
     while end < len(typed) and not 0x40 <= typed[end] <= 0x7E:
         end += 1

@@ -121,7 +121,10 @@ class Lines:
         if new.plan is not old.plan:
             yield from self.style.changes(old.plan, new.plan, canvas)
         if new.alert != old.alert:
-            yield canvas.line(f"! {new.alert}" if new.alert else f"over: {old.alert}", "bad" if new.alert else "")
+            if new.alert:
+                yield canvas.line(f"! {new.alert}", "bad")
+            else:
+                yield canvas.line(f"over: {old.alert}", "")
         if new.status and new.status != old.status:
             yield canvas.line(new.status + canvas.glyphs.cut, "dim")
         known = {worker.name: worker for worker in old.workers}

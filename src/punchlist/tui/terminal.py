@@ -178,7 +178,8 @@ class Terminal:
         found, self._typed = read_keys(self._typed + self._read())
         keys = [key for key in map(self._as_pasted, found) if key]
         if self._typed and self._keyboard is not None and not select.select([self._keyboard], [], [], _ESCAPE)[0]:
-            keys += ["esc"] if self._typed == b"\x1b" else []
+            if self._typed == b"\x1b":
+                keys.append("esc")
             self._typed = b""
         return keys
 

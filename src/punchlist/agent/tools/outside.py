@@ -293,15 +293,20 @@ def _xargs(args: Sequence[Word], place: Place) -> None:
 
 def _must_not_run_text(words: Sequence[Word]) -> None:
     """Raise Asks for a program that runs its arguments, where names of files become arguments."""
-    name = os.path.basename(words[0].text) if words else ""
+    if not words:
+        return
+    name = os.path.basename(words[0].text)
     if name in _SHELLS or name in _WRAPPERS or INTERPRETERS.fullmatch(name):
         raise Asks(f"`{name}` would run the names of files")
 
 
 def _trap(args: Sequence[Word], place: Place) -> None:
-    if args and not args[0].is_plain:
+    command = Word("")
+    if args:
+        command = args[0]
+    if not command.is_plain:
         raise Asks("what it runs depends on a variable")
-    _judge(args[0].text if args else "", place._replace(depth=place.depth + 1))
+    _judge(command.text, place._replace(depth=place.depth + 1))
 
 
 _CHECKS: dict[str, Callable[[Sequence[Word], Place], None]] = {

@@ -34,7 +34,9 @@ def must_be_inside(word: Word, place: Place, what: str, *, itself: bool = False)
         raise Asks("it is not known in which directory it changes something")
     if not word.is_plain:
         raise Asks(f"{what} a place that depends on a variable: {word.text}")
-    text = os.path.expanduser(word.text) if word.is_bare else word.text
+    text = word.text
+    if word.is_bare:
+        text = os.path.expanduser(word.text)
     if text.startswith("~"):
         raise Asks(f"{what} {word.text}, outside of the folder")
     if word.is_pattern and re.search(r"(^|/)\.[^/]*[*?[]", text):

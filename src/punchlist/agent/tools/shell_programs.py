@@ -250,10 +250,11 @@ def _sed(args: Sequence[Word], place: Place) -> None:
     if not scripts and files:
         scripts.append(files.pop(0))
     for script in scripts:
-        if not all(_is_plain_sed(part) for part in re.split(r"[\n]", script.text)) or not script.is_plain:
+        if not script.is_plain or not all(map(_is_plain_sed, script.text.split("\n"))):
             raise Asks("a script of `sed` can write files and run commands")
-    for file in files if in_place else ():
-        must_be_inside(file, place, "`sed` changes")
+    if in_place:
+        for file in files:
+            must_be_inside(file, place, "`sed` changes")
 
 
 def _is_plain_sed(script: str) -> bool:
@@ -271,7 +272,8 @@ def _is_plain_sed(script: str) -> bool:
 
 def _awk(args: Sequence[Word], place: Place) -> None:
     for word in args:
-        if re.search(r"system|getline|[|>]|^-[fiElo]|^--", word.text) or (not word.is_plain and "(" in word.text):
+        calls_unknown = not word.is_plain and "(" in word.text
+        if calls_unknown or re.search(r"system|getline|[|>]|^-[fiElo]|^--", word.text):
             raise Asks("a script of `awk` can write files and run commands")
 
 

@@ -257,10 +257,13 @@ class _Reader:
                 if self.at >= len(self.text):
                     raise NotUnderstood("a here-document has no end")
                 stop = self.text.find("\n", self.at)
-                stop = len(self.text) if stop < 0 else stop
+                if stop < 0:
+                    stop = len(self.text)
                 line = self.text[self.at : stop]
                 self.at = stop + 1
-                if (line.lstrip("\t") if tabs else line) == end:
+                if tabs:
+                    line = line.lstrip("\t")
+                if line == end:
                     break
                 if expanded and ("`" in line or "$(" in line):
                     raise NotUnderstood("a here-document runs commands")

@@ -114,7 +114,9 @@ class LivePanel:
 
     def _look(self, poller: PlanPoller | None) -> None:
         """Take in what others have made of the plan. What the agent has told since that look is newer."""
-        plan, known = poller.plan if poller else None, self._console.plan
+        if poller is None:
+            return
+        plan, known = poller.plan, self._console.plan
         if plan is None or plan is self._seen:
             return
         self._seen = plan

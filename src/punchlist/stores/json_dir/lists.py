@@ -27,13 +27,20 @@ _REMEMBERED = 1_000  # items kept as text, beside those of the plan
 
 def stem_of(session: str, agent: str) -> str:
     """Return the name of a list without `.json`, unless somebody has one that differs from it only in case."""
-    own, whose = (name if _is_simple(name, _SAFE) else _part(name) for name in (session, agent or MAIN))
-    return f"{own}-agent-{whose}"
+    return f"{_name_part(session)}-agent-{_name_part(agent or MAIN)}"
+
+
+def _name_part(name: str) -> str:
+    if _is_simple(name, _SAFE):
+        return name
+    return _part(name)
 
 
 def new_stem_of(session: str, agent: str) -> str:
     """Return the name of a new list: as in Claude Code, the main agent is called like the session."""
-    return stem_of(session, session if (agent or MAIN) == MAIN else agent)
+    if agent in ("", MAIN):
+        agent = session
+    return stem_of(session, agent)
 
 
 def stems_of(session: str, agent: str) -> list[str]:
@@ -46,9 +53,13 @@ def stems_of(session: str, agent: str) -> list[str]:
 def session_of(stem: str) -> tuple[str, str]:
     """Return the session and agent of a list that Claude Code has named; nothing, if it has not."""
     session, _, agent = stem.partition("-agent-")
-    if not (_is_simple(session, _SAFE) and _is_simple(agent, _SAFE)) or agent == MAIN:
+    if not _is_simple(session, _SAFE) or not _is_simple(agent, _SAFE):
         return "", ""
-    return session, MAIN if agent == session else agent
+    if agent == MAIN:
+        return "", ""
+    if agent == session:
+        return session, MAIN
+    return session, agent
 
 
 def _part(name: str) -> str:
@@ -175,12 +186,17 @@ def _with_other(item: Item, found: dict[str, Any]) -> Item:
     if item.extra.get(_OTHERS, {}) == found:
         return item
     extra = {key: value for key, value in item.extra.items() if key != _OTHERS}
-    return item._replace(extra={**extra, **({_OTHERS: found} if found else {})})
+    if found:
+        extra[_OTHERS] = found
+    return item._replace(extra=extra)
 
 
 def _without_closings(plan: Plan) -> Plan:
     """Without who closed what is open."""
-    items = [item._replace(closed=None) if item.closed and not item.is_closed else item for item in plan.items]
+    items = list(plan.items)
+    for place, item in enumerate(items):
+        if item.closed and not item.is_closed:
+            items[place] = item._replace(closed=None)
     return plan._replace(items=tuple(items))
 
 

@@ -60,14 +60,20 @@ class OldPlan(NamedTuple):
 def read_plans(folder: str, stem: str = "") -> list[OldPlan]:
     """Read the plan with these files, or all plans of the old format, the one touched last at the end. Of all, files
     that cannot be read stay where they are until somebody asks for that plan, and is told what is wrong."""
+    names = [stem]
+    if not stem:
+        names = files.newest(folder, HISTORY)
     found = []
-    for name in [stem] if stem else files.newest(folder, HISTORY):
+    for name in names:
         try:
-            found.append(read_plan(folder, name))
+            old = read_plan(folder, name)
         except StoreError:
             if stem:
                 raise
-    return sorted([old for old in found if old is not None], key=lambda old: old.touched)
+            continue
+        if old is not None:
+            found.append(old)
+    return sorted(found, key=lambda old: old.touched)
 
 
 def read_plan(folder: str, stem: str) -> OldPlan | None:
@@ -143,7 +149,9 @@ def _run(id: str, lines: Iterable[_Line], listed: bytes) -> tuple[Plan, str, lis
     entries = lists.entries_of(listed)
     if entries is None:
         raise ValueError("the list cannot be read")
-    known = _with_head(Plan(id), run[-1]) if run else Plan(id)
+    known = Plan(id)
+    if run:
+        known = _with_head(known, run[-1])
     plan = lists.plan_of(known._replace(last_id=0), entries)
     return plan._replace(last_id=max(known.last_id, plan.last_id), revision=known.revision + 1), utc_text(), []
 
@@ -253,7 +261,9 @@ def bindings(old: OldPlan) -> list[tuple[str, str, str, str]]:
 def list_digests(old: OldPlan) -> tuple[str, str]:
     """The digests of the newest list that the history knows, and of the list that is there if a write was cut short."""
     digests = [str(line["digest"]) for line in old.lines if "digest" in line]
-    newest = digests[-1] if digests else ""
+    newest = ""
+    if digests:
+        newest = digests[-1]
     return newest, old.on_disk if old.on_disk in digests else ""
 
 

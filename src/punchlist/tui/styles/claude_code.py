@@ -22,7 +22,9 @@ def rows(view: View, canvas: Canvas) -> list[Row]:
     made = [*alerts(view, canvas)]
     if view.busy:
         is_known = not view.status and view.plan.active is not None
-        rank = NOW if is_known or not view.expanded else ALERT
+        rank = ALERT
+        if is_known or not view.expanded:
+            rank = NOW
         made.append(wrapping_row(partial(_spinner, view, canvas.width), canvas, (rank, 0), 1))
     elif view.expanded and view.plan.items:
         made.append(row(canvas.line("Todos", "bold dim", _INDENT), HEAD))
@@ -77,7 +79,10 @@ def _item(item: Item, view: View, canvas: Canvas, indent: str) -> Line:
 def _next(view: View, canvas: Canvas) -> Iterator[Row]:
     pending = first_pending(view.plan)
     if pending or view.tip:
-        words = f"Next: {pending.text}" if pending else f"Tip: {view.tip}"
+        if pending:
+            words = f"Next: {pending.text}"
+        else:
+            words = f"Tip: {view.tip}"
         yield row(canvas.line(words, "dim", _INDENT), HEAD)
 
 
