@@ -133,3 +133,56 @@ def test_whatever_is_wrong_with_ours_theirs_is_printed(tmp_path: Path) -> None:
     broken = {"PUNCHLIST_STORE": f"sqlite:{tmp_path}/bad.db"}
     assert line({"session_id": "s1"}, "--after", "echo theirs", **broken) == "theirs\n"
     assert line({"session_id": "s1"}, **broken) == ""
+
+
+@pytest.fixture
+def counting(tmp_path: Path) -> str:
+    """Another status line, which says how often it was run."""
+    return f"echo >> {tmp_path}/runs; wc -l < {tmp_path}/runs | tr -d ' '"
+
+
+def test_another_status_line_is_run_again_only_when_the_conversation_has_changed(tmp_path: Path, counting: str) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text("{}\n")
+    about = {"session_id": "s1", "transcript_path": str(log), "prompt_id": "p1"}
+
+    def shown(duration: int, **more: object) -> str:
+        cost = {"total_cost_usd": 0.1, "total_duration_ms": duration}
+        return line({**about, "cost": cost, **more}, "--on-change", "--after", counting)
+
+    assert [shown(1), shown(5001), shown(10001)] == ["1 | ▶ Read the code 0/2\n"] * 3
+    do("done", "1", "--session", "s1")
+    assert shown(15001) == "1 | ○ Run the tests 1/2\n", "ours shows an edit"
+    assert shown(20001, prompt_id="p2")[0] == "2"
+    assert shown(20002, prompt_id="p2", session_id="s2")[0] == "3", "another session"
+    assert shown(25001, prompt_id="p2")[0] == "2"
+    log.write_text("{}\n{}\n")
+    assert [shown(30001, prompt_id="p2")[0], shown(35001, prompt_id="p2")[0]] == ["4", "4"]
+    assert line({**about}, "--after", counting)[0] == "5", "whoever asked for a timer has it"
+    assert line({**about}, "--after", counting)[0] == "6"
+
+
+@pytest.mark.parametrize("text", ["", "garbage", "[]", '{"s1": 3}', '{"s1": []}', '{"s1": ["", 7]}'])
+def test_what_is_kept_of_another_status_line_may_be_damaged(text: str, counting: str) -> None:
+    path = Path(os.environ["XDG_STATE_HOME"], "punchlist", "status-lines.json")
+    path.write_text(text)
+    again = [line({"session_id": "s1"}, "--on-change", "--after", counting)[0] for _ in range(2)]
+    assert again == ["1", "1"]
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_only_the_newest_sessions_are_kept_and_nothing_that_is_long(counting: str) -> None:
+    for number in range(25):
+        line({"session_id": f"n{number}"}, "--on-change", "--after", counting)
+    path = Path(os.environ["XDG_STATE_HOME"], "punchlist", "status-lines.json")
+    assert list(json.loads(path.read_text())) == [f"n{number}" for number in range(5, 25)]
+    long = "printf '%03000d' 7"
+    assert line({"session_id": "n24"}, "--on-change", "--after", long).startswith("0" * 2999 + "7")
+    assert len(path.read_text()) < 1000
+
+
+def test_without_a_place_to_keep_it_another_status_line_is_run_each_time(counting: str) -> None:
+    path = Path(os.environ["XDG_STATE_HOME"], "punchlist", "status-lines.json")
+    path.mkdir()
+    again = [line({"session_id": "s1"}, "--on-change", "--after", counting)[0] for _ in range(2)]
+    assert again == ["1", "2"]

@@ -65,7 +65,8 @@ def expected(value: Any, parts: list[Part], host: str) -> Any:
             inner[last] = [*inner.get(last, []), part.value]
         elif part.kind == "line":
             theirs = inner.get(last, {}).get("command", "")
-            own = {"command": line_command(SCRIPT, host, theirs)}
+            is_paced = "refreshInterval" in inner.get(last, {})
+            own = {"command": line_command(SCRIPT, host, theirs, paced=is_paced)}
             inner[last] = {**part.value, **inner.get(last, {"type": "command"}), **own}
         else:
             events = inner.setdefault(last, {})
@@ -206,6 +207,21 @@ def test_a_status_line_that_was_there_is_kept_joined_and_put_back(theirs: str) -
     assert add(add(new, script="/new/bin/punchlist"), script=SCRIPT) == new
     assert strip(new, text) == text
     assert line(strip(new, None)) == line(text)
+
+
+def test_a_status_line_of_the_user_is_run_by_the_timer_only_if_they_have_said_how_often() -> None:
+    text = json.dumps({"statusLine": {"type": "command", "command": "mine"}})
+    said = json.dumps({"statusLine": {"type": "command", "command": "mine", "refreshInterval": 5}})
+    assert " --on-change --after mine" in line(add(text))["command"]
+    assert add(add(text)) == add(text)
+    assert "--on-change" not in line(add(said))["command"]
+    changed = edit_json.put(add(text), ("statusLine", "refreshInterval"), 60)
+    assert "--on-change" not in line(add(changed))["command"]
+    old = line_command(SCRIPT, "claude-code", "mine")
+    older = edit_json.put(add(text), ("statusLine", "command"), old)
+    assert "--on-change" in line(add_parts(older, claude(), "claude-code", SCRIPT, text))["command"]
+    assert "--on-change" not in line(add_parts(older, claude(), "claude-code", SCRIPT, said))["command"]
+    assert strip(add(text), text) == text
 
 
 @pytest.mark.parametrize("theirs", [1, 5, 60])

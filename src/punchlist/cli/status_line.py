@@ -7,9 +7,10 @@ import os
 import subprocess
 import sys
 from time import monotonic
+from zlib import crc32
 
 from ..core import render
-from ..core._typing import NamedTuple
+from ..core._typing import Any, NamedTuple
 from ..core.errors import PunchlistError
 from ..core.model import Plan
 from ..desk import Desk
@@ -17,6 +18,8 @@ from ..desk.activity import session_desk
 from ..desk.holding import is_off
 from ..desk.session_state import load_state
 from ..desk.visible import visible
+from ..local.files import read_file, write_file
+from ..local.settings import state_folder
 from . import output, terminal_plan
 from .desk import is_named, open_desk
 from .parser import Args
@@ -26,6 +29,8 @@ _BEAT = 0.02  # seconds between looks at whether it has ended
 _LONGEST = 60  # columns of a line
 _BETWEEN = " | "
 _OFF = "punchlist off"
+_KEPT = "status-lines.json"  # in the state folder: what other status lines printed last, by session
+_MOST_SESSIONS, _MOST_TEXT, _MOST_BYTES = 20, 2000, 1_000_000
 
 
 class Shown(NamedTuple):
@@ -78,7 +83,11 @@ def _join(args: Args) -> int:
     """Print the other status line, and ours behind it. Whatever is wrong with ours, theirs is printed."""
 
     given = sys.stdin.buffer.read() if sys.stdin is not None else b""
-    theirs = _run(args.after, given) if args.after else ""
+    theirs = ""
+    if args.after and args.on_change:
+        theirs = _run_on_change(args.after, given)
+    elif args.after:
+        theirs = _run(args.after, given)
     ours: list[str] = []
     try:
         if session := os.environ.get("PUNCHLIST_SESSION") or _session(given):
@@ -111,14 +120,57 @@ def _joined(theirs: str, ours: str) -> str:
 
 def _session(given: bytes) -> str:
     """The session that the agent says its status line is for."""
-    try:
-        said = json.loads(given)
-    except (ValueError, RecursionError):
-        return ""
-    session = said.get("session_id") if isinstance(said, dict) else ""
+    session = _parse(given).get("session_id")
     if isinstance(session, str):
         return session
     return ""
+
+
+def _parse(given: bytes) -> dict[str, Any]:
+    """What the agent says; nothing, if that makes no sense."""
+    try:
+        said = json.loads(given)
+    except (ValueError, RecursionError):
+        return {}
+    if isinstance(said, dict):
+        return said
+    return {}
+
+
+def _run_on_change(command: str, given: bytes) -> str:
+    """What another status line prints, or has printed when the conversation was as it is now. A timer runs ours every
+    few seconds so that it shows edits; theirs has not asked for that."""
+    session, mark = _session(given), _mark(command, given)
+    path = os.path.join(state_folder(os.environ), _KEPT)
+    try:
+        kept = _parse(read_file(path, _MOST_BYTES))
+    except OSError:  # nothing was kept yet
+        kept = {}
+    then = kept.pop(session, None)
+    if isinstance(then, list) and then[:1] == [mark] and isinstance(then[-1], str):
+        return then[-1]
+    said = _run(command, given)
+    newest = [*kept.items(), (session, [mark, said])][-_MOST_SESSIONS:]
+    if len(said) > _MOST_TEXT:
+        return said
+    try:
+        write_file(path, json.dumps(dict(newest)).encode())
+    except OSError:  # then theirs is run again
+        pass
+    return said
+
+
+def _mark(command: str, given: bytes) -> str:
+    """What tells one state of a conversation from another. How long the session has lasted does not count; its log has
+    what the agent does not say, such as a command that the user ran."""
+    said = _parse(given)
+    if isinstance(said.get("cost"), dict):
+        said["cost"].pop("total_duration_ms", None)
+    try:
+        size = os.stat(str(said.get("transcript_path"))).st_size
+    except (OSError, ValueError):
+        size = 0
+    return f"{crc32(repr((command, said, size)).encode('utf-8', 'replace')):08x}"
 
 
 def _run(command: str, given: bytes) -> str:

@@ -119,6 +119,7 @@ _LOOK = (
         (
             Argument("--host", "HOST", "as the status line of:", choices=("claude-code",)),
             Argument("--after", "COMMAND", "with --host: put it after the output of another status line command"),
+            Argument("--on-change", "", "with --after: run that command only when the conversation has changed"),
             Argument("--tmux", "", "escape what tmux would read as markup"),
             Argument("--zsh", "", "escape what a zsh prompt would read as markup"),
         ),

@@ -280,13 +280,21 @@ def _add_line(text: str, part: Part, host: str, script: str, before: str | None)
         theirs = their_line(theirs)
     if runs_line(there, host) or not _is_text(theirs):
         return text
-    wanted = line_command(script, host, theirs)
+    wanted = line_command(script, host, theirs, paced=_is_paced(there, part, host, before))
     if there["command"] != wanted:
         text = edit_json.put(text, (*part.path, "command"), wanted)
     for key, value in part.value.items():
         if key not in there:
             text = edit_json.put(text, (*part.path, key), value)
     return text
+
+
+def _is_paced(there: dict[str, Any], part: Part, host: str, before: str | None) -> bool:
+    """Whether somebody has said how often their status line is run."""
+    if before is not None:
+        return any(key in as_dict(value_at(before, part)) for key in part.value)
+    ours = part.value if is_line(there, host) else {}
+    return any(key in there and there[key] != ours.get(key) for key in part.value)
 
 
 def _strip_line(text: str, part: Part, host: str, before: str | None) -> str:

@@ -60,6 +60,7 @@ def plugin(folder: str, name: str, script: str) -> str:
 # Words of commands that commit or open a pull request. Whether one does is decided by who reads the event.
 COMMITS = ("commit", "pr create", "mr create", "pull-request")
 _SILENT = " 2>/dev/null"  # the script may be there and its interpreter or package gone: an agent would show that
+_ON_CHANGE = "--on-change"
 _RUN = "env"  # it complains where `_SILENT` sends it; fish itself would complain elsewhere
 
 
@@ -76,12 +77,15 @@ def commit_command(script: str, host: str) -> str:
     return f"sh -c {shlex.quote(test)} {shlex.quote(script)}{_SILENT} || :"
 
 
-def line_command(script: str, host: str, theirs: str = "", silent: str = _SILENT) -> str:
-    """Return a status line: ours behind the one that was there, which is alone once our environment is gone."""
+def line_command(script: str, host: str, theirs: str = "", silent: str = _SILENT, *, paced: bool = True) -> str:
+    """Return a status line: ours behind the one that was there, which is alone once our environment is gone. `paced`:
+    whether its user has said how often it is run. One that was run only after messages is run no more often than that
+    behind the timer that ours needs."""
     if not theirs:
         return _guard(script, f"line --host {host}", silent)
     other, ours = shlex.quote(theirs), shlex.quote(script)
-    return f"[ -x {ours} ] && {_RUN} {ours} line --host {host} --after {other}{silent} || sh -c {other}"
+    words = f"line --host {host}" if paced else f"line --host {host} {_ON_CHANGE}"
+    return f"[ -x {ours} ] && {_RUN} {ours} {words} --after {other}{silent} || sh -c {other}"
 
 
 def their_line(command: str) -> str:
@@ -156,7 +160,9 @@ def is_line(entry: Any, host: str) -> bool:
     command = _command(entry)
     script = script_of(command)
     theirs = their_line(command)
-    return is_script(script) and command in (line_command(script, host, theirs), line_command(script, host, theirs, ""))
+    ways = [(silent, paced) for silent in (_SILENT, "") for paced in (True, False)]
+    known = [line_command(script, host, theirs, silent, paced=paced) for silent, paced in ways]
+    return is_script(script) and command in known
 
 
 def runs_line(entry: Any, host: str) -> bool:
