@@ -363,10 +363,10 @@ def test_ctrl_c_removes_a_draft_that_is_as_it_was() -> None:
     assert (texts(), drafts()) == (["Read"], [])
 
 
-@pytest.mark.parametrize("command", ["no-such-editor", "'unbalanced"])
-def test_an_editor_that_cannot_be_started_is_named(command: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "words"), [("no-such-editor", "No such file or directory"), ("'unbalanced", "No closing quotation")]
+)
+def test_an_editor_that_cannot_be_started_is_named(command: str, words: str) -> None:
     given("Read")
-    reason = why(edit(EDITOR=command))
-    assert reason.startswith(f"the editor {command!r} could not be started")
-    assert reason.endswith("set EDITOR.\n")
+    assert why(edit(EDITOR=command)) == f"the editor {command!r} could not be started ({words}); set EDITOR.\n"
     assert drafts() == []

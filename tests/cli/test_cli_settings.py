@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import SCRIPT, run
+from tests.commands import BOUND, SCRIPT, bound, run
 
 
 @pytest.fixture(autouse=True)
@@ -156,6 +156,14 @@ def test_a_project_can_bind_agents_tighter_and_not_looser_than_the_user(
     project_file.write_text(f"{name} = {json.dumps(tighter)}")
     assert value(name) == (tighter, str(project_file))
     assert run("settings").stderr == ""
+
+
+@bound
+def test_a_file_that_may_not_be_read_is_named_with_the_reason(project_file: Path) -> None:
+    project_file.write_text("tolerant = true")
+    project_file.chmod(0)
+    done = subprocess.run([*BOUND, SCRIPT, "settings"], capture_output=True, encoding="utf-8", check=False)
+    assert done.stderr == f"punchlist: {project_file}: Permission denied; its settings are not used.\n"
 
 
 def test_a_file_that_is_too_long_is_named_and_not_read(project_file: Path) -> None:

@@ -81,6 +81,11 @@ def test_the_hook_that_is_measured_opens_the_store_and_leaves_nothing_there(tmp_
     assert not (tmp_path / "none").exists()
 
 
+def test_a_script_that_cannot_be_started_is_named_with_the_reason() -> None:
+    assert hook_time("/nowhere/punchlist", "memory:") == (0.0, "/nowhere/punchlist: No such file or directory")
+    assert server("/nowhere/punchlist").problem == "/nowhere/punchlist: No such file or directory"
+
+
 def test_byte_code_that_cannot_be_kept_is_told_with_the_command_that_makes_it(tmp_path: Path) -> None:
     nowhere = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": str(tmp_path / "none")}
     state, fix = found("punchlist", "there is no byte-code (PYTHONDONTWRITEBYTECODE is set)", **nowhere)

@@ -90,7 +90,8 @@ def _open(path: str, draft: str) -> None:
         done = subprocess.run([*shlex.split(command), path], check=False)
     except (OSError, ValueError) as error:
         os.unlink(path)
-        raise Refused(f"the editor {command!r} could not be started ({error}); set EDITOR.") from None
+        why = getattr(error, "strerror", "") or error
+        raise Refused(f"the editor {command!r} could not be started ({why}); set EDITOR.") from None
     except KeyboardInterrupt:
         kept = _keep_or_remove(path, draft)
         if kept:

@@ -64,7 +64,9 @@ def _best(script: str, url: str, state: str, event: bytes) -> tuple[float, str]:
                 check=False,
                 env={**os.environ, "PUNCHLIST_STORE": url, "XDG_STATE_HOME": state},
             )
-        except (OSError, subprocess.TimeoutExpired) as error:
+        except OSError as error:
+            return 0.0, inline(f"{script}: {error.strerror}")
+        except subprocess.TimeoutExpired as error:
             return 0.0, inline(str(error))
         times.append((time.perf_counter() - start) * 1000)
         if done.returncode or done.stderr:
@@ -79,7 +81,7 @@ def server(script: str) -> ServerReply:
     try:
         process = subprocess.Popen([script, "mcp"], stdin=pipe, stdout=pipe, stderr=pipe)
     except OSError as error:
-        return ServerReply(problem=inline(str(error)))
+        return ServerReply(problem=inline(f"{script}: {error.strerror}"))
     clock = threading.Timer(_PATIENCE, process.kill)
     clock.start()
     try:

@@ -342,7 +342,8 @@ def _file(path: str, problems: list[str]) -> dict[str, Any]:
             return {}
         return tomllib.loads(text.decode())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        problems.append(f"{path}: {error}; its settings are not used.")
+        why = getattr(error, "strerror", "") or error
+        problems.append(f"{path}: {why}; its settings are not used.")
         return {}
 
 
