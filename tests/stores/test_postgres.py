@@ -267,6 +267,76 @@ def test_a_database_that_is_not_there_is_said_to_be_missing(postgres: str) -> No
     assert "has no such database (" in refusal(url)
 
 
+def database_of(url: str) -> str:
+    with psycopg.connect(url) as db:
+        return db.info.dbname
+
+
+def order(url: str, *statements: str) -> None:
+    with psycopg.connect(url, autocommit=True) as db:
+        for statement in statements:
+            db.execute(statement.encode())
+
+
+@pytest.mark.parametrize("table", ["plans", "version"])
+def test_a_schema_without_the_tables_of_a_store_is_said_to_be_so(table: str, desk: Desk, url: str) -> None:
+    order(url, f"DROP TABLE punchlist.{table}")
+    with pytest.raises(punchlist.StoreError, match=r" has other tables than a store \(relation .*; restore its schema"):
+        punchlist.open(url, session="s").plan  # noqa: B018
+
+
+def test_a_database_that_is_read_only_can_be_read_and_is_said_to_be_so(desk: Desk, url: str) -> None:
+    order(url, f"ALTER DATABASE {database_of(url)} SET default_transaction_read_only = on")
+    with punchlist.open(url, session="s") as other:
+        assert texts(other.plan) == ["a"]
+        with pytest.raises(punchlist.StoreError, match=r" is read-only \(.*; name the server that") as told:
+            add(other, "b")
+    assert told.value.kind == "permission"
+
+
+def test_a_role_that_may_not_log_in_and_a_database_that_takes_nobody_are_said_to_be_so(postgres: str, url: str) -> None:
+    name = database_of(url)
+    order(postgres, "DROP ROLE IF EXISTS punchlist_guest", "CREATE ROLE punchlist_guest")
+    guest = psycopg.conninfo.make_conninfo(url, user="punchlist_guest")
+    parts = psycopg.conninfo.conninfo_to_dict(guest)
+    address = f"postgresql://punchlist_guest@/{name}?host={parts['host']}"
+    assert " refuses this user (" in refusal(address)
+    order(postgres, "ALTER ROLE punchlist_guest LOGIN", f"ALTER DATABASE {name} CONNECTION LIMIT 0")
+    assert " takes no more connections (" in refusal(address)
+
+
+# --- encodings -------------------------------------------------------------------------------------------------------
+
+
+def encoded_database(postgres: str, encoding: str) -> str:
+    name = f"punchlist_in_{encoding.lower()}"
+    made = f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'"
+    order(postgres, f"DROP DATABASE IF EXISTS {name}", made)
+    return postgres.replace("/postgres?", f"/{name}?")
+
+
+@pytest.mark.parametrize("encoding", ["UTF8", "SQL_ASCII"])
+def test_names_in_any_language_are_kept_whatever_encoding_is_usual_there(
+    encoding: str, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    url = encoded_database(postgres, encoding)
+    for _ in range(2):
+        with punchlist.open(url, session="早い ○ 😀", agent="ß") as desk:
+            add(desk, "é ○ 😀")
+    with punchlist.open(url, session="早い ○ 😀", agent="ß") as desk:
+        assert texts(desk.plan) == ["é ○ 😀", "é ○ 😀"]
+
+
+def test_a_database_that_cannot_hold_a_name_is_said_to_need_another_encoding(postgres: str) -> None:
+    url = encoded_database(postgres, "LATIN1")
+    with punchlist.open(url, session="ß") as desk:
+        add(desk, "○ 😀")
+        assert texts(desk.plan) == ["○ 😀"]
+    with pytest.raises(punchlist.StoreError, match="use a database whose encoding is UTF8"):
+        punchlist.open(url, session="早い").plan  # noqa: B018
+
+
 def test_a_server_that_says_nothing_is_asked_once(silent: socket.socket) -> None:
     assert "***@127.0.0.1" in refusal(address(silent))
     assert callers(silent) == 1

@@ -133,6 +133,7 @@ def connect(url: str, seconds: float, patience: float, left: float) -> Bounded:
     given = psycopg.conninfo.conninfo_to_dict(url)
     own = {**_ALIVE, "tcp_user_timeout": int(1_000 * patience), "application_name": "punchlist"}
     options: dict[str, Any] = {name: value for name, value in own.items() if name not in given}
+    options["client_encoding"] = "UTF8"  # whatever the environment or the database says: names may be in any language
     token = _connect_until.set(monotonic() + seconds)
     try:
         made = Bounded.connect(url, autocommit=True, connect_timeout=max(int(seconds), 2), **options)
