@@ -64,9 +64,12 @@ def to_change(desk: Desk) -> str:
     certain."""
     lives, known = live(desk), recall(desk)
     ids = [one.id for one in lives]
-    if known.plan and (known.plan in ids or (not lives and desk._seat.store.load(known.plan))):
+    if known.plan in ids:
         return known.plan
-    if len(lives) < 2 and (not known.plan or not ids or not desk._seat.store.load(known.plan)):
+    is_there = bool(known.plan) and desk._seat.store.load(known.plan) is not None
+    if is_there and not lives:
+        return known.plan
+    if len(lives) < 2 and not is_there:
         return ""
     remember(desk, "", listed=ids)
     raise Refused(_question(lives))

@@ -162,11 +162,29 @@ def is_inherited(variable: str, session: str) -> bool:
     """Return whether the agent of a session had a variable (`NAME=value`) when it was started, so that whatever it
     starts has it. Also if nothing tells."""
     above = list(ancestors())
-    names = {process.name for process in above if (who := look_up(key_of(process))) and who.session == session}
-    while above and (above[0].name not in names if names else above[0].name in _LAUNCHERS):
+    names = _programs_of(session, above)
+    while above and not _is_agent(above[0], names):
         del above[0]
-    known = [found for process in above if (found := _environment_of(process.pid))]
+    environments = [_environment_of(process.pid) for process in above]
+    known = [found for found in environments if found]
     return not known or any(variable in found for found in known)
+
+
+def _programs_of(session: str, processes: list[Process]) -> set[str]:
+    """The names of the processes that a session is known to run in."""
+    found: set[str] = set()
+    for process in processes:
+        who = look_up(key_of(process))
+        if who and who.session == session:
+            found.add(process.name)
+    return found
+
+
+def _is_agent(process: Process, names: set[str]) -> bool:
+    """Whether a process may be the agent's: it has one of these names; where none is known, it is not a launcher."""
+    if names:
+        return process.name in names
+    return process.name not in _LAUNCHERS
 
 
 def mark_idle(who: AgentRef) -> None:

@@ -151,10 +151,12 @@ class Server:
         return []
 
     def _hear(self, said: Request | None) -> None:
-        if said is not None and said.method == "notifications/initialized":
+        if said is None:
+            return
+        if said.method == "notifications/initialized":
             self._greeted = True
             self._remember()
-        elif said is not None and said.method == "notifications/cancelled":
+        elif said.method == "notifications/cancelled":
             id = said.params.get("requestId")
             self._subscriptions = [one for one in self._subscriptions if (type(one), one) != (type(id), id)]
 

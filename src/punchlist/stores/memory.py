@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import dropwhile
 from operator import attrgetter
 from threading import Condition
@@ -161,10 +161,8 @@ class MemoryStore:
         with self._changed:
             chosen = {id for id in self._plans if self._is_in(id, plan, place)}
             old = oldest(before, live)
-            for who in [who for who, at in self._readers_at.items() if at < old and who[0] in chosen]:
-                del self._readers[who], self._readers_at[who]
-            for who in [who for who, at in self._lists_at.items() if at < old and who[0] in chosen]:
-                del self._lists[who], self._lists_at[who]
+            _drop_old(self._readers, self._readers_at, old, chosen)
+            _drop_old(self._lists, self._lists_at, old, chosen)
             for id in chosen & self._calls.keys():
                 self._drop_calls(id, before)
             if not plan and not place:
@@ -255,6 +253,14 @@ class MemoryStore:
             self._hosts.get(bound[-1], "") if bound else "",
             current(plan.items),
         )
+
+
+def _drop_old(
+    values: dict[tuple[str, str], Any], times: dict[tuple[str, str], str], old: str, plans: Collection[str]
+) -> None:
+    """Drop what is kept of readers of these plans and was last kept before a time."""
+    for who in [who for who, at in times.items() if at < old and who[0] in plans]:
+        del values[who], times[who]
 
 
 def open(rest: str, **options: str) -> MemoryStore:
