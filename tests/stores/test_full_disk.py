@@ -229,15 +229,20 @@ def test_a_copy_of_a_directory_on_a_read_only_disk_is_shown_without_a_word(small
 # --- later -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_store_that_was_opened_on_a_full_disk_is_written_once_there_is_room(small_disk: Path) -> None:
+@pytest.mark.parametrize("how", ["full", "read-only"])
+def test_a_store_that_was_opened_on_such_a_disk_is_written_once_that_works(how: str, small_disk: Path) -> None:
     url = f"sqlite:{small_disk}/plans"
     with punchlist.open(url, session="s") as desk:
         desk.change(lambda plan: ops.add(plan, "first"))
     filling = filled(small_disk)
+    if how == "read-only":
+        make_read_only(small_disk)
     with punchlist.open(url, session="s") as desk:
-        assert [item.text for item in desk.plan.items] == ["first"]
-        with pytest.raises(StoreError, match="cannot grow: the disk is full"):
+        for _ in range(2):
+            assert [item.text for item in desk.load().items] == ["first"]
+        with pytest.raises(StoreError, match=f"disk is {how}"):
             desk.change(lambda plan: ops.add(plan, "second"))
+        make_writable(small_disk)
         filling.unlink()
         desk.change(lambda plan: ops.add(plan, "second"))
         with punchlist.open(url, session="s") as other:

@@ -286,7 +286,7 @@ class SqliteStore:
     def _follow_name(self) -> None:
         """Open the file again if another one has its name by now: what we write to a file that was moved away would be
         lost. Our log is written to the old file first, or SQLite would take it for the log of the new one."""
-        if self._full and not self._is_closed:  # there may be room by now, and others may have written
+        if self._full and not self._is_closed and not self._is_frozen():
             self._db.close()
             self._open()
         file = _inode(self.path)
@@ -301,6 +301,13 @@ class SqliteStore:
             raise StoreError(f"{self.path} was replaced while others are at work with the old one; stop them first.")
         self._db.close()
         self._open()
+
+    def _is_frozen(self) -> bool:
+        """Whether a copy in memory is still what the file holds. Otherwise there may be room by now, and others may
+        have written."""
+        from ..local.access import is_on_read_only_disk
+
+        return is_on_read_only_disk(self.path)
 
     def _checkpoint(self) -> bool:
         """Write to the file what only its log holds; whether that could be done."""
