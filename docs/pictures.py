@@ -60,12 +60,12 @@ STEPS: list[tuple[list[str], object]] = [
 ]
 
 # the numbers of ANSI's "select graphic rendition" that the command line uses, as classes of the picture
-STYLES = {"1": "bold", "2": "dim", "9": "strike", "32": "good", "33": "bad", "36": "now"}
+STYLES = {"1": "bold", "2": "dim", "9": "strike", "32": "good", "31": "bad", "36": "now"}
 _COLOURS = {
     "light": {"back": "#ffffff", "edge": "#d0d7de", "text": "#1f2328", "dim": "#656d76", "good": "#1a7f37",
-              "now": "#1b7c83", "bad": "#9a6700"},
+              "now": "#1b7c83", "bad": "#cf222e"},
     "dark": {"back": "#0d1117", "edge": "#30363d", "text": "#e6edf3", "dim": "#8b949e", "good": "#3fb950",
-             "now": "#39c5cf", "bad": "#d29922"},
+             "now": "#39c5cf", "bad": "#f85149"},
 }  # fmt: skip
 
 

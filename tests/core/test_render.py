@@ -99,7 +99,7 @@ def test_each_status_has_its_style() -> None:
         last_id=4,
     )
     found = styles(plan)
-    assert (found["a"], found["b"], found["c"], found["d"]) == ("bold", "dim", "dim strike", "bad")
+    assert (found["a"], found["b"], found["c"], found["d"]) == ("bold", "dim", "dim strike", "")
 
 
 def test_a_long_text_is_wrapped_below_itself() -> None:

@@ -291,7 +291,7 @@ def test_nothing_to_do_is_said() -> None:
 
 
 def test_a_difference_is_coloured_where_there_are_colours() -> None:
-    assert "\x1b[32m+{\x1b[0m" in run("install", "gemini", "--dry-run", FORCE_COLOR="1")
+    assert "\x1b[32m+\x1b[0m{" in run("install", "gemini", "--dry-run", FORCE_COLOR="1")
 
 
 def test_json_says_what_was_done_to_every_file(own_home: Path) -> None:

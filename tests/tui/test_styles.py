@@ -48,6 +48,22 @@ def styles(view: View, style: str) -> dict[str, str]:
     return {span.text.strip(): span.style for line in made for span in line if span.text.strip()}
 
 
+# --- on any background -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("expanded", [True, False])
+@pytest.mark.parametrize("style", PATHS)
+def test_words_are_in_the_terminals_own_color_and_signs_may_have_another(style: str, expanded: bool) -> None:
+    """Cyan, green and yellow words cannot be read on white in some terminals."""
+    plan = ops.pause(a_plan(), "the build server is down")._replace(mode="plan")
+    for busy in (True, False):
+        view = View(plan, busy=busy, expanded=expanded, alert="the store is away", workers=(FOUND, NIGHTLY), keys=True)
+        found = styles(view, style)
+        colored = {text for text, codes in found.items() if {"good", "now", "bad"} & set(codes.split())}
+        assert colored
+        assert not [text for text in colored if any(char.isalnum() for char in text)]
+
+
 # --- ours ------------------------------------------------------------------------------------------------------------
 
 

@@ -450,7 +450,7 @@ def test_no_color_is_used_where_none_is_wanted() -> None:
         session.sees("1 Read the parser…", "q quit")
         session.type("q")
         assert session.ends() == 0
-    assert not [color for color in (b"\x1b[32m", b"\x1b[33m", b"\x1b[36m") if color in session.raw]
+    assert not [color for color in (b"\x1b[32m", b"\x1b[31m", b"\x1b[36m") if color in session.raw]
 
 
 def test_the_active_item_is_bold_and_what_is_done_is_dim() -> None:

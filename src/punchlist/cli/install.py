@@ -176,13 +176,16 @@ def _diff(edit: Edit) -> Iterator[Line]:
     old, new = ((data or b"").decode("utf-8").splitlines() for data in (edit.old, edit.new))
     before, after = ("/dev/null" if data is None else output.short(edit.file) for data in (edit.old, edit.new))
     for line in unified_diff(old, new, before, after, lineterm="", n=2):
-        yield (Span(_harmless(line), _style(line)),)
+        yield _drawn(_harmless(line))
 
 
-def _style(line: str) -> str:
+def _drawn(line: str) -> Line:
+    """A line of a diff; of one that came or went, the sign has a color."""
     if line.startswith(("---", "+++")):
-        return "bold"
-    return {"+": "good", "-": "bad", "@": "dim"}.get(line[:1], "")
+        return (Span(line, "bold"),)
+    if line.startswith("@"):
+        return (Span(line, "dim"),)
+    return Span(line[:1], {"+": "good", "-": "bad"}.get(line[:1], "")), Span(line[1:])
 
 
 def _harmless(line: str) -> str:

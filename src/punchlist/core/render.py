@@ -55,9 +55,11 @@ class Glyphs(NamedTuple):
 UNICODE = Glyphs("○", "▶", "⊘", "✓", "–", "⏸", "━", "╌", "…", "│")
 ASCII = Glyphs("o", ">", "!", "x", "-", "||", "#", ".", "...", "|")
 
-TEXT_STYLES = {PENDING: "", ACTIVE: "bold", BLOCKED: "bad", DONE: "dim", DROPPED: "dim strike"}
+TEXT_STYLES = {PENDING: "", ACTIVE: "bold", BLOCKED: "", DONE: "dim", DROPPED: "dim strike"}
 MARK_STYLES = {PENDING: "dim", ACTIVE: "now", BLOCKED: "bad", DONE: "good", DROPPED: "dim"}
-_CODES = {"bold": "1", "dim": "2", "strike": "9", "good": "32", "now": "36", "bad": "33"}  # of ANSI terminals
+# Of ANSI terminals. Words are in the terminal's own color, and errors in red, which can be read on any background;
+# "good" and "now" are for signs.
+_CODES = {"bold": "1", "dim": "2", "strike": "9", "good": "32", "now": "36", "bad": "31"}
 _COLORS = ("good", "now", "bad")
 _DENSE = 5  # characters in one cell, at most: a letter and the marks on it, or half of an emoji made of many
 _JOINER, _EMOJI_FORM = "\u200d", "\ufe0f"
@@ -300,9 +302,9 @@ def notices(plan: Plan, glyphs: Glyphs, *, off: bool = False, nudges: bool = Tru
     """What the user should know of a plan beside its items. `off`: whether Punchlist is off there; `nudges`: whether
     the agent is nudged to continue; `quiet`: since when nothing was heard from it, in words."""
     if plan.paused:
-        yield Span(f"{glyphs.paused} paused: ", "bad"), Span(glyphs.said(plan.paused.reason), "bad")
+        yield Span(f"{glyphs.paused} ", "bad"), Span("paused: ", "bold"), Span(glyphs.said(plan.paused.reason), "bold")
     if plan.mode != "act":
-        yield (Span(f"{plan.mode} mode", "now"),)
+        yield (Span(f"{plan.mode} mode", "bold"),)
     if off:
         yield (Span(OFF, "dim"),)
     if not nudges:

@@ -179,7 +179,7 @@ def _edit(session: Session, settings: Settings) -> None:
     """The user's edit: from another process, as from another terminal, if the store can be reached from there."""
     desk = session.context.desk
     if not session.quiet:
-        session.console.say([(Span(f"you, in another terminal: punchlist add '{_EDIT}' --after 3", "now"),)])
+        session.console.say([(Span(f"you, in another terminal: punchlist add '{_EDIT}' --after 3", "bold"),)])
     if not desk._seat.store.durable:
         desk.change(lambda plan: ops.add(plan, _EDIT, after="3"))
         return

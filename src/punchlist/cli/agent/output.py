@@ -283,18 +283,18 @@ class Console:
         if self.on_change or line == self._line or not line:
             return []
         self._line = line
-        return [(Span(line, "now"),)]
+        return [(Span(line, "bold"),)]
 
     def _show_note(self, event: Event) -> list[Line]:
         if isinstance(event, Attached) and event.told and event.agent == MAIN:
             return self._aside(f"the agent was told: {' '.join(map(_to_user, event.told))}", "dim")
         if isinstance(event, Nudged):
-            return self._aside(f"{_who(event.agent)} stopped early and was nudged: {_nudged_for(event.text)}", "now")
+            return self._aside(f"{_who(event.agent)} stopped early and was nudged: {_nudged_for(event.text)}", "")
         if isinstance(event, Compacted):
             words = (
                 f"the conversation was compacted, from about {event.before:,} tokens to {event.after:,}; the plan stays"
             )
-            return self._aside(words, "now")
+            return self._aside(words, "")
         if isinstance(event, Waiting) and event.text and not self.on_change:  # a panel shows it as long as it lasts
             return self._aside(f"{event.text}{self._glyphs.cut}", "dim")
         if isinstance(event, Warned):

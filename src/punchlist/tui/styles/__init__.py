@@ -86,7 +86,7 @@ def alerts(view: View, canvas: Canvas) -> Iterator[Row]:
     """What the user should know before anything else."""
     said = [*notices(view.plan, canvas.glyphs, off=view.off, nudges=view.nudges, quiet=view.quiet)]
     if view.alert:
-        said.insert(0, (Span("! ", "bad"), Span(view.alert, "bad")))
+        said.insert(0, (Span("! ", "bad"), Span(view.alert, "bold")))
     for line in said:
         yield wrapping_row(partial(_notice, line), canvas, (ALERT, 0), len(line) - 1)
     if view.status and not view.busy and not view.plan.items:

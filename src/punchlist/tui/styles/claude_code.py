@@ -50,7 +50,7 @@ def _spinner(view: View, width: int, canvas: Canvas) -> Line:
         tail = ""
     return (
         Span(f"{canvas.turning(view)} ", "now"),
-        Span(canvas.fit(said, canvas.width - 2 - columns(tail)), "now"),
+        Span(canvas.fit(said, canvas.width - 2 - columns(tail)), "bold"),
         Span(tail, _SPENT_STYLE),
     )
 

@@ -121,7 +121,7 @@ def _item(item: Item, lead: str, view: View, canvas: Canvas) -> Line:
         Span(lead, "dim"),
         Span(f"{canvas.mark(item, view)} ", MARK_STYLES[item.status]),
         Span(canvas.fit(words, room), TEXT_STYLES[item.status]),
-        Span(notes, "now"),
+        Span(notes, "dim"),
         Span(time, "dim"),
     )
 
