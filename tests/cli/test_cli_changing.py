@@ -9,22 +9,16 @@ from typing import Any
 import pytest
 
 import punchlist
-from punchlist import Item, Plan, codec, ops
+from punchlist import Item, codec, ops
 from punchlist.cli.parser import parse
 from punchlist.cli.table import COMMANDS
-from tests.commands import SCRIPT, run
+from tests.cli.plans import given, plan, texts
+from tests.commands import SCRIPT, do, run
 
 THREE = ("Read the parser", "Fix the bug", "Run the tests")
 
 
 pytestmark = pytest.mark.usefixtures("own_folder")
-
-
-def do(*words: str) -> str:
-    """Run a command that must succeed; what it said."""
-    done = run(*words)
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return done.stdout
 
 
 def refused(*words: str) -> str:
@@ -34,22 +28,6 @@ def refused(*words: str) -> str:
     assert (done.returncode, done.stdout, plan()) == (1, "", before), done.stdout
     assert done.stderr.startswith("punchlist: ")
     return done.stderr.removeprefix("punchlist: ").rstrip("\n")
-
-
-def given(*entries: str | dict[str, Any]) -> None:
-    """A plan to begin with."""
-    wishes = [{"text": entry} if isinstance(entry, str) else entry for entry in entries]
-    with punchlist.open() as desk:
-        desk.change(lambda plan: ops.extend(plan, wishes))
-
-
-def plan() -> Plan:
-    with punchlist.open() as desk:
-        return desk.plan
-
-
-def texts() -> list[str]:
-    return [item.text for item in plan().items]
 
 
 def statuses() -> dict[str, str]:

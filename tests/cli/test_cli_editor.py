@@ -9,12 +9,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import punchlist
-from punchlist import Item, Plan, ops
+from punchlist import Item, ops
+from tests.cli.plans import given, plan, texts
 from tests.commands import SCRIPT, run
 
 
@@ -53,21 +53,6 @@ def why(done: subprocess.CompletedProcess[str]) -> str:
     assert (done.returncode, done.stdout) == (1, ""), done.stdout
     assert done.stderr.startswith("punchlist: "), done.stderr
     return done.stderr.removeprefix("punchlist: ")
-
-
-def given(*entries: str | dict[str, Any]) -> None:
-    wishes = [{"text": entry} if isinstance(entry, str) else entry for entry in entries]
-    with punchlist.open() as desk:
-        desk.change(lambda plan: ops.extend(plan, wishes))
-
-
-def plan() -> Plan:
-    with punchlist.open() as desk:
-        return desk.plan
-
-
-def texts() -> list[str]:
-    return [item.text for item in plan().items]
 
 
 def drafts() -> list[Path]:

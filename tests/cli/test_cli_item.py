@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import punchlist
-from punchlist import Plan, ops
+from punchlist import ops
 from punchlist.desk.observations import observe
+from tests.cli.plans import given, plan
 from tests.commands import do, run
 
 
@@ -19,17 +19,6 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.delenv("COLUMNS", raising=False)
-
-
-def given(*entries: str | dict[str, Any]) -> None:
-    entered = [{"text": entry} if isinstance(entry, str) else entry for entry in entries]
-    with punchlist.open() as desk:
-        desk.change(lambda plan: ops.extend(plan, entered))
-
-
-def plan() -> Plan:
-    with punchlist.open() as desk:
-        return desk.plan
 
 
 def refused(*words: str) -> str:

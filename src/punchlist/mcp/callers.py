@@ -84,7 +84,7 @@ class Callers:
         given, host = self._given, self.host_of(client)
         if given.session and given.agent:
             return AgentRef(given.session, given.agent, host)
-        found = next(self._found(meta, host), None) or AgentRef(self.nameless, host=host)
+        found = next(self._search(meta, host), None) or AgentRef(self.nameless, host=host)
         return AgentRef(given.session or found.session, given.agent or found.agent, found.host)
 
     def host_of(self, client: str) -> str:
@@ -114,7 +114,7 @@ class Callers:
             return []
         return [self.hosts.load(one).HOST for one in ([name] if name else self.hosts.HOSTS)]
 
-    def _found(self, meta: Mapping[str, Any], name: str) -> Iterator[AgentRef]:
+    def _search(self, meta: Mapping[str, Any], name: str) -> Iterator[AgentRef]:
         """Everything that is known, the surest first."""
         facts = self._facts(name)
         for host in facts:

@@ -114,15 +114,7 @@ class Panel:
     def wait(self, seconds: float) -> list[str]:
         """Keep the panel alive for so long, or until keys are typed or somebody calls `wake`; the keys. Ctrl+T shows
         and hides the list by itself."""
-        end = self._clock() + seconds
-        while True:
-            due = self.tick()
-            left = end - self._clock()
-            typed = self._terminal.wait(min(due, max(left, 0)))
-            keys = [key for key in typed if not (key == "ctrl+t" and self.toggle())]
-            if keys or left <= 0 or self._terminal.was_woken:
-                self._terminal.was_woken = False
-                return keys
+        return wait_for_keys(self._terminal, self._clock, seconds, self.tick, self.toggle)
 
     def wake(self) -> None:
         """Have `wait` return. May be called by any thread."""
@@ -267,6 +259,26 @@ class Panel:
         if rows:
             return f"{_move_cursor(0, rows - 1)}\r\n"
         return ""
+
+
+def wait_for_keys(
+    terminal: Terminal,
+    clock: Callable[[], float],
+    seconds: float,
+    tick: Callable[[], float],
+    toggle: Callable[[], bool],
+) -> list[str]:
+    """Return the keys that are typed within so long; none when it is over, or when somebody woke it. `tick` draws,
+    and says in how many seconds that is due again. Ctrl+T is for `toggle`."""
+    end = clock() + seconds
+    while True:
+        due = tick()
+        left = end - clock()
+        typed = terminal.wait(min(due, max(left, 0)))
+        keys = [key for key in typed if not (key == "ctrl+t" and toggle())]
+        if keys or left <= 0 or terminal.was_woken:
+            terminal.was_woken = False
+            return keys
 
 
 def repaint(old: Sequence[str], new: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from ..core.model import Plan
 from ..core.render import Line, plain
-from .panel import Toggled, clean
+from .panel import Toggled, clean, wait_for_keys
 from .styles import Style, render
 from .styles.workers import about
 from .terminal import Terminal
@@ -70,14 +70,7 @@ class Lines:
 
     def wait(self, seconds: float) -> list[str]:
         """Wait for keys, or for `wake`."""
-        end = self._clock() + seconds
-        while True:
-            left = end - self._clock()
-            typed = self._terminal.wait(max(left, 0))
-            keys = [key for key in typed if not (key == "ctrl+t" and self.toggle())]
-            if keys or left <= 0 or self._terminal.was_woken:
-                self._terminal.was_woken = False
-                return keys
+        return wait_for_keys(self._terminal, self._clock, seconds, self.tick, self.toggle)
 
     def wake(self) -> None:
         self._terminal.wake()

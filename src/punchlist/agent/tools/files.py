@@ -108,7 +108,7 @@ def _glob(context: Context, args: Mapping[str, Any]) -> Answer:
     if os.path.isabs(pattern) or ".." in pattern.split("/") or "\0" in pattern:
         raise Refused("pattern must stay below the working directory; name another directory as path.")
     found: list[str] = []
-    for name in dict.fromkeys(_globbed(folder, pattern.split("/"), context)):
+    for name in dict.fromkeys(_expand(folder, pattern.split("/"), context)):
         context.stop.check()
         path = os.path.join(folder, name)
         if not _SKIPPED & set(name.split(os.sep)) and os.path.isfile(path):
@@ -123,7 +123,7 @@ def _glob(context: Context, args: Mapping[str, Any]) -> Answer:
     return Answer("\n".join([*sorted(found[:_FOUND]), *more]) or "no file matches.")
 
 
-def _globbed(folder: str, parts: list[str], context: Context) -> Iterator[str]:
+def _expand(folder: str, parts: list[str], context: Context) -> Iterator[str]:
     """The paths that a pattern names. Unlike that of `glob`, our ** follows no links, which may lead in a circle."""
     if "**" not in parts:
         yield from glob.iglob("/".join(parts), root_dir=folder)
@@ -137,7 +137,7 @@ def _globbed(folder: str, parts: list[str], context: Context) -> Iterator[str]:
         for here, folders, _ in os.walk(os.path.join(folder, begin)):
             context.stop.check()
             folders[:] = [name for name in folders if not name.startswith(".") and name not in _SKIPPED]
-            for name in _globbed(here, after, context):
+            for name in _expand(here, after, context):
                 yield os.path.relpath(os.path.join(here, name), folder)
 
 

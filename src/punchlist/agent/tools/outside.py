@@ -137,7 +137,7 @@ def _judge_words(words: Sequence[Word], place: Place) -> Place:
     elif INTERPRETERS.fullmatch(name):
         check_interpreter(name, args, place)
     elif name in _WRAPPERS:
-        return _wrapped(name, args, place)
+        return _judge_wrapped(name, args, place)
     elif name in WRITE:
         check_writer(name, args, place)
     elif name in PROJECT:
@@ -217,7 +217,7 @@ def _source(args: Sequence[Word], place: Place) -> None:
     _look_through(args[0], place, is_script=True)
 
 
-def _wrapped(name: str, args: Sequence[Word], place: Place) -> Place:
+def _judge_wrapped(name: str, args: Sequence[Word], place: Place) -> Place:
     """A program that runs another one."""
     if name == "command" and args and args[0].text in ("-v", "-V"):
         return place

@@ -289,7 +289,7 @@ class JsonStore(SqliteStore):
         if row[1] is not None:
             return _ListFile(*row[1:])
         for session, agent in rows.sessions(plan.id):
-            found = self._unowned(execute, PlanKey(session=session, agent=agent))
+            found = self._find_unowned(execute, PlanKey(session=session, agent=agent))
             if found:
                 return _ListFile(found[0], shown=plan.revision)
         return _ListFile(self._new_stem(execute, plan.id, PlanKey(agent=MAIN)))
@@ -328,7 +328,7 @@ class JsonStore(SqliteStore):
         """The list of a plan that is to be saved. Raises StaleRevision if plan or list are not as they were."""
         row = execute(_KNOWN, (text(after.id),)).fetchone()
         if row is None and before is None:
-            if self._unowned(execute, key):
+            if self._find_unowned(execute, key):
                 raise StaleRevision(f"session {key.session!r} has a plan already")
             return _ListFile(self._new_stem(execute, after.id, key))
         if row is None or before is None or row[0] != before.revision or row[1] is None:
@@ -361,7 +361,7 @@ class JsonStore(SqliteStore):
     def _is_taken(self, stem: str) -> bool:
         return any(os.path.lexists(os.path.join(self.folder, stem + ending)) for ending in (_LIST, _OLD_HISTORY))
 
-    def _unowned(self, execute: _Execute, key: PlanKey) -> list[str]:
+    def _find_unowned(self, execute: _Execute, key: PlanKey) -> list[str]:
         asked = "SELECT 1 FROM list_states WHERE stem = ?"
         return [stem for stem in self._stems(key) if not execute(asked, (stem,)).fetchone()]
 
@@ -377,7 +377,7 @@ class JsonStore(SqliteStore):
 
     def _adopt_file(self, key: PlanKey, damaged: str, rows: Rows, execute: _Execute) -> str:
         plan = rows.find(key)
-        stems = self._unowned(execute, key)
+        stems = self._find_unowned(execute, key)
         if plan or not stems:
             return plan
         path = self._path(stems[0])

@@ -226,15 +226,15 @@ def _insert_memory(rows: Rows, folder: str, plan: str, old: OldPlan) -> None:
     keys = {str(line["reader"]) for line in old.lines if line.get("reader")}
     keys |= {f"{len(session)}/{session}/{agent}" for _, session, agent, _ in bindings(old)}
     for key in keys:
-        sent, at = _kept(folder, "lists", lists.digest_of(plan, key))
+        sent, at = _read_kept(folder, "lists", lists.digest_of(plan, key))
         rows.keep_lists(plan, key, {tool: str(data) for tool, data in sent.items()}, at)
     for key in [*keys, f"names/{plan}"]:
-        state, at = _kept(folder, "paces", lists.digest_of(key))
+        state, at = _read_kept(folder, "paces", lists.digest_of(key))
         if state and rows.load_state(key) == SessionState():
             rows.save_state(key, SessionState(), pace_from_json(state), at)
 
 
-def _kept(folder: str, kind: str, name: str) -> tuple[dict[str, Any], str]:
+def _read_kept(folder: str, kind: str, name: str) -> tuple[dict[str, Any], str]:
     """What is kept under a name, and since when; nothing, if it cannot be read: it is worth less than a plan."""
     inner = files.inside(files.inside(folder, POINTERS), kind)
     data, stamp = files.read(os.path.join(inner, name))
