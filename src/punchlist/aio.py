@@ -7,7 +7,8 @@
             await desk.close()  # ends the loop
 
 A task that is cancelled ends at once. What it had begun is finished in its thread, all of it or nothing, so a store is
-never left locked. Several tasks may use one desk, and a desk is bound to no event loop.
+never left locked; what waited behind another call is not begun. Several tasks may use one desk, and a desk is bound to
+no event loop.
 """
 
 from __future__ import annotations
@@ -89,13 +90,20 @@ class Desk:
 
     async def _run(self, work: Callable[_P, _T], *args: _P.args, **options: _P.kwargs) -> _T:
         loop = asyncio.get_running_loop()
+        is_cancelled = False
 
         def alone() -> _T:
             with self._lock:
+                if is_cancelled:  # while it waited for its turn: others may have gone on since
+                    raise asyncio.CancelledError
                 self._loop = loop
                 return work(*args, **options)
 
-        return await asyncio.to_thread(alone)
+        try:
+            return await asyncio.to_thread(alone)
+        except asyncio.CancelledError:
+            is_cancelled = True
+            raise
 
     @property
     def session(self) -> str:
