@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,6 +91,33 @@ def test_without_a_free_byte_what_a_killed_process_left_in_the_log_is_read(small
     (small_disk / "plans-shm").unlink()  # as after a restart of the machine, on some systems
     filled(small_disk)
     assert listed(url) == ["first", "second"]
+
+
+def called(url: str) -> dict[str, Any]:
+    """What a call says that the store could not save."""
+    tool = [SCRIPT, "--store", url, "--session", "s", "call", "plan"]
+    args = json.dumps({"add": ["third"]})
+    done = subprocess.run(tool, input=args, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 3
+    answer: dict[str, Any] = json.loads(done.stdout)
+    assert answer["is_error"]
+    return answer
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "json"])
+def test_a_call_that_cannot_be_saved_answers_with_the_plan_as_it_is_stored(kind: str, small_disk: Path) -> None:
+    url = f"{kind}:{small_disk}/plans"
+    with punchlist.open(url, session="s") as desk:
+        desk.change(lambda plan: ops.add(plan, "first"))
+        desk.change(lambda plan: ops.add(plan, "second"))
+    filled(small_disk)
+    plan = called(url)["plan"]
+    assert (plan["revision"], [item["text"] for item in plan["items"]]) == (2, ["first", "second"])
+
+
+def test_a_call_to_a_store_that_cannot_be_read_answers_without_a_plan(tmp_path: Path) -> None:
+    (tmp_path / "plans").write_text("not a database")
+    assert called(f"sqlite:{tmp_path}/plans")["plan"] is None
 
 
 def make_read_only(disk: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core._typing import Any
 from ..core.codec import to_json
-from ..core.errors import Refused, StoreError
+from ..core.errors import PunchlistError, Refused, StoreError
 from ..core.model import MAIN, Plan
 from ..desk import Desk, guidance
 from ..desk.tool_call import decline, report_failure
@@ -23,25 +23,36 @@ from .parser import Args
 def call(args: Args) -> int:
     """Print one object, whatever happens."""
     settings = load_settings(args)
-    plan = Plan()
     try:
         with open_own_desk(args, settings) as desk:
             reply, code, plan = _call(args, desk)
     except StoreError as error:
-        reply, code = _report_store_error(args, settings, error), error.exit_code
+        reply, code, plan = _report_store_error(args, settings, error), error.exit_code, _read_plan(args, settings)
     except Refused as refusal:  # there is no such dialect or plan
-        reply, code = Reply(str(refusal), is_error=True), 1
+        reply, code, plan = Reply(str(refusal), is_error=True), 1, Plan()
     said = {"text": reply.text, "display": reply.display, "is_error": reply.is_error, "details": dict(reply.details)}
-    output.say_json({**said, "plan": to_json(plan)})
+    if plan is None:
+        output.say_json({**said, "plan": None})
+    else:
+        output.say_json({**said, "plan": to_json(plan)})
     return code
 
 
-def _call(args: Args, desk: Desk) -> tuple[Reply, int, Plan]:
+def _call(args: Args, desk: Desk) -> tuple[Reply, int, Plan | None]:
     try:
         reply = desk.call(args.tool, stdin_json(), interactive=args.interactive or None, continuing=args.continuing)
     except Refused as refusal:
         reply = decline(desk, args.tool, str(refusal))
     return reply, 1 if reply.is_error else 0, desk.plan
+
+
+def _read_plan(args: Args, settings: Settings) -> Plan | None:
+    """Read the plan from a store that failed; nothing if it cannot be read."""
+    try:
+        with open_desk(args, settings) as desk:
+            return desk.plan
+    except PunchlistError:
+        return None
 
 
 def _report_store_error(args: Args, settings: Settings, error: StoreError) -> Reply:
