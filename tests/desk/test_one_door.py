@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Thread
 from typing import Any
 
 import pytest
 
 import punchlist
-from punchlist import BadShape, Desk, MemoryStore, Plan, ops
+from punchlist import BadShape, Desk, MemoryStore, Plan, Refused, ops
 from punchlist.cli.agent import slash
 from punchlist.core.render import UNICODE
 from punchlist.stores import Commit
@@ -114,6 +115,45 @@ def test_what_is_not_valid_is_refused_and_never_saved(edit: Any) -> None:
     with pytest.raises(BadShape):
         mine.change(edit)
     assert mine.load() == before
+
+
+@pytest.mark.parametrize("swallows", [False, True])
+def test_an_edit_that_calls_its_own_desk_is_refused_at_once_and_nothing_is_saved(swallows: bool) -> None:
+    _, mine, _ = racing()
+    before = mine.load()
+    edits = []
+
+    def edit(plan: Plan) -> Plan:
+        edits.append(plan)
+        try:
+            mine.call("plan", {"add": ["nested"]})
+        except Refused:
+            if not swallows:
+                raise
+        return ops.remove(plan, "1")
+
+    with pytest.raises(Refused, match="an edit must not call the desk it is made with"):
+        mine.change(edit)
+    assert len(edits) == 1
+    assert mine.load() == before
+    assert mine.change(lambda plan: ops.complete(plan, "1")).plan.progress.completed == 1
+
+
+def test_an_edit_does_not_keep_other_threads_and_desks_from_saving() -> None:
+    _, mine, theirs = racing()
+    others = [Thread(target=mine.call, args=("plan", {"add": ["by a thread"]}))]
+
+    def edit(plan: Plan) -> Plan:
+        if others:
+            other = others.pop()
+            other.start()
+            other.join()
+            theirs.call("plan", {"add": ["by another desk"]})
+        return ops.complete(plan, "1")
+
+    mine.change(edit)
+    items = [(item.text, item.is_closed) for item in mine.load().items]
+    assert items == [("Read", True), ("Write", False), ("by a thread", False), ("by another desk", False)]
 
 
 def test_an_integer_is_understood_as_an_id() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from _thread import get_ident
 from collections.abc import Callable, Iterator, Mapping
 
 from ..core._typing import TYPE_CHECKING, NamedTuple, TypeVar
 from ..core.codec import refuse_unsound
 from ..core.diff import Change, Record
-from ..core.errors import Disagreement, StaleRevision, StoreError
+from ..core.errors import Disagreement, Refused, StaleRevision, StoreError
 from ..core.model import NOTHING, USER, Pause, Plan, Reader, SessionState
 from ..local import settings
 from ..stores import Commit, Store
@@ -64,6 +65,8 @@ def commit(
     `from_memory`: assume at first that nobody else wrote since this desk did. The store refuses the save if somebody
     did; if there is nothing to save, the store is asked.
     """
+    if desk._seat.editing:
+        _refuse_inside_edit(desk)
     has_disagreed = False
     for snapshot in _snapshots(desk, from_memory=from_memory):
         try:
@@ -80,6 +83,20 @@ def commit(
             continue
         return Changed(plan, snapshot.plan, draft.record.changes if draft.record else ()), found
     raise conflict_error()
+
+
+def run_edit(desk: Desk, edit: Callable[[Plan], Plan], now: Plan) -> Plan:
+    """Return what an edit makes of a plan. Raises Refused if it has tried to save with the same desk: its own save
+    would come too late each time."""
+    editing, thread = desk._seat.editing, get_ident()
+    editing[thread] = False
+    try:
+        edited = edit(now)
+    finally:
+        has_tried = editing.pop(thread)
+    if has_tried:  # and went on as if it had not been refused
+        raise _nested_error()
+    return edited
 
 
 def advance(
@@ -125,6 +142,17 @@ def trim(desk: Desk, before: str, *, plan: str = "", place: str = "") -> dict[st
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _refuse_inside_edit(desk: Desk) -> None:
+    editing, thread = desk._seat.editing, get_ident()
+    if thread in editing:
+        editing[thread] = True
+        raise _nested_error()
+
+
+def _nested_error() -> Refused:
+    return Refused("an edit must not call the desk it is made with; call it before or after the change.")
 
 
 def _snapshots(desk: Desk, *, from_memory: bool) -> Iterator[Snapshot]:

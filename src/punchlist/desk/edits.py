@@ -11,7 +11,7 @@ from ..core.errors import BadShape, Refused
 from ..core.model import USER, Plan
 from ..core.undo import leading_to, redoable, undoable
 from ..local.files import time_text
-from .commit import Changed, Draft, Snapshot, commit
+from .commit import Changed, Draft, Snapshot, commit, run_edit
 from .observations import keep_calls
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def change(desk: Desk, edit: Callable[[Plan], Plan], by: str, kind: str) -> Chan
         author = name
         if is_first or kind == _CLEAR:
             author = kind
-        edited = edit(now)
+        edited = run_edit(desk, edit, now)
         if author == USER and now.id:
             edited = _with_former_words(desk, now, edited)
         after, changes, calls = _noted(now, edited, author, at)

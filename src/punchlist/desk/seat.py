@@ -52,6 +52,7 @@ class Seat:
         self.events: list[dict[str, Any]] = []  # of a store that is not durable
         self.off = (False, 0.0)  # whether punchlist is off here, and until when that is believed
         self.held = ""  # why the agent is held back, where no file says so
+        self.editing: dict[int, bool] = {}  # threads that are inside of an edit, and whether it has tried to save
         self.closed = False
 
     @property
