@@ -183,6 +183,38 @@ def test_the_server_answers_hooks_as_a_process_would() -> None:
         assert heard(client, "Stop", **{**stop, "background_tasks": [{"id": "1"}]}) is None
 
 
+def test_a_long_event_counts_as_it_does_for_a_process() -> None:
+    hook_secret.make()
+    with Raw() as client:
+        client.greet()
+        assert heard(client, "UserPromptSubmit", prompt="Fix it. " * 700_000) is None
+        client.say("plan", add=["Read", "Write"])
+        used = {"tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "make"}}
+        assert heard(client, "PostToolUse", **used, tool_response={"stdout": "é" * 1_200_000, "stderr": ""}) is None
+        assert client.error("tools/call", name="plan", arguments={"add": ["x" * 1_200_000]})["code"] == -32600
+    with punchlist.open(session="s") as desk:
+        (call,) = desk.load(calls=True).items[0].calls
+        assert call["outcome"] == "ok"
+    assert logged_errors() == []
+
+
+def test_an_event_beyond_all_bounds_is_dropped_without_an_error_for_the_agent() -> None:
+    hook_secret.make()
+    block = b"x" * (1024 * 1024)
+    with Raw() as client:
+        client.greet()
+        client.write(b'{"method":"tools/call","params":{"name":"hook","arguments":{"prompt":"')
+        for _ in range(65):
+            client.write(block)
+        client.write(b'"}},"jsonrpc":"2.0","id":7}\n')
+        answer = client.read()
+        assert (answer["id"], answer["result"]) == (7, {"content": [{"type": "text", "text": ""}], "isError": False})
+        assert client.result("ping") == {}
+    (line,) = logged_errors()
+    assert line.startswith("hook: a message of 68157")
+    assert line.endswith("bytes is too long; 67108864 are the most.")
+
+
 @pytest.mark.parametrize("fields", [{}, {"host": "nobody"}, {"host": "claude-code", "session_id": 7}, {"host": 3}])
 def test_an_event_that_makes_no_sense_is_met_with_silence_and_a_line_in_the_log(
     fields: dict[str, Any], own_home: Path

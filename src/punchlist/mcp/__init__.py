@@ -14,7 +14,7 @@ from ..stores import check_address
 from .callers import Callers, Given
 from .protocol import to_line, without_cancelled
 from .server import Server
-from .transport import LineReader, RawLine, write
+from .transport import LONGEST_EVENT, LineReader, RawLine, write
 
 if TYPE_CHECKING:
     from .callers import Hosts
@@ -77,7 +77,7 @@ def _answer_all(server: Server, lines: LineReader, out: int) -> None:
         arrived: list[RawLine] | None = []
         if not queue:
             arrived = lines.more(server.patience)
-        elif len(queue) < _AHEAD:
+        elif len(queue) < _AHEAD and sum(map(len, queue)) < LONGEST_EVENT:
             arrived = lines.more(0)
         if arrived is None and not queue:
             return

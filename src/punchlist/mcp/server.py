@@ -22,7 +22,7 @@ from . import protocol
 from .callers import Callers
 from .desks import Desks
 from .protocol import Id, Message, ProtocolError, Request
-from .transport import LongLine, RawLine
+from .transport import LongLine, RawLine, is_event
 
 _SUBSCRIPTIONS = 64  # of one client
 _BATCH = 1000  # messages on one line
@@ -77,7 +77,9 @@ class Server:
         try:
             return self._answers(line)
         except ProtocolError as problem:
-            return [protocol.failed(protocol.id_within(line) if isinstance(line, LongLine) else None, problem)]
+            if isinstance(line, LongLine):
+                return [self._refuse(line, problem)]
+            return [protocol.failed(None, problem)]
         except Exception as error:
             return [protocol.failed(None, _of_ours(error))]
 
@@ -95,6 +97,16 @@ class Server:
         if replies:
             return [replies]
         return []
+
+    def _refuse(self, line: LongLine, problem: ProtocolError) -> Message:
+        """The answer to a line that is too long. Nobody is told that a hook event was: a hook fails open."""
+        id = protocol.id_within(line)
+        if id is None or self._callers.hosts is None or not is_event(line.head):
+            return protocol.failed(id, problem)
+        from ..local.event_log import write_error
+
+        write_error("hook", Refused(str(problem)))
+        return protocol.succeeded(Request(id, "tools/call", {}, {}, False), _text(""))
 
     def look(self) -> list[Message]:
         """What to say unasked: that other tools are offered now. A store that hooks do not use any more is closed."""
@@ -227,13 +239,13 @@ class Server:
             host = self._callers.host_of(self._client_of(request))
             said = self._callers.hosts.answer_served(request.params.get("arguments"), host)
             if said is not None:
-                return {"content": [{"type": "text", "text": said}], "isError": False}
+                return _text(said)
         names = [tool.name for tool in self._dialect.tools]
         if name not in names:
             known = ", ".join(names)
             raise ProtocolError(protocol.INVALID_PARAMS, f"no tool {cut(inline(name), 60)!r}; the tools are {known}.")
         reply = self._carry_out(request, name)
-        answer: Message = {"content": [{"type": "text", "text": reply.text}], "isError": reply.is_error}
+        answer = _text(reply.text, is_error=reply.is_error)
         if self._wants_data(request) and not reply.is_error and self._promises_data(name):
             answer["structuredContent"] = dict(reply.details)
         return answer
@@ -372,6 +384,11 @@ def _of_ours(error: Exception) -> ProtocolError:
     write_error("mcp", error)
     words = f"{type(error).__name__}: {cut(inline(str(error)), 300)}"
     return ProtocolError(protocol.INTERNAL_ERROR, f"an error of punchlist itself: {words}")
+
+
+def _text(words: str, *, is_error: bool = False) -> Message:
+    """The result of a tool call."""
+    return {"content": [{"type": "text", "text": words}], "isError": is_error}
 
 
 def _name_of(client: Any) -> str:

@@ -8,6 +8,7 @@ import select
 from ..core._typing import NamedTuple
 
 LONGEST = 1024 * 1024  # bytes of a line: several times what a model can say at once
+LONGEST_EVENT = 64 * LONGEST  # of a line with a hook event, which has what tools printed
 _CHUNK = 65_536
 _EDGE = 1_024
 
@@ -29,7 +30,8 @@ class LineReader:
 
     def __init__(self, fd: int, longest: int = LONGEST) -> None:
         self._fd = fd
-        self._longest = longest
+        self._usual = longest
+        self._longest = longest  # of the line that is not at its end yet
         self._kept = bytearray()  # of the line that is not at its end yet; its head only, if it is too long
         self._tail = b""
         self._size = 0
@@ -72,6 +74,8 @@ class LineReader:
     def _add(self, part: bytes) -> None:
         was_short = self._size <= self._longest
         self._size += len(part)
+        if was_short and self._size > self._longest and is_event(bytes(self._kept[:_EDGE])):
+            self._longest = LONGEST_EVENT
         if self._size <= self._longest:
             self._kept += part
             return
@@ -83,13 +87,20 @@ class LineReader:
 
     def _finish_line(self) -> list[RawLine]:
         """The line that has come to its end, if there is something in it."""
-        kept, tail, size = bytes(self._kept), self._tail, self._size
-        self._kept, self._tail, self._size = bytearray(), b"", 0
-        if size > self._longest:
-            return [LongLine(size, self._longest, kept, tail)]
+        kept, tail, size, longest = bytes(self._kept), self._tail, self._size, self._longest
+        self._kept, self._tail, self._size, self._longest = bytearray(), b"", 0, self._usual
+        if size > longest:
+            return [LongLine(size, longest, kept, tail)]
         if kept.strip():
             return [kept]
         return []
+
+
+def is_event(head: bytes) -> bool:
+    """Return whether a line that begins like this brings a hook event: Claude Code writes the name of a tool first."""
+    import re
+
+    return re.search(rb'"name"\s*:\s*"hook"', head) is not None
 
 
 def write(fd: int, data: bytes) -> None:
