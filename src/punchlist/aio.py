@@ -22,6 +22,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from . import desk as blocking
 from .core.diff import Record
+from .core.errors import check_type
 from .core.model import MAIN, USER, Pause, Plan
 from .core.types import Format, ToolFormat
 from .desk.commit import Changed
@@ -265,6 +266,7 @@ class Desk:
 
     def on_pause(self, listener: Callable[[Pause], object]) -> None:
         """Call a listener with each Pause that is asked for, in the event loop of the call that asked."""
+        check_type("listener", listener, Callable, "a function")
 
         def tell(pause: Pause) -> None:
             if self._loop is not None:

@@ -12,7 +12,7 @@ PunchlistError
 
 from __future__ import annotations
 
-from ._typing import TYPE_CHECKING
+from ._typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,3 +83,12 @@ class Disagreement(StoreError, ValueError):
 
 class SettingsError(PunchlistError):
     """A setting that cannot be used. The message names the file and the key."""
+
+
+def check_type(name: str, value: object, kind: Any, words: str) -> None:
+    """Raise BadShape, which says in words what an argument must be, if it is something else. A bool is not a number."""
+    if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+        return
+    from .text import cut, inline
+
+    raise BadShape([f"{name} must be {words}, not {cut(inline(repr(value)), 40)}."])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import itemgetter
 
 from ._typing import TYPE_CHECKING, Any
-from .errors import NoSuchItem, Refused
+from .errors import NoSuchItem, Refused, check_type
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, MODES, PENDING, Item, Pause, Plan, places
 from .text import cut, inline, plainly
 
@@ -33,9 +33,9 @@ def _found_at(plan: Plan, id: Id) -> int:
     return place
 
 
-def lookup(plan: Plan, id: str) -> Item | None:
+def lookup(plan: Plan, id: Id) -> Item | None:
     """Return the item with this id, or None."""
-    place = _place_of(plan.items, id)
+    place = _place_of(plan.items, as_id(id))
     if place >= 0:
         return plan.items[place]
     return None
@@ -63,13 +63,14 @@ def as_id(id: Id) -> str:
     return id
 
 
-def resolve(plan: Plan, words: str) -> str:
+def resolve(plan: Plan, words: Id) -> str:
     """Return the id that is meant by an id, or by a part of one item's text.
 
     Raises NoSuchItem if nothing matches, and Refused if several items do, or if a range or list names several.
 
         ops.resolve(plan, "tests")  # '2'
     """
+    words = as_id(words)
     wanted = words.strip().removeprefix("#")
     ids = [item.id for item in plan.items]
     if wanted in ids:
@@ -91,13 +92,13 @@ def resolve(plan: Plan, words: str) -> str:
     raise no_match(words, ids)
 
 
-def resolve_all(plan: Plan, words: Iterable[str]) -> list[str]:
+def resolve_all(plan: Plan, words: Iterable[Id]) -> list[str]:
     """Return the ids that are meant by ids, ranges (`1-3`), lists (`1,3`) and parts of texts, each once.
 
     A range of digits is never taken for a part of a text. What is missing between its ends is left out.
     Raises NoSuchItem if nothing matches a word, and Refused if several items match it.
     """
-    wanted = [part for word in words for part in _parts_of(word)]
+    wanted = [part for word in words for part in _parts_of(as_id(word))]
     require(plan, [end for part in wanted if isinstance(part, tuple) for end in part])
     ids: list[str] = []
     for part in wanted:
@@ -399,6 +400,7 @@ def pause(plan: Plan, reason: str, at: str = "") -> Plan:
 
     `at`: when, in ISO 8601. Raises Refused if `reason` is empty.
     """
+    check_type("reason", reason, str, "a string")
     if not reason.strip():
         raise Refused("a pause needs a reason.")
     active = plan.active
@@ -486,8 +488,7 @@ def _ids_of(ids: Any, name: str) -> tuple[str, ...]:
 
 
 def _words(text: str, what: str = "text") -> str:
-    if not isinstance(text, str):
-        raise Refused(f"{what} must be a string, not {cut(inline(repr(text)), 40)}.")
+    check_type(what, text, str, "a string")
     words = text.strip()
     if not words:
         raise Refused(f"{what} must not be empty.")

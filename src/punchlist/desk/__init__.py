@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..core._typing import TYPE_CHECKING, Any
 from ..core.diff import Record
-from ..core.errors import BadShape, Refused
+from ..core.errors import BadShape, Refused, check_type
 from ..core.model import MAIN, USER, Pause, Plan
 from ..local import settings as settings_of
 from ..local.settings import DEFAULT_DIALECT, Settings
@@ -47,8 +47,11 @@ class Desk:
         host: str = "",
     ) -> None:
         for name, value in (("session", session), ("agent", agent), ("plan", plan)):
-            if not isinstance(value, str):
-                raise BadShape([f"{name} must be a string, not {value!r}."])
+            check_type(name, value, str, "a string")
+        if not hasattr(store, "peek"):
+            raise BadShape([f"store must be a store, not {store!r}; punchlist.open takes the address of one."])
+        if not isinstance(dialect, str) and not hasattr(dialect, "tools"):
+            raise BadShape([f"dialect must be the name of a dialect, not {dialect!r}."])
         if agent != MAIN and not session and not plan:
             session = _UNNAMED
         self.session = session
@@ -108,6 +111,7 @@ class Desk:
 
     def history(self, after: int = 0) -> list[Record]:
         """Return every change after a revision, oldest first."""
+        check_type("after", after, int, "the number of a revision")
         return self._seat.store.history(self.load().id, after)
 
     def at(self, revision: int) -> Plan:
@@ -211,6 +215,8 @@ class Desk:
 
     def bind(self, session: str, agent: str = MAIN) -> None:
         """Make this the plan of a session's agent. Raises Refused if there is no plan yet."""
+        check_type("session", session, str, "a string")
+        check_type("agent", agent, str, "a string")
         plan = self.load()
         if not plan.id:
             raise Refused("there is no plan to bind a session to.")
@@ -241,7 +247,7 @@ class Desk:
         """
         from ..dialects.wire import WRITERS
 
-        if format not in WRITERS:
+        if not isinstance(format, str) or format not in WRITERS:
             raise BadShape([f"format must be one of {', '.join(WRITERS)}, not {format!r}."])
         return [WRITERS[format](tool) for tool in _offered(self)]
 
@@ -268,6 +274,7 @@ class Desk:
         """
         from .guidance import lines, prompted
 
+        check_type("text", text, str, "a string")
         return lines(prompted(self, text))
 
     def before_request(self, messages: Sequence[object]) -> list[dict[str, Any]]:
@@ -281,6 +288,8 @@ class Desk:
         from ..policy.conversation import read, tally
         from .guidance import before_request
 
+        if isinstance(messages, str | dict) or not isinstance(messages, Iterable):
+            raise BadShape([f"messages must be a list of messages, not {type(messages).__name__}."])
         heard = tally(read(messages, self._seat.guide.marks), [tool.name for tool in self.dialect.tools])
         return [{"role": "user", "content": one.text} for one in before_request(self, heard)]
 
@@ -293,6 +302,9 @@ class Desk:
         """
         from .tool_use import describe, record_tool_use
 
+        check_type("name", name, str, "a string")
+        if exit is not None:
+            check_type("exit", exit, int, "a number, or None")
         record_tool_use(self, [describe(self, name, args, result, failed=failed or bool(exit), exit=exit)])
 
     def turn_ended(self, said: str = "") -> Nudge | Stop:
@@ -305,6 +317,7 @@ class Desk:
         from ..policy.continuation import TurnEnd
         from .nudges import turn_ended
 
+        check_type("said", said, str, "a string")
         return turn_ended(self, TurnEnd(said=said, agent=self.agent))
 
     def on_pause(self, listener: Callable[[Pause], object]) -> None:
@@ -315,6 +328,7 @@ class Desk:
             desk.on_pause(lambda pause: print("paused:", pause.reason))
             desk.call("plan", {"pause": "the deploy key has expired"})
         """
+        check_type("listener", listener, Callable, "a function")
         self._seat.listeners.append(listener)
 
     def close(self) -> None:
@@ -351,6 +365,7 @@ def open(store: str = "", *, session: str = "", agent: str = MAIN, dialect: str 
         with punchlist.open("sqlite:plan.db", session="s1") as desk:
             print(desk.call("plan", {"add": ["Run the tests"]}).text)
     """
+    check_type("store", store or "", str, "the address of a store")
     settings = settings_of.load({"store": store or None, "dialect": dialect or None})
     return desk_for(settings, session=session, agent=agent, plan=plan)
 

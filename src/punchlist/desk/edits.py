@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ..core._typing import TYPE_CHECKING
 from ..core.diff import CALLS, Calls, Change, Record, apply, noted, without_calls
 from ..core.diff import undo as taken_back
-from ..core.errors import BadShape, Refused
+from ..core.errors import BadShape, Refused, check_type
 from ..core.model import USER, Plan
 from ..core.undo import leading_to, redoable, undoable
 from ..local.files import time_text
@@ -28,6 +28,7 @@ def change(desk: Desk, edit: Callable[[Plan], Plan], by: str, kind: str) -> Chan
         raise BadShape([f"change takes a function from a plan to a plan, not {type(edit).__name__}: {_EXAMPLE}."])
     if not isinstance(by, str) or not by:
         raise BadShape([f"by must be the name of whoever makes the change, not {by!r}."])
+    check_type("kind", kind, str, "a string")
     is_own = by == desk.agent != USER
     key = desk._seat.reader_key if is_own else ""
 
@@ -106,6 +107,7 @@ def restore(desk: Desk, revision: int, by: str) -> Changed:
 
 def at_revision(desk: Desk, revision: int) -> Plan:
     """Return the plan as it was at a revision."""
+    check_type("revision", revision, int, "the number of a revision")
     now = desk.load()
     if not 0 <= revision <= now.revision:
         raise Refused(f"no revision {revision}; the plan is at revision {now.revision}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from ..core.errors import Refused
+from ..core.errors import Refused, check_type
 from ..core.text import cut, inline
 
 PATHS = {
@@ -22,6 +22,7 @@ TEXTS = ("markdown", "transcript")  # read as text, not as JSON
 
 def load(name: str, *, to_write: bool = False) -> ModuleType:
     """The module that reads, and mostly also writes, this format."""
+    check_type("format", name, str, "the name of a format")
     known = WRITTEN if to_write else tuple(PATHS)
     if name not in known:
         raise Refused(f"no format {inline(cut(name, 40))!r}; the formats are {', '.join(known)}.")
