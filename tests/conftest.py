@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -66,3 +68,16 @@ def own_project(own_folder: Path) -> Path:
     """A folder to work in, which is the root of a project."""
     (own_folder / ".git").mkdir()
     return own_folder
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "disk"
+    path.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", path], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("a small disk cannot be mounted here")
+    yield path
+    subprocess.run(["umount", path], check=True)

@@ -492,7 +492,7 @@ def test_what_somebody_else_writes_meanwhile_is_read_again_and_kept(own_home: Pa
         return Edit(file, ("server",), old, (old or b"") + b" ours", old, True)
 
     with receipts.lock():
-        installing._write_or_retry(str(path), work, "codex", "user")
+        installing._write_or_retry(str(path), work, "codex", "user", {})
     assert seen == [b"{}", b'{"theirs": 1}', b'{"theirs": 2}']
     assert path.read_bytes() == b'{"theirs": 2} ours'
 
@@ -506,7 +506,7 @@ def test_somebody_who_never_stops_writing_wins(own_home: Path) -> None:
         return Edit(file, ("server",), old, b"ours", old, True)
 
     with receipts.lock(), pytest.raises(Refused, match="somebody else keeps writing it"):
-        installing._write_or_retry(str(path), work, "codex", "user")
+        installing._write_or_retry(str(path), work, "codex", "user", {})
     assert path.read_bytes() == b"100"
     assert not Path(f"{path}.punchlist-new").exists()
 

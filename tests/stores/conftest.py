@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -37,16 +36,3 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of an empty store of the kind that a test names."""
     return STORES[request.param](tmp_path, request)
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    path = tmp_path / "disk"
-    path.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", path], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip("a small disk cannot be mounted here")
-    yield path
-    subprocess.run(["umount", path], check=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..core.errors import Refused, StoreError
+from ..core.errors import Refused
 from ..core.render import Line, Span
 from ..core.text import inline
 from ..dialects import load as load_dialect
@@ -57,10 +57,8 @@ def _dialect(args: Args) -> str:
 
 
 def _keep_dialect(host: str, dialect: str) -> None:
-    try:
+    with files.explained():
         keep_dialect(host, dialect)
-    except OSError as error:
-        raise StoreError(f"{error.filename} cannot be written: {error.strerror}.") from None
 
 
 def _served(args: Args) -> bool | None:

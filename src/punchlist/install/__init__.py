@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 from .. import hosts
-from ..core.errors import Refused
+from ..core.errors import Refused, StoreError
 from . import receipts
 from .apply import add_parts, find_blocked_lines, find_theirs, holds, is_nothing, is_sure, strip_parts
 from .parts import PROJECT, SCOPES, USER, Part, Where
@@ -82,6 +82,7 @@ def parts_of(name: str, where: Where) -> tuple[Part, ...]:
     return (*parts, Part(hooks[0], "file", (where.starter(name),), value=launcher))
 
 
+@receipts.explained()
 def attach(name: str, where: Where, without: Sequence[str] = (), *, dry: bool = False) -> list[Edit]:
     """Put all parts where they belong, except those that are not wanted, which are taken out."""
     parts = parts_of(name, where)
@@ -94,7 +95,9 @@ def attach(name: str, where: Where, without: Sequence[str] = (), *, dry: bool = 
     if not dry and (prepare := getattr(installer_for(name), "prepare", None)):
         prepare(where)
         parts = parts_of(name, where)
-    edits = _do_all([locate(part, name) for part in parts], _work(name, where, without), name, where.scope, dry=dry)
+    files = [locate(part, name) for part in parts]
+    files.sort(key=lambda file: file != where.starter(name))  # what hooks run is there before they are
+    edits = _do_all(files, _work(name, where, without), name, where.scope, dry=dry)
     return _worth_telling(edits, name, where)
 
 
@@ -110,6 +113,7 @@ def is_own(name: str, where: Where) -> bool:
     return where.scope == PROJECT and (at_home or bool(_shared_files(name, where)))
 
 
+@receipts.explained()
 def detach(name: str, where: Where, *, dry: bool = False) -> list[Edit]:
     """Take all parts out again."""
     shared = _shared_files(name, where)
@@ -263,7 +267,7 @@ def _do_all(names: list[str], work: Callable[[str], Edit], host: str, scope: str
     with about(receipts.folder()):
         receipts.require_writable(os.path.join(receipts.folder(), "lock"))
     with receipts.lock():
-        done = [_write_or_retry(file, work, host, scope) for file in each]
+        done = _write_all(each, work, host, scope)
     receipts.drop_folders(folder for _, folders in done for folder in folders)
     return [edit for edit, _ in done]
 
@@ -276,16 +280,73 @@ def _plan(file: str, work: Callable[[str], Edit]) -> Edit:
         return edit
 
 
-def _write_or_retry(file: str, work: Callable[[str], Edit], host: str, scope: str) -> tuple[Edit, tuple[str, ...]]:
+def _write_all(
+    files: list[str], work: Callable[[str], Edit], host: str, scope: str
+) -> list[tuple[Edit, tuple[str, ...]]]:
+    """Do what is to be done to all files. If it cannot be done to one, all are put back."""
+    begun: dict[str, _Begun] = {}
+    try:
+        return [_write_or_retry(file, work, host, scope, begun) for file in files]
+    except Refused as refusal:
+        left = _put_all_back(begun, host)
+        if not left:
+            raise
+        raise Refused(f"{refusal} {left}") from None
+    except OSError as error:
+        left = _put_all_back(begun, host)
+        raise StoreError(f"{receipts.why(error)} {left or 'Nothing was changed.'}") from None
+
+
+class _Begun(NamedTuple):
+    """A file that is being written, as it was before."""
+
+    path: str
+    mode: int
+    receipt: receipts.Receipt | None
+    folders: tuple[str, ...]  # that were not there
+    edit: Edit
+
+
+def _put_all_back(begun: Mapping[str, _Begun], host: str) -> str:
+    """Put files back, the last one first, and return what to say of those that this fails for. What was written before
+    one of those stays: settings must not name a file that is gone."""
+    left = list(begun.values())
+    try:
+        while left:
+            _put_back(left[-1])
+            left.pop()
+    except (OSError, Refused, receipts.Moved):
+        changed = ", ".join(one.path for one in left if one.edit.is_change)
+        return f"Already written, and could not be put back: {changed}. To restore: punchlist uninstall {host}"
+    return ""
+
+
+def _put_back(one: _Begun) -> None:
+    if receipts.load(one.path) != one.edit.old:
+        receipts.swap(one.path, one.edit.new, one.edit.old, one.mode)
+    if one.receipt:
+        receipts.save(one.receipt)
+    else:
+        receipts.forget(one.path)
+    receipts.drop_folders(one.folders)
+
+
+def _write_or_retry(
+    file: str, work: Callable[[str], Edit], host: str, scope: str, begun: dict[str, _Begun]
+) -> tuple[Edit, tuple[str, ...]]:
     """Do what is to be done to a file, and the folders it leaves behind. Whoever else writes it meanwhile is not
     overwritten."""
     with about(file):
+        path = receipts.target(file)
+        mode = os.stat(path).st_mode & 0o7777 if os.path.exists(path) else 0o600
+        receipt, folders = receipts.receipt(path), receipts.missing_folders(path)
         for _ in range(_TRIES):
             edit = work(file)
+            begun[file] = _Begun(path, mode, receipt, folders, edit)
             try:
                 return edit, _write(edit, host, scope)
             except receipts.Moved:
-                continue
+                del begun[file]
         raise Refused("somebody else keeps writing it; try again when they are done.")
 
 

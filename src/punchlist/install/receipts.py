@@ -7,6 +7,7 @@ same bytes if nobody wrote since.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -15,7 +16,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from typing import NamedTuple
 
-from ..core.errors import Refused
+from ..core.errors import Refused, StoreError
 from ..local.access import nearest
 from ..local.files import lock_file, replace_file, sync_folder
 from ..local.settings import state_folder
@@ -47,6 +48,22 @@ def folder() -> str:
 
 def digest(data: bytes) -> str:
     return sha256(data).hexdigest()
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Say which file the system did not let us use, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(why(error)) from None
+
+
+def why(error: OSError) -> str:
+    """Why a file could not be used, and what to do."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{error.filename} cannot be written: the disk is full; make room and try again."
+    return f"{error.filename} cannot be read or written: {error.strerror}."
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

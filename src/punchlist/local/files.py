@@ -98,6 +98,22 @@ def _swap_in(
     is_synced: bool = False,
     check: Callable[[], object] = bool,
 ) -> None:
+    try:
+        _write_and_rename(path, data, draft, mode, old, is_synced, check)
+    except OSError as error:  # a write that failed names no file, and a draft is not what anybody looks for
+        error.filename = path
+        raise
+
+
+def _write_and_rename(
+    path: str,
+    data: bytes,
+    draft: str,
+    mode: int,
+    old: os.stat_result | None,
+    is_synced: bool,
+    check: Callable[[], object],
+) -> None:
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         try:
