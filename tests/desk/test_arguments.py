@@ -83,3 +83,21 @@ def test_a_number_is_an_id_wherever_an_item_is_looked_for(desk: Desk) -> None:
     for look in (ops.lookup, ops.resolve):
         with pytest.raises(Refused, match="an id must be a string of digits, not None"):
             look(plan, None)  # type: ignore[arg-type]
+
+
+def test_a_plan_that_does_not_exist_is_refused_in_words_of_no_command_line() -> None:
+    desk = punchlist.open("memory:", plan="nope")
+    with pytest.raises(Refused) as refused:
+        desk.load()
+    assert str(refused.value) == "no plan 'nope'; if you name none, the latest of this directory is found."
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "json"])
+def test_a_desk_that_was_closed_says_so(kind: str, tmp_path: Path) -> None:
+    desk = punchlist.open(f"{kind}:{tmp_path / 'plan'}", session="s")
+    desk.call("plan", {"add": ["Read"]})
+    desk.close()
+    uses: list[Callable[[], object]] = [desk.load, desk.history, desk.undo, lambda: desk.call("plan", {"add": ["x"]})]
+    for use in uses:
+        with pytest.raises(punchlist.StoreError, match="the desk is closed; open another one"):
+            use()

@@ -106,7 +106,7 @@ class Seat:
             found = self.store.load(plan_id)
             if found is None:
                 name = cut(inline(plan_id), 40)
-                raise Refused(f"no plan {name!r}; without --plan the latest of this directory is found.")
+                raise Refused(f"no plan {name!r}; if you name none, the latest of this directory is found.")
             self.cached = plan = found
         return plan, reader
 

@@ -201,6 +201,11 @@ def masked(text: str, url: str = "") -> str:
     return re.sub(r'"([^"]+)"', lambda piece: '"***"' if any(piece[1] in one for one in secrets) else piece[0], text)
 
 
+def closed_error() -> StoreError:
+    """The error for a store that is used after it was closed."""
+    return StoreError("the desk is closed; open another one.")
+
+
 def too_new(name: str) -> StoreError:
     """The error for a store that a newer version wrote, with the command that upgrades this one."""
     from ..local.origin import upgrade_command

@@ -13,7 +13,7 @@ from ..core.diff import Record
 from ..core.errors import StoreError
 from ..core.model import Plan, Reader, SessionState
 from ..local.files import make_folder, utc_text
-from . import Commit, PlanKey, PlanSummary, permission_error, system_error, too_new
+from . import Commit, PlanKey, PlanSummary, closed_error, permission_error, system_error, too_new
 from .sql import Rows
 
 _PATIENCE = "10"  # seconds to wait for another process
@@ -286,11 +286,13 @@ class SqliteStore:
     def _follow_name(self) -> None:
         """Open the file again if another one has its name by now: what we write to a file that was moved away would be
         lost. Our log is written to the old file first, or SQLite would take it for the log of the new one."""
-        if self._full and not self._is_closed and not self._is_frozen():
+        if self._is_closed:
+            raise closed_error()
+        if self._full and not self._is_frozen():
             self._db.close()
             self._open()
         file = _inode(self.path)
-        if file == self._file or self._is_closed:
+        if file == self._file:
             return
         is_done = self._checkpoint()
         if file == _NOWHERE:

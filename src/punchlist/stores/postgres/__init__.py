@@ -16,7 +16,7 @@ from ...core.diff import Record
 from ...core.errors import StaleRevision, StoreError
 from ...core.model import Plan, Reader, SessionState
 from ...local.files import utc_text
-from .. import Commit, PlanKey, PlanSummary, masked
+from .. import Commit, PlanKey, PlanSummary, closed_error, masked
 from ..sql import Cursor, Rows
 from .connection import Batch, Bounded, connect
 from .failures import fail, may_pass
@@ -311,7 +311,7 @@ class PostgresStore:
     def _connection(self, until: float) -> Bounded:
         """The connection, on which nothing waits longer than until a time."""
         if self._closed:
-            raise StoreError("the store was closed.")
+            raise closed_error()
         if self._db is None or self._db.closed:
             self._db = self._connect(until - monotonic())
         self._is_pooled = self._db.is_pooled
