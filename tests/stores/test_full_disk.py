@@ -120,6 +120,18 @@ def test_a_call_to_a_store_that_cannot_be_read_answers_without_a_plan(tmp_path: 
     assert called(f"sqlite:{tmp_path}/plans")["plan"] is None
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "json"])
+def test_doctor_says_that_the_disk_is_full_and_what_to_do(kind: str, small_disk: Path) -> None:
+    url = f"{kind}:{small_disk}/plans"
+    with punchlist.open(url, session="s") as desk:
+        desk.change(lambda plan: ops.add(plan, "first"))
+    filled(small_disk)
+    done = subprocess.run([SCRIPT, "doctor", "--json", "--store", url], capture_output=True, check=False)
+    [found] = [check for check in json.loads(done.stdout)["checks"] if check["state"] == "problem"]
+    assert found["text"] == f"nothing can be stored in {small_disk / 'plans'}: its disk is full"
+    assert found["fix"].startswith("make room, or ")
+
+
 def make_read_only(disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from shlex import quote
 
+_SHARED = 65_536  # bytes of the file by which processes share memory, and some more
+
 
 def nearest(folder: str) -> str:
     """The folder, or the first one above it that is there."""
@@ -26,6 +28,8 @@ def why_not_writable(path: str, elsewhere: str) -> tuple[str, str]:
         return f"{folder} is not writable", f"{_allow(folder, 'u+rwx', quote(folder))}; or {elsewhere}"
     if os.path.exists(path) and not may(path, os.R_OK | os.W_OK):
         return f"it is not {_missing_right(path)}", f"{_allow(path, 'u+rw', f'{quote(path)}*')}; or {elsewhere}"
+    if is_on_full_disk(folder):
+        return "its disk is full", f"make room, or {elsewhere}"
     return "", ""
 
 
@@ -35,6 +39,16 @@ def is_on_read_only_disk(path: str) -> bool:
         return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
     except (OSError, AttributeError):
         return False
+
+
+def is_on_full_disk(folder: str) -> bool:
+    """Whether a disk has no room. Even to read, a new process needs room for memory that all who use a store share. One
+    that is read-only is not full: there room would not help. False where that cannot be told."""
+    try:
+        found = os.statvfs(folder)
+    except (OSError, AttributeError):
+        return False
+    return found.f_bavail * found.f_frsize < _SHARED and not found.f_flag & os.ST_RDONLY
 
 
 def may(path: str, rights: int) -> bool:

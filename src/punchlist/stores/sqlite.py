@@ -95,7 +95,6 @@ _EARLIEST = """
     CREATE TABLE places (place TEXT PRIMARY KEY, plan TEXT NOT NULL) WITHOUT ROWID;
     INSERT OR REPLACE INTO places SELECT place, id FROM plans WHERE agent = 'main' ORDER BY touched
     """
-_SHARED = 65_536  # bytes of the file by which processes share memory, and some more
 _NOWHERE = (0, 0)  # of a file that is not there
 _T = TypeVar("_T")
 
@@ -505,8 +504,10 @@ def fail(path: str, error: Exception, address: str = "") -> NoReturn:
         raise StoreError(f"{path} is a directory, not a file; move it away, or name another store.") from None
     if isinstance(error, OSError):
         raise system_error(path, error) from None
+    from ..local.access import is_on_full_disk
+
     is_full = name.startswith("SQLITE_FULL")
-    if is_full or (name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")) and _has_no_room(path)):
+    if is_full or (name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")) and is_on_full_disk(os.path.dirname(path))):
         raise StoreError(f"{path} cannot grow: the disk is full; make room and try again.", "full") from None
     if name.startswith(("SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")):
         raise permission_error(path, words) from None
@@ -523,16 +524,6 @@ def fail(path: str, error: Exception, address: str = "") -> NoReturn:
     if not isinstance(error, sqlite3.Error) or "decode" in words:
         raise StoreError(f"{path} cannot be read: what it holds makes no sense ({words}). {remedy(address)}") from None
     raise StoreError(f"{path}: {words}") from None
-
-
-def _has_no_room(path: str) -> bool:
-    """Whether the disk is full. Even to read, a new process needs room for memory that all who use a file share. One
-    that is read-only is not: there room would not help."""
-    try:
-        found = os.statvfs(os.path.dirname(path))
-    except (OSError, AttributeError):
-        return False
-    return found.f_bavail * found.f_frsize < _SHARED and not found.f_flag & os.ST_RDONLY
 
 
 def is_damage(error: BaseException) -> bool:
