@@ -38,6 +38,13 @@ def item(id: str) -> Item:
     return ops.find(plan(), id)
 
 
+def test_punctuation_does_not_complete_an_item_of_other_punctuation() -> None:
+    do("add", "\u5bb6\u65cf", "-")
+    assert 'no item matches "!!!"' in refused("done", "!!!")
+    do("done", "-")
+    assert statuses() == {"1": "pending", "2": "completed"}
+
+
 # --- adding --------------------------------------------------------------------------------------------------------
 
 

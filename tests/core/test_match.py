@@ -166,7 +166,8 @@ def test_likeness_runs_from_none_to_all() -> None:
     item = Item("1", "Write the tests")
     assert likeness(item, Entry("Write the tests", PENDING)) == 1
     assert likeness(item, Entry("Zzz qqq", PENDING)) == 0
-    assert likeness(Item("1", "..."), Entry("...", PENDING)) == 0
+    assert likeness(Item("1", "..."), Entry("-", PENDING)) == 0
+    assert likeness(Item("1", "..."), Entry(" ", PENDING)) == 0
 
 
 # --- laws ----------------------------------------------------------------------------------------------------------

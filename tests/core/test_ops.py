@@ -86,6 +86,18 @@ def test_words_that_say_nothing_match_nothing(words: str) -> None:
     assert "no item matches" in refusal(lambda: ops.resolve(ABC, words))
 
 
+@pytest.mark.parametrize("words", ["!!!", "--", ".", "\udcff", "?", "*"])
+def test_punctuation_matches_nothing_but_an_equal_text(words: str) -> None:
+    plan = plan_of("\u5bb6\u65cf", "-", "Why? *Read* it.")
+    assert "no item matches" in refusal(lambda: ops.resolve(plan, words))
+    assert ops.resolve(plan, "-") == "2"
+    assert ops.resolve(plan_of("-", words), words) == "2"
+
+
+def test_an_emoji_is_a_part_of_a_text() -> None:
+    assert ops.resolve(plan_of("\U0001f41b Fix it", "\U0001f680 Ship it"), "\U0001f680") == "2"
+
+
 def test_what_an_item_waits_for_is_what_is_still_open() -> None:
     plan = ops.complete(ops.add(ABC, "Last", needs=("1", "3")), "1")
     assert ops.open_needs(plan, ops.find(plan, "4")) == ["3"]

@@ -153,6 +153,12 @@ def test_other_words_make_another_thing(text: str) -> None:
     assert plainly(text) != "run the tests"
 
 
+def test_texts_of_nothing_but_punctuation_are_different_things() -> None:
+    texts = ["-", "!!!", "...", "\udcff", "\u5bb6\u65cf"]
+    assert len(set(map(plainly, texts))) == len(texts)
+    assert plainly(" - ") == plainly("-")
+
+
 def test_a_text_is_quoted_short_and_harmless() -> None:
     assert quoted("Run") == '"Run"'
     assert quoted("x" * 999) == '"' + "x" * 499 + '…"'

@@ -82,7 +82,9 @@ def resolve(plan: Plan, words: Id) -> str:
         return found[0]
     needle = plainly(words)
     exact = [item for item in plan.items if plainly(item.text) == needle]
-    hits = exact or [item for item in plan.items if needle and needle in plainly(item.text)]
+    hits = exact
+    if not hits and (any(map(str.isalnum, needle)) or not needle.isascii()):  # punctuation alone is not a part
+        hits = [item for item in plan.items if needle in plainly(item.text)]
     if len(hits) == 1:
         return hits[0].id
     from .structure import no_match, several_match

@@ -44,11 +44,12 @@ def cut(text: str, width: int, mark: str = "…") -> str:
 
 
 def plainly(text: str) -> str:
-    """A text without case, spacing and end punctuation: what makes two texts the same thing to do."""
-    text = text.replace(_TAG, "<").replace(_BRACKET, "[")  # as it was before a model was shown it
-    if not (text.isascii() and text.isprintable()):
-        text = _as_seen(text)
-    return " ".join(text.casefold().split()).strip(" .!;:,-*")
+    """A text without case, spacing and end punctuation: what makes two texts the same thing to do. If nothing else is
+    in it, the punctuation counts: `-` and `!!!` are not the same."""
+    seen = text.replace(_TAG, "<").replace(_BRACKET, "[")  # as it was before a model was shown it
+    if not (seen.isascii() and seen.isprintable()):
+        seen = _as_seen(seen)
+    return " ".join(seen.casefold().split()).strip(" .!;:,-*") or " ".join(visible(text).split())
 
 
 def _as_seen(text: str) -> str:
