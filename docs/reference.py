@@ -68,7 +68,10 @@ def manual() -> str:
             lines += [".TP", f".B {_roff(usage(command))}", _roff(f"{command.help[0].upper()}{command.help[1:]}.")]
             lines += [".RS", *_manual_rows(command.arguments), ".PP", ".EX"]
             lines += [*(_roff(example) for example in command.examples), ".EE", ".RE"]
-    lines += [".SH EXIT STATUS", "0 done, 1 refused, 2 misuse, 3 the store could not be read or written."]
+    lines += [
+        ".SH EXIT STATUS",
+        "0 done, 1 refused, 2 misuse, 3 the store or another file failed, or the output could not be written.",
+    ]
     return "\n".join(lines) + "\n"
 
 

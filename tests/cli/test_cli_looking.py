@@ -321,6 +321,28 @@ def test_an_output_that_is_full_is_said_in_a_line() -> None:
     assert done.stderr.count("\n") == 1
 
 
+def into_a_full_disk(*words: str) -> tuple[int, str]:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([SCRIPT, *words], stdout=full, stderr=subprocess.PIPE, encoding="utf-8", check=False)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("count", [1, 200])  # what is printed fits into a buffer, or does not
+def test_a_change_that_is_saved_and_cannot_be_printed_is_told_as_such(count: int) -> None:
+    given(*({"text": f"{LONG} {number}"} for number in range(count)))
+    words = "Only the output is missing: a change is saved, so do not repeat the command."
+    said = f"punchlist: standard output: No space left on device. {words}\n"
+    assert into_a_full_disk("add", "Ship", "--json") == (3, said)
+    assert len(json.loads(do("show", "--json"))["items"]) == count + 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_refusal_that_cannot_be_printed_is_still_a_refusal() -> None:
+    given({"text": "Ship"})
+    assert into_a_full_disk("done", "99", "--json") == (1, "punchlist: no item '99'; the ids are 1.\n")
+
+
 def test_a_change_is_made_even_where_nobody_can_be_told_of_it() -> None:
     given_one_of_each()
     done = subprocess.run(f"'{SCRIPT}' add Ship >&-", shell=True, capture_output=True, encoding="utf-8", check=False)

@@ -20,7 +20,9 @@ _EXAMPLES = (
     ("punchlist install claude-code --dry-run", "what would change; without --dry-run, it is attached"),
 )
 _EACH = "Each has a page with examples: punchlist help COMMAND"
-_EXIT_CODES = "Exit codes: 0 done, 1 refused, 2 misuse, 3 the store could not be read or written."
+_EXIT_CODES = (
+    "Exit codes: 0 done, 1 refused, 2 misuse, 3 the store or another file failed, or the output could not be written."
+)
 
 
 def help(args: Args) -> int:

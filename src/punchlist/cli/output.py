@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from ..core._typing import TYPE_CHECKING, Any
 from ..core.render import ASCII, UNICODE, Glyphs, Line, Span, columns, hanging, painted, plain
@@ -15,6 +16,7 @@ from ..local.settings import Settings, is_unicode, wants_color
 if TYPE_CHECKING:
     from .parser import Args
 
+STDOUT = "standard output"
 _NARROWEST = 20  # columns of the last cell of a table
 _UNCUT = 100_000  # the width of a file or a pipe: nothing is cut there
 
@@ -24,9 +26,9 @@ def show(lines: Iterable[Line]) -> None:
     is_terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     has_color = wants_color(os.environ, is_terminal)
     if has_color or is_terminal:
-        sys.stdout.write("".join(painted(line, has_color=has_color) + "\n" for line in lines))
+        _write("".join(painted(line, has_color=has_color) + "\n" for line in lines))
     else:
-        sys.stdout.write(plain(lines))
+        _write(plain(lines))
 
 
 def say(text: str) -> None:
@@ -34,7 +36,7 @@ def say(text: str) -> None:
         return
     if not text.endswith("\n"):
         text += "\n"
-    sys.stdout.write(text)
+    _write(text)
 
 
 def say_json(data: Any) -> None:
@@ -51,7 +53,7 @@ def say_json(data: Any) -> None:
         harmless = text.replace("\n", "").isprintable()
     except UnicodeEncodeError:
         harmless = False
-    sys.stdout.write((text if harmless else json.dumps(data, indent=2)) + "\n")
+    _write((text if harmless else json.dumps(data, indent=2)) + "\n")
 
 
 def answer(args: Args, data: Any, *lines: str) -> int:
@@ -101,6 +103,27 @@ def short(path: str) -> str:
     if path.startswith(home + os.sep):
         path = "~" + path[len(home) :]
     return inline(path)
+
+
+def _write(text: str) -> None:
+    with _naming_stdout():
+        sys.stdout.write(text)
+
+
+def flush() -> None:
+    """Write what is still to be written."""
+    with _naming_stdout():
+        sys.stdout.flush()
+
+
+@contextmanager
+def _naming_stdout() -> Iterator[None]:
+    """Have an error of standard output say so: it names no file, like some errors of files."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = STDOUT
+        raise
 
 
 def leave() -> None:

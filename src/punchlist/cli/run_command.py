@@ -19,16 +19,25 @@ def run_command(argv: list[str]) -> int:
     code = 0
     try:
         code = _run(argv)
-        sys.stdout.flush()
+        output.flush()
     except BrokenPipeError:
         output.leave()
     except OSError as error:
         output.leave()
-        output.complain(f"{error.filename or 'standard output'}: {error.strerror or error}.")
-        code = code or 1
+        output.complain(_why(error))
+        code = code or 3
     except KeyboardInterrupt:
         code = 130
     return code
+
+
+def _why(error: OSError) -> str:
+    words = error.strerror or str(error)
+    if error.filename == output.STDOUT:
+        return f"{output.STDOUT}: {words}. Only the output is missing: a change is saved, so do not repeat the command."
+    if error.filename:
+        return f"{error.filename}: {words}."
+    return f"{words}."
 
 
 def _run(argv: list[str]) -> int:
@@ -71,7 +80,10 @@ def _report_error(args: Args, error: PunchlistError) -> int:
         return code
     try:
         output.say_json({"error": str(error)})
-        sys.stdout.flush()
+        output.flush()
     except BrokenPipeError:
         output.leave()
+    except OSError:  # nothing was changed, and it can only be said elsewhere
+        output.leave()
+        output.complain(str(error))
     return code

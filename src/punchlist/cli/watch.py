@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 
 from ..core.codec import to_json
 from ..core.model import MAIN, Plan
 from ..desk import Desk
 from ..local import event_log
-from . import terminal_plan
+from . import output, terminal_plan
 from .desk import is_named, load_settings, open_desk
 from .parser import Args
 
@@ -40,8 +39,8 @@ def _follow_as_json(desk: Desk) -> int:
     """One line for each state of the plan."""
     try:
         for plan in desk.follow():
-            sys.stdout.write(json.dumps(to_json(plan)) + "\n")
-            sys.stdout.flush()
+            output.say(json.dumps(to_json(plan)))
+            output.flush()
     except KeyboardInterrupt:
         pass
     return 0
