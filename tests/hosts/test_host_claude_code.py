@@ -403,6 +403,31 @@ def test_an_agent_that_does_not_listen_is_no_fault_of_its_hook() -> None:
 def test_no_standard_input_at_all_is_met_with_silence() -> None:
     done = subprocess.run(f"'{SCRIPT}' hook claude-code <&-", shell=True, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert logged_errors() == ["hook claude-code: standard input is closed"]
+
+
+def test_an_event_without_an_end_is_dropped() -> None:
+    limited = f"ulimit -v 2000000 2>/dev/null; exec '{SCRIPT}' hook claude-code </dev/zero"
+    done = subprocess.run(limited, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert logged_errors() == ["hook claude-code: the event is too long; 67108864 bytes are the most"]
+
+
+@pytest.mark.parametrize("size", [1, 5_000_000])
+@pytest.mark.parametrize("end", ["", "\n"], ids=ascii)
+def test_a_complete_event_is_answered_while_standard_input_stays_open(size: int, end: str) -> None:
+    wrote(("Read", "pending"))
+    edit(lambda plan: ops.add(plan, "Test"))
+    sent = json.dumps(event("UserPromptSubmit", prompt="}" * size)) + end
+    pipe = subprocess.PIPE
+    with subprocess.Popen([SCRIPT, "hook", "claude-code"], stdin=pipe, stdout=pipe, text=True, bufsize=1) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(sent)
+        process.stdin.flush()
+        assert process.wait(timeout=20) == 0
+        assert "the user added" in process.stdout.read()
+    assert logged_errors() == []
 
 
 def test_settings_that_cannot_be_used_do_not_keep_the_hook_from_its_work(own_home: Path) -> None:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ..desk import Desk
     from ..stores import Store
 
+_LONGEST = 64 * 1024 * 1024  # bytes of an event
+_CHUNK = 65_536
+_PAUSE = 0.05  # seconds without more of a long event, after which it may be complete
 VALUED = ("store", "plan", "session", "agent")  # options that come before a value
 
 
@@ -66,7 +69,7 @@ def run(argv: list[str]) -> int:
     try:
         name, flags = _parse(argv)
         delivery.hold()
-        found = _written(answer(name, _parse_event(sys.stdin.buffer.read()), flags))
+        found = _written(answer(name, _read_event(), flags))
         if found:
             sys.stdout.write(found)
             sys.stdout.flush()
@@ -147,6 +150,32 @@ def _written(answer: dict[str, Any] | None) -> str:
     if answer:
         return dumps(answer)
     return ""
+
+
+def _read_event() -> dict[str, Any]:
+    """Return the event on standard input as soon as it is complete, since an agent may leave the pipe open. Raises
+    Refused."""
+    from ..core.errors import Refused
+
+    if sys.stdin is None:
+        raise Refused("standard input is closed")
+    given = bytearray()
+    while chunk := os.read(0, _CHUNK):
+        given += chunk
+        if len(given) > _LONGEST:
+            raise Refused(f"the event is too long; {_LONGEST} bytes are the most")
+        if chunk.rstrip().endswith(b"}") and (len(given) == len(chunk) or not _is_more_coming()):
+            try:
+                return _parse_event(bytes(given))
+            except Refused:  # a brace within the event
+                continue
+    return _parse_event(bytes(given))
+
+
+def _is_more_coming() -> bool:
+    from select import select
+
+    return bool(select([0], [], [], _PAUSE)[0])
 
 
 def _parse_event(given: bytes) -> dict[str, Any]:
