@@ -35,7 +35,9 @@ def _found_at(plan: Plan, id: Id) -> int:
 
 def lookup(plan: Plan, id: Id) -> Item | None:
     """Return the item with this id, or None."""
-    place = _place_of(plan.items, as_id(id))
+    if type(id) is not str:  # every tool call looks items up
+        id = as_id(id)
+    place = _place_of(plan.items, id)
     if place >= 0:
         return plan.items[place]
     return None
@@ -490,7 +492,8 @@ def _ids_of(ids: Any, name: str) -> tuple[str, ...]:
 
 
 def _words(text: str, what: str = "text") -> str:
-    check_type(what, text, str, "a string")
+    if type(text) is not str:
+        check_type(what, text, str, "a string")
     words = text.strip()
     if not words:
         raise Refused(f"{what} must not be empty.")
