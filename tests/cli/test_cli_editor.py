@@ -16,6 +16,7 @@ import punchlist
 from punchlist import Item, ops
 from tests.cli.plans import given, plan, texts
 from tests.commands import SCRIPT, run
+from tests.stores.test_full_disk import filled
 
 
 @pytest.fixture(autouse=True)
@@ -297,18 +298,34 @@ def test_an_editor_that_fails_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("end", "code"), [("sys.exit(3)", 3), ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", -9)]
+    ("end", "how"),
+    [
+        ("sys.exit(3)", "ended with code 3"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "was killed (SIGKILL)"),
+        ("import os; os.kill(os.getpid(), 40)", "was killed (signal 40)"),
+    ],
 )
-def test_what_was_saved_before_an_editor_failed_is_kept_and_can_be_applied(end: str, code: int) -> None:
+def test_what_was_saved_before_an_editor_failed_is_kept_and_can_be_applied(end: str, how: str) -> None:
     given("Read")
     command = editor(f"path.write_text(text + '- [ ] an hour of work\\n')\n{end}")
     reason, hint = why(edit(EDITOR=command)).splitlines()
     (kept,) = drafts()
-    assert reason == f"the editor {command!r} ended with code {code}; nothing was changed."
+    assert reason == f"the editor {command!r} {how}; nothing was changed."
     assert hint == f"your text is kept; to apply it, run: punchlist edit --file {kept}"
     assert texts() == ["Read"]
     said(edit("--file", str(kept)))
     assert texts() == ["Read", "an hour of work"]
+
+
+def test_a_text_for_the_editor_that_finds_no_room_is_told_with_the_remedy(small_disk: Path) -> None:
+    given(*(f"{number} {'Read ' * 100}" for number in range(20)))
+    filling = filled(small_disk)
+    os.truncate(filling, filling.stat().st_size - 4096)  # Python takes another folder if nothing can be written
+    done = edit(EDITOR="true", TMPDIR=str(small_disk))
+    assert done.returncode == 3
+    assert done.stderr.startswith(f"punchlist: {small_disk}/punchlist-")
+    assert done.stderr.endswith(" cannot be written: No space left on device; make room there, or set TMPDIR.\n")
+    assert list(small_disk.iterdir()) == [filling]
 
 
 @pytest.mark.parametrize("body", ["path.unlink()", "path.write_text('')"])

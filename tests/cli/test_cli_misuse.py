@@ -139,6 +139,29 @@ def test_an_unknown_store_is_misuse_and_is_refused_with_the_known_ones(url: str)
     assert no_store(url, "mcp", code=2) == said
 
 
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("sqlite:", "sqlite: needs a path, as in sqlite:plan.db"),
+        ("sqlite://host/plan.db", "sqlite: takes a path, not a host"),
+        ("json:", "json: needs a directory, as in json:plans"),
+    ],
+)
+def test_a_store_without_its_path_is_misuse(url: str, why: str) -> None:
+    assert why in no_store(url, "show", code=2)
+
+
+def test_a_device_is_said_to_be_no_regular_file() -> None:
+    assert no_store("sqlite:/dev/null", "show") == ("punchlist: /dev/null is not a regular file; name another store.\n")
+    checks = json.loads(run("doctor", "--json", "--store", "sqlite:/dev/null").stdout)["checks"]
+    assert "/dev/null is not a regular file" in [check["text"] for check in checks if check["state"] == "problem"]
+
+
+def test_long_words_that_match_no_item_are_cut_in_the_error() -> None:
+    done = run("done", "x" * 3000)
+    assert done.stderr == f'punchlist: no item matches "{"x" * 39}…"; the plan is empty.\n'
+
+
 def test_a_call_with_an_unknown_store_is_misuse_and_is_answered() -> None:
     done = run("--store", "floppy:a", "call", "plan", stdin="{}")
     assert done.returncode == 2
@@ -151,10 +174,6 @@ def test_a_directory_in_the_place_of_the_file_is_said_to_be_one(words: list[str]
     path = Path("plan.db").resolve()
     said = no_store("sqlite:plan.db", *words)
     assert said == f"punchlist: {path} is a directory, not a file; move it away, or name another store.\n"
-
-
-def test_a_store_needs_a_path() -> None:
-    assert "sqlite:plan.db" in no_store("sqlite:", "show")
 
 
 @pytest.mark.parametrize(

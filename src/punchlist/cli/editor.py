@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -75,8 +76,12 @@ def _revision(text: str, now: Plan) -> int:
 
 def _write_draft(text: str) -> str:
     handle, path = tempfile.mkstemp(prefix="punchlist-", suffix=".md")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        os.unlink(path)
+        raise StoreError(f"{path} cannot be written: {error.strerror}; make room there, or set TMPDIR.") from None
     return path
 
 
@@ -99,7 +104,16 @@ def _open(path: str, draft: str) -> None:
         raise
     if done.returncode:
         kept = _keep_or_remove(path, draft)
-        raise Refused(f"the editor {command!r} ended with code {done.returncode}; nothing was changed.{kept}")
+        raise Refused(f"the editor {command!r} {_how_it_ended(done.returncode)}; nothing was changed.{kept}")
+
+
+def _how_it_ended(code: int) -> str:
+    if code > 0:
+        return f"ended with code {code}"
+    try:
+        return f"was killed ({signal.Signals(-code).name})"
+    except ValueError:  # one without a name
+        return f"was killed (signal {-code})"
 
 
 def _keep_or_remove(path: str, draft: str) -> str:

@@ -128,13 +128,13 @@ def no_such_item(plan: Plan, unknown: Sequence[str]) -> NoSuchItem:
 
 def no_match(words: str, ids: Sequence[str]) -> NoSuchItem:
     """Return the error for words that no item has."""
-    return NoSuchItem(f"no item matches {quoted(words)}; {_known(ids)}.")
+    return NoSuchItem(f"no item matches {quoted(words, 40)}; {_known(ids)}.")
 
 
 def several_match(words: str, hits: Sequence[Item]) -> Refused:
     """Return the error for words that several items have."""
     listing = _some([f"{item.id} {quoted(item.text, 30)}" for item in hits], 5)
-    return Refused(f"{quoted(words)} could be any of {listing}; give the id.")
+    return Refused(f"{quoted(words, 40)} could be any of {listing}; give the id.")
 
 
 def _known(ids: Sequence[str]) -> str:

@@ -55,6 +55,9 @@ def _file(path: str) -> Iterator[Check]:
         fix = "move it away, or name a file: PUNCHLIST_STORE=sqlite:PATH"
         yield Check(STORE, PROBLEM, f"{path} is a directory, not a file", fix)
         return
+    if not os.path.isfile(path):
+        yield Check(STORE, PROBLEM, f"{path} is not a regular file", "name a file: PUNCHLIST_STORE=sqlite:PATH")
+        return
     yield from _contents(path, is_writable=not why)
     if why:
         yield Check(STORE, PROBLEM, f"nothing can be stored in {path}: {why}", fix)

@@ -478,9 +478,10 @@ def open(rest: str, **options: str) -> SqliteStore:
 def path_of(rest: str) -> str:
     """The file that is meant by what follows `sqlite:`."""
     if not rest:
-        raise StoreError("sqlite: needs a path, as in sqlite:plan.db")
+        raise StoreError("sqlite: needs a path, as in sqlite:plan.db", "address")
     if rest.startswith("//") and not rest.startswith("///"):
-        raise StoreError("sqlite: takes a path, not a host; an absolute one is written sqlite:/path/to/plan.db")
+        words = "sqlite: takes a path, not a host; an absolute one is written sqlite:/path/to/plan.db"
+        raise StoreError(words, "address")
     return os.path.abspath(os.path.expanduser(rest))
 
 
@@ -502,6 +503,8 @@ def fail(path: str, error: Exception, address: str = "") -> NoReturn:
     words, name = str(error), _name(error)
     if os.path.isdir(path):
         raise StoreError(f"{path} is a directory, not a file; move it away, or name another store.") from None
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise StoreError(f"{path} is not a regular file; name another store.") from None
     if isinstance(error, OSError):
         raise system_error(path, error) from None
     from ..local.access import is_on_full_disk

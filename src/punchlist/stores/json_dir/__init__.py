@@ -484,5 +484,5 @@ def database_of(rest: str) -> str:
 
 def _folder_of(rest: str) -> str:
     if not rest:
-        raise StoreError("json: needs a directory, as in json:plans")
+        raise StoreError("json: needs a directory, as in json:plans", "address")
     return os.path.abspath(os.path.expanduser(rest))
