@@ -198,32 +198,34 @@ def _known(marks: Marks) -> _Known:
     return _Known(opening, closing, tuple(texts))
 
 
-def _read(message: dict[str, Any], known: _Known, refusals: Sequence[str]) -> Iterator[Entry]:
-    nested = message.get("message")
-    inner: dict[str, Any] = nested if isinstance(nested, dict) else message
-    kind, role = message.get("type"), inner.get("role")
-    if "assistant" in (kind, role, message.get("role")):
-        yield from _model_said(inner)
-        return
+def _read(message: dict[str, Any], known: _Known, refusals: Sequence[str]) -> list[Entry]:
+    inner = message.get("message")
+    if not isinstance(inner, dict):
+        inner = message
+    roles = (message.get("type"), inner.get("role"), message.get("role"))
+    if "assistant" in roles:
+        return _model_said(inner)
     attachment = message.get("attachment")
     if isinstance(attachment, dict):
-        yield Told(_text(attachment.get("type")))
-        return
-    if role in ("toolResult", "tool"):
+        return [Told(_text(attachment.get("type")))]
+    found: list[Entry] = []
+    if roles[1] in ("toolResult", "tool"):
         tool = _text(inner.get("toolName", inner.get("name")))
         if tool:
-            yield ToolResult("", tool, bool(inner.get("isError", inner.get("is_error"))))
+            found.append(ToolResult("", tool, bool(inner.get("isError", inner.get("is_error")))))
     texts: list[str] = []
     for part in _parts(inner.get("content")):
-        if part.get("type") == "tool_result":
-            yield _result(part, refusals)
-        elif part.get("type") in _TEXTS:
+        kind = part.get("type")
+        if kind == "tool_result":
+            found.append(_result(part, refusals))
+        elif kind in _TEXTS:
             _gather(part, texts)
     if texts:
-        yield from _user_said(texts, known, "user" in (kind, role, message.get("role")) and not message.get("isMeta"))
+        found += _user_said(texts, known, "user" in roles and not message.get("isMeta"))
+    return found
 
 
-def _model_said(inner: dict[str, Any]) -> Iterator[ModelSaid]:
+def _model_said(inner: dict[str, Any]) -> list[Entry]:
     texts: list[str] = []
     calls: list[tuple[str, str]] = []
     content = inner.get("content")
@@ -240,7 +242,8 @@ def _model_said(inner: dict[str, Any]) -> Iterator[ModelSaid]:
     if "tool_calls" in inner:
         calls += _functions(inner["tool_calls"])
     if calls or not only_thinks:
-        yield ModelSaid("\n".join(texts), calls)
+        return [ModelSaid("\n".join(texts), calls)]
+    return []
 
 
 def _result(part: dict[str, Any], refusals: Sequence[str]) -> ToolResult:
@@ -303,8 +306,13 @@ def _is_said(text: str, pieces: Sequence[str]) -> bool:
 def _parts(content: object) -> list[dict[str, Any]]:
     """What a message consists of: texts, calls, results. Strings are texts."""
     if isinstance(content, list):
-        words = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
-        return [part for part in words if isinstance(part, dict)]
+        parts: list[dict[str, Any]] = []
+        for part in content:
+            if isinstance(part, dict):
+                parts.append(part)
+            elif isinstance(part, str):
+                parts.append({"type": "text", "text": part})
+        return parts
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return []
