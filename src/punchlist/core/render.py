@@ -167,6 +167,11 @@ def columns(text: str) -> int:
     """How many terminal cells a text takes."""
     if text.isascii():
         return len(text)
+    return _measure(text)
+
+
+@lru_cache(maxsize=2_000)  # the same signs and texts are drawn many times
+def _measure(text: str) -> int:
     return sum(cells for _, cells in _clusters(text))
 
 
