@@ -820,6 +820,6 @@ def test_a_store_that_fails_ends_the_turn_and_the_conversation_stays_whole(tmp_p
     made = agent(tmp_path, script, store=f"sqlite:{tmp_path / 'p.db'}", hear=break_it)
     end = made.work()
     assert end.why == "failed"
-    assert "p.db" in end.text
+    assert end.text == "the desk is closed; open another one."
     assert [(result.tool, result.is_error) for result in made.results[1:]] == [("glob", False), ("shell", True)]
     made.said.close()

@@ -65,8 +65,6 @@ def commit(
     `from_memory`: assume at first that nobody else wrote since this desk did. The store refuses the save if somebody
     did; if there is nothing to save, the store is asked.
     """
-    if desk._seat.editing:
-        _refuse_inside_edit(desk)
     has_disagreed = False
     for snapshot in _snapshots(desk, from_memory=from_memory):
         try:
@@ -88,6 +86,7 @@ def commit(
 def run_edit(desk: Desk, edit: Callable[[Plan], Plan], now: Plan) -> Plan:
     """Return what an edit makes of a plan. Raises Refused if it has tried to save with the same desk: its own save
     would come too late each time."""
+    _refuse_inside_edit(desk)
     editing, thread = desk._seat.editing, get_ident()
     editing[thread] = False
     try:
@@ -202,7 +201,10 @@ def _settle(desk: Desk, now: Plan, draft: Draft) -> Plan:
 
 
 def _save(desk: Desk, now: Plan, draft: Draft, record: Record) -> Plan:
-    """Write what `now` has become. Raises StaleRevision, and Refused if the plan could not be read again."""
+    """Write what `now` has become. Raises StaleRevision, and Refused if the plan could not be read again, or if an edit
+    of this desk is not finished yet."""
+    if desk._seat.editing:
+        _refuse_inside_edit(desk)
     refuse_unsound(now, draft.plan, record.changes)
     after = draft.plan._replace(id=now.id or _new_id(), revision=record.revision)
     is_told_later = delivery.is_held() and (draft.told or bool(delivery.told(now.id, desk._seat.reader_key)))
