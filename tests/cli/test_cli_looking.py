@@ -331,7 +331,7 @@ def into_a_full_disk(*words: str) -> tuple[int, str]:
 @pytest.mark.parametrize("count", [1, 200])  # what is printed fits into a buffer, or does not
 def test_a_change_that_is_saved_and_cannot_be_printed_is_told_as_such(count: int) -> None:
     given(*({"text": f"{LONG} {number}"} for number in range(count)))
-    words = "Only the output is missing: a change is saved, so do not repeat the command."
+    words = "Only the output is missing: what was to be changed is saved."
     said = f"punchlist: standard output: No space left on device. {words}\n"
     assert into_a_full_disk("add", "Ship", "--json") == (3, said)
     assert len(json.loads(do("show", "--json"))["items"]) == count + 1

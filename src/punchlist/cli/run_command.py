@@ -34,7 +34,7 @@ def run_command(argv: list[str]) -> int:
 def _why(error: OSError) -> str:
     words = error.strerror or str(error)
     if error.filename == output.STDOUT:
-        return f"{output.STDOUT}: {words}. Only the output is missing: a change is saved, so do not repeat the command."
+        return f"{output.STDOUT}: {words}. Only the output is missing: what was to be changed is saved."
     if error.filename:
         return f"{error.filename}: {words}."
     return f"{words}."

@@ -173,6 +173,8 @@ def _read_event() -> dict[str, Any]:
 
 
 def _is_more_coming() -> bool:
+    if os.name == "nt":  # select takes no pipes there: the end of the event is waited for
+        return True
     from select import select
 
     return bool(select([0], [], [], _PAUSE)[0])
