@@ -24,7 +24,7 @@ LEVELS = {
     "policy": 1,
     "dialects": 2,
     "local": 3,
-    "stores": 4,
+    **dict.fromkeys(("stores", "checks"), 4),
     "desk": 5,
     **dict.fromkeys(("hosts", "install", "mcp", "tui", "agent", "testing", "aio"), 6),
     "doctor": 7,

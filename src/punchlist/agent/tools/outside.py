@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 
+from ...core.shell_words import NotUnderstood, Simple, Word, parse
 from ...core.text import cut, inline
 from .shell_places import Asks, Place, change_directory, is_inside, must_be_inside, must_stay
 from .shell_programs import (
@@ -25,7 +26,6 @@ from .shell_programs import (
     check_writer,
     names,
 )
-from .shell_words import NotUnderstood, Simple, Word, parse
 
 _DEEP = 4  # commands inside of commands
 _SCRIPT = 100_000  # characters of a script that are looked through

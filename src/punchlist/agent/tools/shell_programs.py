@@ -6,8 +6,8 @@ import os
 import re
 from collections.abc import Callable, Sequence
 
+from ...core.shell_words import Word
 from .shell_places import Asks, Place, change_directory, must_be_inside, must_stay
-from .shell_words import Word
 
 
 def names(text: str) -> frozenset[str]:

@@ -6,7 +6,8 @@ This is not a shell. It understands what agents usually type, and says of everyt
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from ._typing import NamedTuple
 
 _LONGEST = 200_000  # characters of a command
 _NAME = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9#?$!@*-])")
@@ -33,6 +34,7 @@ class Simple(NamedTuple):
 
     words: tuple[Word, ...]
     targets: tuple[Word, ...] = ()
+    operator: str = ""  # what comes behind it: && || | & ; ( ) or the end of a line; empty for the last command
 
 
 class Parsed(NamedTuple):
@@ -40,6 +42,7 @@ class Parsed(NamedTuple):
 
     commands: tuple[Simple, ...]
     inner: tuple[str, ...] = ()
+    is_grouped: bool = False  # whether some of them are in parentheses
 
 
 def parse(text: str) -> Parsed:
@@ -48,7 +51,7 @@ def parse(text: str) -> Parsed:
         raise NotUnderstood("it is too long to look through")
     reader = _Reader(text)
     reader.read()
-    return Parsed(tuple(reader.commands), tuple(reader.inner))
+    return Parsed(tuple(reader.commands), tuple(reader.inner), reader.is_grouped)
 
 
 class _Reader:
@@ -59,6 +62,7 @@ class _Reader:
         self.at = 0
         self.commands: list[Simple] = []
         self.inner: list[str] = []
+        self.is_grouped = False
         self._words: list[Word] = []
         self._targets: list[Word] = []
         self._redirects = ""  # the operator whose target comes next
@@ -207,11 +211,14 @@ class _Reader:
             self._end_word()
             self.at += 1
             return
-        self._end_word()
-        self._end_command()
         if self.text.startswith(";;", self.at):
             raise NotUnderstood("it holds a case")
-        self.at += 1
+        operator = char
+        if self.text[self.at : self.at + 2] in ("&&", "||", "|&"):
+            operator = self.text[self.at : self.at + 2]
+        self._end_word()
+        self._end_command(operator)
+        self.at += len(operator)
         if char == "\n":
             self._skip_documents()
 
@@ -243,12 +250,14 @@ class _Reader:
         elif not operator:
             self._words.append(word)
 
-    def _end_command(self) -> None:
+    def _end_command(self, operator: str = "") -> None:
         self._end_word()
         if self._redirects:
             raise NotUnderstood("a redirection has no target")
         if self._words or self._targets:
-            self.commands.append(Simple(tuple(self._words), tuple(self._targets)))
+            self.commands.append(Simple(tuple(self._words), tuple(self._targets), operator))
+        if operator in ("(", ")"):
+            self.is_grouped = True
         self._words, self._targets = [], []
 
     def _skip_documents(self) -> None:
