@@ -109,7 +109,7 @@ def _in_project(name: str, about: About) -> str:
     if about.tighter is None:
         return "yes" if about.project else "no"
     if about.tighter:
-        return "only `true`"
+        return f"only `{str(about.tighter).lower()}`"
     return "only `false`" if isinstance(Settings._field_defaults[name], bool) else "only less"
 
 
@@ -239,7 +239,7 @@ def _default(name: str) -> str:
     return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`" if value else "nothing"
 
 
-_KINDS = {"dialect": "a dialect", "store": "a URL", "keep_history": "an age"}
+_KINDS = {"dialect": "a dialect", "store": "a URL", "keep_history": "an age", "default_check": "a command"}
 
 
 def _values(name: str) -> str:

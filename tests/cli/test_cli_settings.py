@@ -140,6 +140,10 @@ def test_a_project_cannot_redirect_plans(project_file: Path) -> None:
         ("plan_mode_every", 9, 1),
         ("remind_after", 20, 1),
         ("remind_again", 20, 1),
+        ("verify", "block", "run"),
+        ("auto_done", False, True),
+        ("verify_minutes", 5, 60),
+        ("keep_output", False, True),
     ],
 )
 def test_a_project_can_bind_agents_tighter_and_not_looser_than_the_user(
@@ -156,6 +160,24 @@ def test_a_project_can_bind_agents_tighter_and_not_looser_than_the_user(
     project_file.write_text(f"{name} = {json.dumps(tighter)}")
     assert value(name) == (tighter, str(project_file))
     assert run("settings").stderr == ""
+
+
+def test_the_default_check_is_in_a_table_of_its_own(project_file: Path) -> None:
+    project_file.write_text('[checks]\ndefault = "make test"\n')
+    assert value("default_check") == ("make test", str(project_file))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("checks = 3", "'checks' must be a table with 'default', not 3."),
+        ("[checks]\ndefualt = 'x'", "'defualt' is not a setting in [checks]; the only one is 'default'."),
+        ("[checks]\ndefault = 3", "'default_check' must be a string, not 3."),
+    ],
+)
+def test_a_table_of_checks_that_cannot_be_used_is_named(project_file: Path, text: str, problem: str) -> None:
+    project_file.write_text(text)
+    assert fault() == f"punchlist: {project_file}: {problem}\n"
 
 
 @bound

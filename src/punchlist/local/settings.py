@@ -44,6 +44,11 @@ class Settings(NamedTuple):
     context: int = 100_000
     turns: int = 200
     confirm_shell: str = "outside"
+    verify: str = "off"
+    auto_done: bool = False
+    default_check: str = ""
+    verify_minutes: int = 10
+    keep_output: bool = False
     off: bool = False
     reminders: bool = True
     remind_after: int = DIALECTS
@@ -71,7 +76,7 @@ class About(NamedTuple):
     project: bool = True  # whether a project's file may set it
     least: int = 0  # for a number
     most: int = _LARGEST
-    tighter: bool | None = None  # what a project may set against the user's word; of a number, whatever is less
+    tighter: bool | str | None = None  # what a project may set against the user's word; of a number, whatever is less
     rising: bool = False  # of a number: whatever is more
     unset: int = 0  # less or more than which that is, where the user has said nothing
 
@@ -89,6 +94,22 @@ ABOUT = {
     "keep_history": About(
         "how long history is kept: 90d, 26w; for ever if empty. What is older goes with each new plan", project=False
     ),
+    "verify": About(
+        "what is done about completed items whose check was not seen to pass: nothing but to show it, a nudge, a run of"
+        " approved checks at the end of a turn, or `done` is refused",
+        ("off", "ask", "run", "block"),
+        tighter="block",
+    ),
+    "auto_done": About(
+        "whether an item is completed once its own check was seen to fail and then to pass since it was started",
+        tighter=False,
+    ),
+    "default_check": About(
+        "a command that checks the whole project, shown as one line of the plan; in a file: `default` in `[checks]`."
+        " One in a project's file counts once you have approved it"
+    ),
+    "verify_minutes": About("for how long `verify` lets one check run", least=1, tighter=False),
+    "keep_output": About("whether the end of a check's output is kept with what was observed", tighter=False),
     "off": About("whether punchlist says nothing at all to agents, and offers no tool", tighter=True),
     "reminders": About("whether an agent is reminded of a plan that it does not update", tighter=False),
     "remind_after": About(
@@ -159,7 +180,7 @@ def _from_files(environ: Mapping[str, str], cwd: str) -> tuple[dict[str, Any], d
     origins = dict.fromkeys(ABOUT, "default")
     problems: list[str] = []
     for path, is_project in ((os.path.join(config_folder(environ), FILE), False), (project_file(cwd), True)):
-        for name, value in _file(path, problems).items() if path else ():
+        for name, value in _entries(path, problems):
             _take(values, origins, problems, name, value, path, is_project)
     return values, origins, problems
 
@@ -329,6 +350,22 @@ def _folder(environ: Mapping[str, str], variable: str, home: str) -> str:
     return os.path.join(os.path.expanduser(home), "punchlist")
 
 
+def _entries(path: str, problems: list[str]) -> list[tuple[str, Any]]:
+    """The settings of a file. The only table, `checks`, has the default check."""
+    if not path:
+        return []
+    found = _file(path, problems)
+    checks = found.pop("checks", {})
+    if not isinstance(checks, dict):
+        problems.append(f"{path}: 'checks' must be a table with 'default', not {shown(checks)}.")
+        return list(found.items())
+    unknown = [name for name in checks if name != "default"]
+    problems += [f"{path}: {name!r} is not a setting in [checks]; the only one is 'default'." for name in unknown]
+    if "default" in checks:
+        found["default_check"] = checks["default"]
+    return list(found.items())
+
+
 def _file(path: str, problems: list[str]) -> dict[str, Any]:
     if not os.path.isfile(path):
         return {}
@@ -390,9 +427,9 @@ def _check(name: str, value: Any, origin: str, is_project: bool) -> Any:
         raise SettingsError(f"{origin}: {name!r} must be {wanted}, not {shown(value)}.")
     if isinstance(value, int) and not about.least <= value <= about.most:
         raise SettingsError(f"{origin}: {name!r} must be {about.least} to {about.most}, not {shown(value)}.")
-    if name == "keep_history" and value:
+    if name in _READ_FURTHER and value:
         try:
-            ago(value)
+            _READ_FURTHER[name](value)
         except Refused as error:
             raise SettingsError(f"{origin}: {name!r}: {error}") from None
     if name == "dialect":
@@ -402,6 +439,9 @@ def _check(name: str, value: Any, origin: str, is_project: bool) -> Any:
     if choices and value not in choices and repr(value) not in choices:
         raise SettingsError(f"{origin}: {name!r} must be one of {', '.join(choices)}, not {shown(value)}.")
     return value
+
+
+_READ_FURTHER: Mapping[str, Callable[[str], object]] = {"keep_history": ago}
 
 
 def _require_may_set(name: str, value: Any, before: Any, origin: str) -> None:
