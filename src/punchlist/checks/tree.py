@@ -1,166 +1,308 @@
-"""A fingerprint of the files of a project: the same contents under the same names give the same one.
+"""
+A fingerprint of the files of a project: the same contents under the same names give the same one.
 
-With git it is made of the blobs of HEAD and the contents of what differs from it, so that a commit, an amend, a stash
-that is taken back or a touched file change nothing, and ignored files do not count. Without git, names and contents are
-read, within bounds.
+With git it is made of what git knows and of the contents of what git has not seen yet: a commit, an amend, a stash that
+is taken back, `git add` or a touched file change nothing, and neither do ignored files, caches of well-known tools and
+our own files. Without git, names and contents are read, within bounds. Files in submodules and in other repositories
+inside count; another worktree of the same repository does not: it is a tree of its own. Two worktrees with the same
+contents have the same fingerprint: what was observed is told apart by the directory of its check.
+
+Git is run to read, and runs nothing itself: no hook, monitor or filter. A file under a filter that is not Git LFS
+counts by its raw contents from the moment it is touched until git has looked at it (`git status`).
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
-from time import monotonic
 
-_NO_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # the empty tree: of a repository without a commit
-_GONE = ""
-_LINK, _MODULE = "120000", "160000"
+from ..core._typing import NamedTuple
+from . import contents, repository
+from .errors import NoFiles as NoFiles
+from .errors import TooLong as TooLong
+from .git import ask
+from .scope import below, in_scope, is_cache, is_test
 
-
-class TooLong(Exception):
-    """There was no time to look at all files."""
-
-
-def files_of(folder: str, seconds: float) -> dict[str, str]:
-    """Every file that counts, by its path from the top of the project, with what tells its contents. Raises TooLong."""
-    end = monotonic() + seconds
-    top = _git(folder, end, "rev-parse", "--show-toplevel")
-    if top is None:
-        return _walk(folder, end)
-    return _read_git(os.fsdecode(top.rstrip(b"\n")), end)
+_DIRTY = 30  # paths in a row of evidence
+_ROW_BYTES = 1900
+_SHORT = 10
 
 
-def fingerprint(files: Mapping[str, str], counts: Callable[[str], bool] = bool) -> str:
-    """One text for some of the files: those whose path counts."""
-    made = sha256()
-    for path in sorted(files):
-        if counts(path):
-            made.update(os.fsencode(path) + b"\0" + files[path].encode() + b"\n")
-    return made.hexdigest()[:32]
+class Files(NamedTuple):
+    """The files of a project at one moment."""
+
+    top: str  # absolute path
+    head: str  # the commit, "" without git or before the first commit
+    blobs: Mapping[str, str]  # by path from the top: mode and contents, in a short text
+    dirty: frozenset[str]  # paths that are not as in HEAD: changed, gone, untracked
+    untracked: frozenset[str]
+    modules: Mapping[str, str]  # repositories inside, with their HEAD
 
 
-def _read_git(top: str, end: float) -> dict[str, str]:
-    listed = _git(top, end, "ls-tree", "-r", "-z", "--full-tree", "HEAD")
-    if listed is None:  # no commit yet
-        listed = b""
-    files: dict[str, str] = {}
-    for entry in listed.split(b"\0"):
-        about, _, path = entry.partition(b"\t")
-        if path:
-            mode, _, blob = about.decode().split(" ")
-            files[os.fsdecode(path)] = f"{mode} {blob}"
-    changed = _changed(top, end)
-    changed |= _flagged(top, end)
-    for name in changed.intersection(files):
-        del files[name]
-    files.update(_contents(top, sorted(changed), end))
+def look(folder: str, seconds: float, *, own: Iterable[str] = ()) -> Files:
+    """
+    Look at the files of the project that a folder belongs to.
+
+    Parameters:
+        folder: An absolute path, the directory of a check.
+        seconds: How long it may take.
+        own: Absolute paths of files and folders of ours, which do not count: the store, the state folder.
+
+    Raises:
+        TooLong: The time is over.
+        NoFiles: The files cannot be looked at; its text says why. `TooLong` is one of these.
+    """
+    end = time.monotonic() + seconds
+    if "\0" in folder or not os.path.isdir(folder):
+        raise NoFiles(f"{folder!r} is not a directory")
+    own = tuple(own)
+    try:
+        return _look(os.path.realpath(folder), end, own)
+    except FileNotFoundError:  # the folder, or git, has gone meanwhile
+        raise NoFiles(f"{folder!r} is gone") from None
+    except OSError as error:
+        raise NoFiles(f"{folder!r} cannot be read: {error.strerror}") from None
+
+
+def _look(folder: str, end: float, own: Sequence[str]) -> Files:
+    found = repository.find(folder, end)
+    if found is None:
+        return _look_without_git(folder, end, own)
+    files = _look_with_git(found, end, own)
+    inside = below(found.top, folder) + "/"
+    if inside == "/" or any(path.startswith(inside) for path in files.blobs):
+        return files
+    if repository.is_ignored(found, folder, end):  # for git it is not part of the project
+        return _look_without_git(folder, end, own)
     return files
 
 
-def _changed(top: str, end: float) -> set[str]:
-    """The paths that differ from HEAD, and those that git does not know and does not ignore."""
-    options = ("-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames")
-    said = _git(top, end, "-c", "core.fsmonitor=false", "status", "--porcelain=v1", *options)
-    if said is None:
-        raise TooLong
-    return {os.fsdecode(entry[3:]) for entry in said.split(b"\0") if entry}
+def _look_with_git(found: repository.Repository, end: float, own: Sequence[str]) -> Files:
+    listing = repository.read(found, end, own)
+    files = Files(found.top, found.head, listing.blobs, frozenset(listing.dirty), frozenset(listing.untracked), {})
+    return _with_inner(files, listing.modules, end, own)
 
 
-def _flagged(top: str, end: float) -> set[str]:
-    """The paths that git was told not to look at: they are looked at all the same."""
-    said = _git(top, end, "ls-files", "-v", "-z")
-    if said is None:
-        return set()
-    return {os.fsdecode(entry[2:]) for entry in said.split(b"\0") if entry[:1].islower() or entry[:1] == b"S"}
+def _look_without_git(top: str, end: float, own: Sequence[str]) -> Files:
+    if not os.access(top, os.R_OK | os.X_OK):
+        raise NoFiles(f"{top!r} cannot be read: permission denied")
+    blobs, inner = contents.read_folder(top, end, own)
+    everything = frozenset(blobs)
+    files = Files(top, "", blobs, everything, everything, {})
+    return _with_inner(files, dict.fromkeys(inner, ""), end, own)
 
 
-def _contents(top: str, paths: Iterable[str], end: float) -> dict[str, str]:
-    found: dict[str, str] = {}
-    plain: list[str] = []
-    for path in paths:
-        full = os.path.join(top, path)
-        try:
-            mode = os.lstat(full).st_mode
-        except OSError:
-            continue  # it is gone
-        if os.path.islink(full):
-            found[path] = f"{_LINK} {_blob(os.fsencode(os.readlink(full)))}"
-        elif os.path.isdir(full):
-            found[path] = f"{_MODULE} {_head_of(full, end)}"
-        else:
-            found[path] = "100755" if mode & 0o100 else "100644"
-            plain.append(path)
-    hashed = _hash_files(top, plain, end)
-    for path in plain:
-        found[path] = f"{found[path]} {hashed.get(path, 'unreadable')}"
-    return found
+def _with_inner(files: Files, modules: Mapping[str, str], end: float, own: Sequence[str]) -> Files:
+    """The files together with those of the repositories inside. `modules` says what HEAD has for them."""
+    if not modules:
+        return files
+    blobs, heads = dict(files.blobs), {}
+    dirty, untracked = set(files.dirty), set(files.untracked)
+    for path, known in modules.items():
+        inner = _look_inside(os.path.join(files.top, path), end, own)
+        if inner is None:
+            if known:
+                blobs[path] = known  # a submodule that was not fetched
+            continue
+        heads[path] = f"{contents.MODULE} {inner.head}"
+        if heads[path] != known:
+            dirty.add(path)
+        blobs.update({f"{path}/{name}": text for name, text in inner.blobs.items()})
+        dirty.update(f"{path}/{name}" for name in inner.dirty)
+        untracked.update(f"{path}/{name}" for name in inner.untracked)
+    return Files(files.top, files.head, blobs, frozenset(dirty), frozenset(untracked), heads)
 
 
-def _hash_files(top: str, paths: list[str], end: float) -> dict[str, str]:
-    """What git would call these contents: line ends and filters are applied, as they are in HEAD."""
+def _look_inside(folder: str, end: float, own: Sequence[str]) -> Files | None:
+    """The files of a repository inside another; None if they do not count."""
+    if not os.path.lexists(os.path.join(folder, ".git")) or os.path.islink(folder):
+        return None
+    if is_cache(os.path.basename(folder)) or repository.is_linked_worktree(folder):
+        return None
+    folder = os.path.realpath(folder)
+    found = repository.find(folder, end)
+    if found is None or found.top != folder:
+        return _look_without_git(folder, end, own)
+    return _look_with_git(found, end, own)
+
+
+def fingerprint(files: Files, scope: Iterable[str] = (), folder: str = "", without: Collection[str] = ()) -> str:
+    """
+    One text for the files that count.
+
+    Parameters:
+        files: As looked at.
+        scope: Globs as in a `.gitignore`, from `folder`; there is no `!`. Empty: every file.
+        folder: The absolute path of the check's directory; empty: the top.
+        without: Paths that an observed run made; they do not count while they are untracked.
+
+    Returns:
+        32 hexadecimal digits, or "" if no file is in scope: then nothing can be said about them.
+    """
+    counts = _counting(files, scope, folder, without)
+    return _digest(files, [path for path in files.blobs if counts(path)])
+
+
+def fingerprint_tests(files: Files) -> str:
+    """The same for tests, and for files that say how the project is built and checked; "" if there are none."""
+    return _digest(files, [path for path in files.blobs if is_test(path)])
+
+
+def _counting(files: Files, scope: Iterable[str], folder: str, without: Collection[str]) -> Callable[[str], bool]:
+    inside = in_scope(scope, below(files.top, folder))
+    left_out = files.untracked.intersection(without)
+
+    def counts(path: str) -> bool:
+        return path not in left_out and inside(path)
+
+    return counts
+
+
+def _digest(files: Files, paths: list[str]) -> str:
     if not paths:
+        return ""
+    blobs = files.blobs
+    lines = "\n".join([f"{path}\0{blobs[path]}" for path in sorted(paths)])
+    return sha256(os.fsencode(lines)).hexdigest()[:32]
+
+
+def digest_row(
+    files: Files, scope: Iterable[str] = (), folder: str = "", without: Collection[str] = ()
+) -> dict[str, object]:
+    """
+    What a row of evidence keeps, so that `changed_since` can count later: `base`, the commit, and `dirty`, by path a
+    short hash of each file that was not as in that commit ("" if it was gone). Empty if that would be too much.
+    """
+    counts = _counting(files, scope, folder, without)
+    paths = sorted(path for path in files.dirty if counts(path))
+    if len(paths) > _DIRTY:
         return {}
-    readable = [path for path in paths if "\n" not in path and os.access(os.path.join(top, path), os.R_OK)]
-    said = _git(top, end, "hash-object", "--stdin-paths", sent="\n".join(readable).encode("utf-8", "surrogateescape"))
-    if said is None:
-        raise TooLong
-    return dict(zip(readable, said.decode().split(), strict=False))
+    dirty = {path: _short(_text(files, path)) for path in paths}
+    size = sum(len(os.fsencode(path)) + _SHORT + 6 for path in paths)
+    if size > _ROW_BYTES or not all(path.isprintable() for path in paths):
+        return {}
+    return {"base": files.head, "dirty": dirty}
 
 
-def _blob(data: bytes) -> str:
-    from hashlib import sha1
-
-    return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+def _text(files: Files, path: str) -> str:
+    return files.blobs.get(path) or files.modules.get(path, "")
 
 
-def _head_of(folder: str, end: float) -> str:
-    said = _git(folder, end, "rev-parse", "HEAD")
-    return (said or b"").decode().strip()
+def _short(text: str) -> str:
+    if not text:
+        return ""
+    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:_SHORT]
 
 
-def _walk(folder: str, end: float) -> dict[str, str]:
-    """The files of a directory without git. Links are not followed."""
-    found: dict[str, str] = {}
-    for here, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in (".git", "node_modules", ".venv", "__pycache__"))
-        for name in names:
-            if monotonic() > end:
-                raise TooLong
-            full = os.path.join(here, name)
-            found[os.path.relpath(full, folder)] = _content_of(full)
+def changed_since(
+    files: Files,
+    base: str | None,
+    dirty: Mapping[str, str] | None,
+    scope: Iterable[str] = (),
+    folder: str = "",
+    without: Collection[str] = (),
+    seconds: float = 0.3,
+) -> int | None:
+    """
+    How many files differ from an earlier moment, of which a row kept `base` and `dirty`.
+    None if that cannot be told: the row has neither, or git no longer has that commit. Never raises.
+    """
+    if base is None or dirty is None:
+        return None
+    before = _committed_changes(files, base, time.monotonic() + seconds)
+    if before is None:
+        return None
+    counts = _counting(files, scope, folder, without)
+    return sum(_has_changed(files, path, dirty, before) for path in {*files.dirty, *dirty, *before} if counts(path))
+
+
+def _has_changed(files: Files, path: str, dirty: Mapping[str, str], before: Mapping[str, str]) -> bool:
+    now = _text(files, path)
+    if path in dirty:
+        return _short(now) != dirty[path]
+    if path in before:
+        return now != before[path]
+    return path in files.dirty  # then it was as in HEAD
+
+
+def _committed_changes(files: Files, base: str, end: float) -> dict[str, str] | None:
+    """What a former commit had, for the paths that are different in HEAD. None if git does not tell."""
+    if base == files.head:
+        return {}
+    if not base:
+        return dict.fromkeys(files.blobs, "")  # all there was is in `dirty`
+    if not files.head or not base.isalnum():
+        return None
+    try:
+        said = ask(files.top, end, "diff-tree", "-r", "-z", "--no-renames", base, files.head)
+    except (NoFiles, OSError):
+        return None
+    if said.code:
+        return None
+    fields = os.fsdecode(said.out).split("\0")
+    found = {}
+    for about, path in zip(fields[::2], fields[1::2], strict=False):
+        mode, _, blob, *_ = about[1:].split(" ")
+        found[path] = ""
+        if mode != "000000":
+            found[path] = f"{mode} {blob}"
     return found
 
 
-def _content_of(path: str) -> str:
-    try:
-        if os.path.islink(path):
-            return f"link {os.readlink(path)}"
-        with open(path, "rb") as file:
-            made = sha256()
-            while part := file.read(1 << 20):
-                made.update(part)
-            return made.hexdigest()
-    except OSError:
-        return "unreadable"
+class During(NamedTuple):
+    """What happened to the files while a command ran."""
+
+    changed: list[str]  # they were there before: nobody knows which contents the command saw
+    made: list[str]  # byproducts: untracked files that the command made
 
 
-def _git(folder: str, end: float, *words: str, sent: bytes = b"") -> bytes | None:
-    """What git says; None if it fails or is not there. Raises TooLong."""
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+def modified_during(
+    files: Files,
+    start: float,
+    *,
+    before: Files | None = None,
+    known: Collection[str] = (),
+    scope: Iterable[str] = (),
+    folder: str = "",
+    without: Collection[str] = (),
+) -> During:
+    """
+    Tell what happened to the files in scope since a command began.
+
+    Parameters:
+        files: As looked at after the command.
+        start: When it began, as `time.time()` says it.
+        before: The files as looked at before it. Then contents decide, and no time is asked for.
+        known: Untracked paths that are known to be older, from an earlier row.
+    """
+    counts = _counting(files, scope, folder, without)
+    if before is not None:
+        return _compared(files, before, counts)
+    changed, made = [], []
+    now = time.time() + 2  # a time in the future says nothing
+    for path in sorted(path for path in files.blobs if counts(path)):
+        full = os.path.join(files.top, path)
+        if not _is_touched(full, start, now):
+            continue
+        if path in files.untracked and path not in known and contents.born(full) >= start:
+            made.append(path)
+        else:
+            changed.append(path)
+    return During(changed, made)
+
+
+def _compared(files: Files, before: Files, counts: Callable[[str], bool]) -> During:
+    paths = sorted(path for path in {*files.blobs, *before.blobs} if counts(path))
+    different = [path for path in paths if files.blobs.get(path) != before.blobs.get(path)]
+    made = [path for path in different if path in files.untracked and path not in before.blobs]
+    return During([path for path in different if path not in made], made)
+
+
+def _is_touched(path: str, start: float, now: float) -> bool:
     try:
-        done = subprocess.run(
-            ["git", *words],
-            cwd=folder,
-            input=sent,
-            capture_output=True,
-            env=environment,
-            timeout=max(end - monotonic(), 0.01),
-        )
-    except subprocess.TimeoutExpired:
-        raise TooLong from None
+        found = os.lstat(path)
     except OSError:
-        return None
-    if done.returncode:
-        return None
-    return done.stdout
+        return True  # it was there a moment ago
+    return start <= found.st_mtime <= now or start <= found.st_ctime <= now

@@ -1,0 +1,307 @@
+"""The files of a git repository: what git knows of them, and the contents of those that git has not seen yet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..core._typing import NamedTuple
+from . import contents
+from .errors import NoFiles
+from .git import Answer, ask, ask_all
+from .scope import CACHES, ours
+
+_LFS = b"version https://git-lfs.github.com/spec/v1\n"
+_ABSENT = "000000"
+
+
+class Repository(NamedTuple):
+    """Where a repository is, and how git is asked about it."""
+
+    top: str
+    head: str  # a commit, "" before the first one
+    algorithm: str  # sha1 or sha256
+    settings: tuple[str, ...]  # of git, on top of those of the repository
+    has_filters: bool
+    has_modes: bool  # whether the file system tells programs from other files
+    has_links: bool
+
+
+class Listing(NamedTuple):
+    """The files of one repository, without those of repositories in it."""
+
+    blobs: dict[str, str]
+    dirty: set[str]
+    untracked: set[str]
+    modules: dict[str, str]  # the repositories in it, with what HEAD has for them, "" if nothing
+
+
+def find(folder: str, end: float) -> Repository | None:
+    """The repository that a folder belongs to; None if there is none, or no git. Raises NoFiles, TooLong."""
+    place = ("rev-parse", "--show-object-format", "--show-toplevel", "HEAD")
+    wanted = ("config", "-z", "--get-regexp", r"^(filter\..*|core\.(filemode|symlinks))$")
+    try:
+        found, config = ask_all(folder, end, place, wanted)
+    except FileNotFoundError:
+        return None
+    algorithm, _, rest = os.fsdecode(found.out).rstrip("\n").partition("\n")
+    top, _, head = rest.rpartition("\n")
+    if not top:
+        _explain(found)
+        return None
+    top = os.path.realpath(top)
+    if folder != top and not folder.startswith(os.path.join(top, "")):
+        return None  # a setting of the repository says that its files are somewhere else
+    if head == "HEAD":
+        head = ""
+    if algorithm != "sha256":
+        algorithm = "sha1"
+    return _with_settings(Repository(top, head, algorithm, (), False, True, True), _pairs(config))
+
+
+def _explain(found: Answer) -> None:
+    """Say why a repository cannot be read, if there is one."""
+    said = found.error
+    if "not a git repository" in said or "invalid gitfile" in said:
+        return
+    if "dubious ownership" in said or "unsafe repository" in said:
+        raise NoFiles(
+            "git does not trust this folder, since it belongs to another user: see safe.directory in git's manual"
+        )
+    if "must be run in a work tree" in said:
+        raise NoFiles("this is a git repository without files (bare)")
+    raise NoFiles(f"git cannot read this repository: {_first_line(said)}")
+
+
+def _first_line(said: str) -> str:
+    for line in said.splitlines():
+        if line.startswith("fatal: "):
+            return "".join(letter for letter in line[7:207] if letter.isprintable())
+    return "it gives no reason"
+
+
+def _pairs(config: Answer) -> list[tuple[str, str]]:
+    entries = os.fsdecode(config.out).split("\0")
+    return [(name, value) for name, _, value in (entry.partition("\n") for entry in entries) if name]
+
+
+def _with_settings(repository: Repository, pairs: Iterable[tuple[str, str]]) -> Repository:
+    """The repository with its filters switched off: they are programs."""
+    off: dict[str, None] = {}
+    values = {"core.filemode": "true", "core.symlinks": "true"}
+    for name, value in pairs:
+        if not name.startswith("filter."):
+            values[name] = value.lower()
+            continue
+        driver = name.rpartition(".")[0]
+        if "=" in driver:
+            raise NoFiles("the repository has a filter whose name cannot be passed to git")
+        off.update(dict.fromkeys((f"{driver}.clean=", f"{driver}.process=", f"{driver}.required=false")))
+    settings = list(off)
+    if not os.path.lexists(os.path.join(repository.top, ".GIT")):
+        settings.append("core.ignoreCase=false")  # whatever was set: this file system does tell a from A
+    return repository._replace(
+        settings=tuple(settings),
+        has_filters=bool(off),
+        has_modes=values["core.filemode"] not in _NO,
+        has_links=values["core.symlinks"] not in _NO,
+    )
+
+
+_NO = ("false", "no", "off", "0")
+
+
+def read(repository: Repository, end: float, own: Sequence[str]) -> Listing:
+    """The files of a repository as they are now. Raises NoFiles, TooLong."""
+    caches = [f"--exclude={name}" for name in CACHES]
+    listing = ("ls-files", "-z", "--cached", "--others", "--stage", "-v", "--exclude-standard", *caches)
+    status = ("status", "--porcelain=v2", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames")
+    answers = ask_all(repository.top, end, listing, status, settings=repository.settings)
+    index = _listed(_entries(next(answers)))
+    changed = _changed(_entries(next(answers)))
+    return _completed(repository, end, own, index, changed)
+
+
+def _entries(answer: Answer) -> list[str]:
+    if answer.code:
+        raise NoFiles(f"git cannot read this repository: {_first_line(answer.error)}")
+    return os.fsdecode(answer.out).split("\0")
+
+
+class _Index(NamedTuple):
+    """What git has listed."""
+
+    blobs: dict[str, str]  # of all tracked files, as they were added
+    unsure: set[str]  # tracked, and git was told not to look, or has several
+    untracked: set[str]
+    modules: dict[str, str]
+
+
+def _listed(entries: Iterable[str]) -> _Index:
+    index = _Index({}, set(), set(), {})
+    for entry in entries:
+        about, _, path = entry.partition("\t")
+        if about[:2] == "H " and about[2:8] != contents.MODULE:
+            index.blobs[path] = about[2:-2]
+        elif about[:2] == "? ":
+            _add_untracked(index, entry[2:])
+        elif about[2:8] == contents.MODULE:
+            index.modules[path] = about[2:-2]
+        elif about:
+            index.blobs[path] = about[2:-2]
+            index.unsure.add(path)
+    return index
+
+
+def _add_untracked(index: _Index, path: str) -> None:
+    if path.endswith("/"):
+        index.modules[path[:-1]] = ""
+    else:
+        index.untracked.add(path)
+
+
+def _changed(entries: Iterable[str]) -> dict[str, tuple[str, bool]]:
+    """The tracked paths that are not as in HEAD: what HEAD has ("" for nothing), and whether the file is there."""
+    found = {}
+    for entry in entries:
+        fields = entry.split(" ", 8)
+        if fields[0] == "1":
+            mode, here, before, path = fields[3], fields[5], fields[6], fields[8]
+        elif fields[0] == "u":
+            fields = entry.split(" ", 10)
+            mode, here, before, path = fields[4], fields[6], fields[8], fields[10]
+        else:
+            continue
+        head = ""
+        if mode != _ABSENT:
+            head = f"{mode} {before}"
+        found[path] = (head, here != _ABSENT)
+    return found
+
+
+def _completed(
+    repository: Repository, end: float, own: Sequence[str], index: _Index, changed: Mapping[str, tuple[str, bool]]
+) -> Listing:
+    """The listing with the contents of the files that git has not seen, or was told not to look at."""
+    untracked = _without_tagged(index.untracked)
+    doubtful = index.unsure.union(changed, untracked)
+    skipped = ours(index.blobs, repository.top, own) | ours(doubtful, repository.top, own)
+    doubtful -= skipped
+    present = [path for path in doubtful if path in untracked or path not in changed or changed[path][1]]
+    blobs = dict(index.blobs)
+    heads = {path: blobs.get(path, "") for path in doubtful}
+    heads.update({path: changed[path][0] for path in doubtful if path in changed})
+    for path in doubtful | skipped:
+        blobs.pop(path, None)
+    blobs.update(_texts(repository, sorted(present), index.blobs, end))
+    dirty = {path for path in doubtful if blobs.get(path, "") != heads[path]}
+    return Listing(blobs, dirty, untracked.intersection(blobs), index.modules)
+
+
+def _without_tagged(paths: set[str]) -> set[str]:
+    """Leave out folders that say themselves that they are caches, as the `target` of Cargo does."""
+    folders = tuple(path.removesuffix("CACHEDIR.TAG") for path in paths if path.endswith("/CACHEDIR.TAG"))
+    if not folders:
+        return paths
+    return {path for path in paths if not path.startswith(folders)}
+
+
+def _texts(repository: Repository, paths: list[str], known: Mapping[str, str], end: float) -> dict[str, str]:
+    """What tells the contents of files, as git would say it when they are added."""
+    found: dict[str, str] = {}
+    plain: list[str] = []
+    for path in paths:
+        full = os.path.join(repository.top, path)
+        kind = contents.kind_of(full)
+        if kind is None or kind[0] == contents.MODULE:
+            continue  # it is gone, or a folder has taken its place
+        mode, about = kind
+        if mode == contents.LINK:
+            found[path] = f"{mode} {contents.link_blob(full, repository.algorithm)}"
+        elif mode == "" or about.st_size > contents.LARGE:
+            found[path] = f"{mode} {contents.by_size(about)}"
+        else:
+            found[path] = _mode(repository, mode, known.get(path, ""))
+            plain.append(path)
+    for path, text in _hashes(repository, plain, end).items():
+        found[path] = f"{found[path]} {text}"
+    return found
+
+
+def _mode(repository: Repository, mode: str, known: str) -> str:
+    """The mode of a plain file. Where the file system cannot tell, git knows better."""
+    if not repository.has_links and known.startswith(contents.LINK):
+        return contents.LINK
+    if repository.has_modes:
+        return mode
+    return known[:6] or contents.PLAIN
+
+
+def _hashes(repository: Repository, paths: list[str], end: float) -> dict[str, str]:
+    """The names that git would give to the contents: line ends are changed as in HEAD. Filters are not run."""
+    found = _large_pointers(repository, paths, end)
+    waiting = [path for path in paths if path not in found]
+    while waiting:
+        sent = b"\n".join(_quoted(path) for path in waiting)
+        command = ("hash-object", "--stdin-paths")
+        said = ask(repository.top, end, *command, settings=repository.settings, sent=sent + b"\n")
+        hashes = said.out.decode().split()
+        found.update(zip(waiting, hashes, strict=False))
+        waiting = waiting[len(hashes) :]
+        if waiting:  # git stops at a file that it cannot read
+            found[waiting.pop(0)] = "unreadable"
+    return found
+
+
+def _quoted(path: str) -> bytes:
+    """A path as git reads it from a line."""
+    return (
+        b'"' + b"".join(b"\\%03o" % byte if byte in b'"\\\n\r' else b"%c" % byte for byte in os.fsencode(path)) + b'"'
+    )
+
+
+def _large_pointers(repository: Repository, paths: list[str], end: float) -> dict[str, str]:
+    """For files that Git LFS keeps: the names of the small texts that stand for them, made without running it."""
+    if not paths or not repository.has_filters:
+        return {}
+    sent = b"\0".join(os.fsencode(path) for path in paths) + b"\0"
+    command = ("check-attr", "--stdin", "-z", "filter")
+    said = ask(repository.top, end, *command, settings=repository.settings, sent=sent)
+    fields = os.fsdecode(said.out).split("\0")
+    kept = [path for path, value in zip(fields[::3], fields[2::3], strict=False) if value == "lfs"]
+    found = {}
+    for path in kept:
+        pointer = _pointer(os.path.join(repository.top, path), end)
+        if pointer:
+            found[path] = contents.blob(pointer, repository.algorithm)
+    return found
+
+
+def _pointer(path: str, end: float) -> bytes:
+    """The text that stands for a large file; b"" if the file is such a text itself, or empty."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(len(_LFS))
+            size = os.fstat(file.fileno()).st_size
+    except OSError:
+        return b""
+    if start in (b"", _LFS):
+        return b""
+    return _LFS + f"oid sha256:{contents.hash_file(path, end)}\nsize {size}\n".encode()
+
+
+def is_linked_worktree(folder: str) -> bool:
+    """Whether a folder is another worktree of some repository: a tree of its own, not part of the one around it."""
+    try:
+        with open(os.path.join(folder, ".git"), encoding="utf-8", errors="surrogateescape") as file:
+            place = file.read(5000).removeprefix("gitdir:").strip()
+    except OSError:
+        return False
+    return os.path.exists(os.path.join(folder, place, "commondir"))
+
+
+def is_ignored(repository: Repository, folder: str, end: float) -> bool:
+    """Whether git ignores a folder."""
+    command = ("check-ignore", "-q", "--", folder)
+    said = ask(repository.top, end, *command, settings=repository.settings)
+    return said.code == 0

@@ -1,0 +1,177 @@
+"""Which files count: the scope of a check, tests and build files, caches, our own files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
+from posixpath import normpath
+
+# Left behind by tools that everybody uses; they do not count, also where no .gitignore says so. Tracked, they count.
+CACHES = (
+    *("__pycache__", "*.py[cod]", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".pytype", ".pyre"),
+    *(
+        ".coverage",
+        ".coverage.*",
+        "htmlcov",
+        ".tox",
+        ".nox",
+        ".venv",
+        "venv",
+        ".eggs",
+        "*.egg-info",
+        ".ipynb_checkpoints",
+    ),
+    *("node_modules", ".nyc_output", ".parcel-cache", ".turbo", ".next", ".nuxt", ".svelte-kit", "*.tsbuildinfo"),
+    *(".eslintcache", ".stylelintcache", ".gradle", ".terraform", ".cache", ".sass-cache"),
+    *(".DS_Store", "Thumbs.db", "*.swp", "*.swo", "*~", ".#*"),
+)
+# What decides whether a check passes, beside the code: "tests changed" is said if one of these did.
+TESTS = (
+    *("test/", "tests/", "__tests__/", "spec/", "e2e/", "testdata/", "__snapshots__/"),
+    *("test_*.py", "*_test.py", "conftest.py", "*_test.go", "*.test.*", "*.spec.*", "*_spec.rb", "*_test.rb"),
+    *("*Test.java", "*Tests.java", "*Test.kt", "*Tests.cs", "*_test.exs", "*_test.dart", "*Test.php", "*Tests.swift"),
+    *("Makefile", "makefile", "GNUmakefile", "*.mk", "justfile", "Justfile", "Taskfile.y*ml", "CMakeLists.txt"),
+    *("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", ".pytest.ini", "noxfile.py", ".coveragerc"),
+    *("mypy.ini", ".mypy.ini", "ruff.toml", ".ruff.toml", ".flake8", "pyrightconfig.json", "requirements*.txt"),
+    *("package.json", "tsconfig*.json", "vitest.*", "vite.config.*", "jest.config.*", "playwright.config.*"),
+    *(
+        "babel.config.*",
+        ".eslintrc*",
+        "eslint.config.*",
+        "biome.json*",
+        ".mocharc*",
+        "karma.conf.*",
+        "cypress.config.*",
+    ),
+    *("Cargo.toml", "rust-toolchain*", "clippy.toml", "go.mod", "go.work", ".golangci.*", "Gemfile", "Rakefile"),
+    *(".rspec", "pom.xml", "build.gradle*", "settings.gradle*", "*.csproj", "*.sln", "mix.exs", "composer.json"),
+    *("phpunit.xml*", "deno.json*", "bunfig.toml", ".pre-commit-config.yaml", ".github/workflows/", ".gitlab-ci.yml"),
+)
+_OURS = re.compile(r"(?:^|/)\.punchlist[^/]*(?:/|$)")
+_BESIDE = ("", "-wal", "-shm", "-journal", ".lock")  # what SQLite and we keep beside a file
+
+
+def in_scope(globs: Iterable[str], folder: str) -> Callable[[str], bool]:
+    """
+    A test for paths: do the globs name it? Without globs everything counts.
+
+    They are read as in a `.gitignore`, from `folder` (a path from the top of the project, "" for the top itself):
+    `*.py` is any such file below it, `src/*.py` one directly in `src`, `src/**` or `src/` or `src` everything in it,
+    `**/api/*.ts` at any depth, `../lib/` beside it; `[ab]`, `?` and `{ts,tsx}` work. There is no `!`.
+    """
+    return _compiled(tuple(globs), folder.strip("/"))
+
+
+@lru_cache(64)
+def _compiled(globs: tuple[str, ...], folder: str) -> Callable[[str], bool]:
+    patterns = [pattern for glob in globs for pattern in _braces(glob.strip()) if pattern]
+    if not patterns:
+        return bool
+    named = [pattern for pattern in patterns if "/" not in pattern.rstrip("/") and pattern.strip("/.")]
+    placed = [_placed(pattern, folder) for pattern in patterns if pattern not in named]
+    is_placed = _matcher(placed)
+    is_folder = lru_cache(4096)(_matcher([_translated(pattern.rstrip("/")) + r"\Z" for pattern in named]))
+    is_file = _matcher([_translated(pattern) + r"\Z" for pattern in named if not pattern.endswith("/")])
+    start = ""
+    if folder:
+        start = folder + "/"
+
+    def counts(path: str) -> bool:
+        if is_placed(path):
+            return True
+        if not path.startswith(start):
+            return False
+        *folders, name = path[len(start) :].split("/")
+        return is_file(name) or any(map(is_folder, folders))
+
+    return counts
+
+
+def _matcher(expressions: list[str]) -> Callable[[str], bool]:
+    if not expressions:
+        return lambda path: False
+    match = re.compile("|".join(f"(?:{each})" for each in expressions), re.DOTALL).match
+    return lambda path: match(path) is not None
+
+
+def _braces(glob: str) -> list[str]:
+    """`a.{b,c}` as `a.b` and `a.c`."""
+    inner = re.search(r"\{([^{}]*,[^{}]*)\}", glob)
+    if inner is None or len(glob) > 1000:
+        return [glob]
+    parts = [glob[: inner.start()] + part + glob[inner.end() :] for part in inner.group(1).split(",")[:50]]
+    return [found for part in parts for found in _braces(part)][:200]
+
+
+def _placed(pattern: str, folder: str) -> str:
+    """A regular expression for a glob with a place: it matches the start of a path, up to a slash or its end."""
+    body = _translated(_joined(folder, pattern.strip("/")))
+    if pattern.endswith("/"):
+        return body + "/"
+    return body + r"(?:/|\Z)"
+
+
+def _joined(folder: str, pattern: str) -> str:
+    joined = normpath(f"/{folder}/{pattern}").strip("/")
+    return joined or "**"
+
+
+def _translated(pattern: str) -> str:
+    """A glob as a regular expression; `*` and `?` stop at a slash, `**` does not."""
+    tokens = re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|.", pattern, re.DOTALL)
+    return "".join([_TOKENS.get(token) or _class(token) for token in tokens])
+
+
+_TOKENS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+def _class(token: str) -> str:
+    if len(token) == 1:
+        return re.escape(token)
+    inner = token[1:-1].replace("\\", "\\\\").replace("[", "\\[").replace("&&", "&\\&").replace("~~", "~\\~")
+    if inner.startswith("!"):
+        inner = "^/" + inner[1:]
+    elif inner.startswith("^"):
+        inner = "\\" + inner
+    try:
+        re.compile(f"[{inner}]")
+    except re.error:
+        return re.escape(token)
+    return f"[{inner}]"
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is a test, or says how the project is built and checked."""
+    return in_scope(TESTS, "")(path)
+
+
+def is_cache(path: str) -> bool:
+    """Whether a file was left behind by a well-known tool."""
+    return in_scope(CACHES, "")(path)
+
+
+def ours(paths: Collection[str], top: str, own: Iterable[str]) -> set[str]:
+    """The paths of files of Punchlist. `own` are further ones, by absolute paths: the store, the state folder."""
+    found = {path for path in paths if ".punchlist" in path and _OURS.search(path)}
+    places = [place for place in (below(top, path) for path in own) if place]
+    if places:
+        names = {place + suffix for place in places for suffix in _BESIDE}
+        folders = tuple(name + "/" for name in names)
+        found.update(path for path in paths if path in names or path.startswith(folders))
+    return found
+
+
+def below(top: str, path: str) -> str:
+    """A path from the top of a project, with `/`: "" for the top itself, or if it is somewhere else."""
+    if not path:
+        return ""
+    try:
+        near = os.path.relpath(os.path.realpath(path), top)
+    except ValueError:  # on another drive
+        return ""
+    near = near.replace(os.sep, "/")
+    if near == "." or near == ".." or near.startswith("../"):
+        return ""
+    return near
