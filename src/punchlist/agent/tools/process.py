@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from threading import Thread
 from typing import IO, NamedTuple
 
+from ...local.process_group import end_group
 from ..events import Interrupt
 
 _BEAT = 0.05  # seconds between looks at whether the user wants to stop
@@ -90,7 +90,7 @@ def run(
         cut_short = not _await_end(child, stop, time.monotonic() + seconds)
         stopped = cut_short and stop.asked
     finally:
-        _end(child)
+        end_group(child)
         reader.join(_GRACE)
     return Ran(kept.text(), child.returncode, cut_short and not stopped, stopped)
 
@@ -102,41 +102,6 @@ def _await_end(child: subprocess.Popen[bytes], stop: Interrupt, end: float) -> b
             child.wait(_BEAT)
             return True
     return child.poll() is not None
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """End a child's whole group: first in peace, then not."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, number)
-        if _is_gone(child, time.monotonic() + _GRACE):
-            return
-
-
-def _is_gone(child: subprocess.Popen[bytes], end: float) -> bool:
-    """Whether nothing of a child's group is left before a time."""
-    while child.poll() is None or _is_alive(child.pid):
-        if time.monotonic() > end:
-            return False
-        time.sleep(_BEAT)
-    return True
-
-
-def _is_alive(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except (ProcessLookupError, PermissionError):
-        return False
-    states = [state for state, of in _processes() if of == group]
-    return not states or any(state != b"Z" for state in states)  # what has ended may be counted out late
-
-
-def _processes() -> Iterator[tuple[bytes, int]]:
-    """The state and the group of every process, where the system lists them."""
-    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
-        with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
-            state, _, group = file.read().rpartition(b")")[2].split()[:3]
-            yield state, int(group)
 
 
 def _read(pipe: IO[bytes] | None, kept: _Kept) -> None:

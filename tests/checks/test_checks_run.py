@@ -1,0 +1,162 @@
+"""The command of a check is run without a terminal, within a time and a bounded output, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from punchlist.checks.run import KEPT, Ran, run
+
+LONG = 60.0  # seconds that no command here takes
+PATIENCE = 30.0  # seconds until a test gives up
+
+
+def until(wanted: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not wanted():
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(0.01)  # between two looks
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_a_command_that_ends_with_zero_has_passed(tmp_path: Path) -> None:
+    before = time.time()
+    ran = run("echo hello; pwd", str(tmp_path), LONG)
+    assert (ran.exit, ran.is_passed, ran.why) == (0, True, "")
+    assert ran.tail == f"hello\n{tmp_path}\n"
+    assert ran.size == len(ran.tail)
+    assert before <= ran.start <= ran.end <= time.time()
+
+
+@pytest.mark.parametrize(
+    ("command", "exit", "why"),
+    [
+        ("exit 3", 3, "exit code 3"),
+        ("no-such-program-here", 127, "exit code 127"),
+        ("echo 'unfinished", 2, "exit code 2"),
+        ("-x", 127, "exit code 127"),
+        ("kill -9 $$", None, "killed by SIGKILL"),
+        ("kill -TERM $$", None, "killed by SIGTERM"),
+    ],
+)
+def test_how_a_command_failed_is_told(tmp_path: Path, command: str, exit: int | None, why: str) -> None:
+    ran = run(command, str(tmp_path), LONG)
+    assert (ran.exit, ran.why, ran.is_passed) == (exit, why, False)
+
+
+def test_a_directory_that_does_not_exist_is_a_reason(tmp_path: Path) -> None:
+    ran = run("true", str(tmp_path / "gone"), LONG)
+    assert (ran.exit, ran.why) == (None, "cannot be run: No such file or directory")
+
+
+def test_both_streams_are_kept_in_order(tmp_path: Path) -> None:
+    assert run("echo a; echo b >&2; echo c", str(tmp_path), LONG).tail == "a\nb\nc\n"
+
+
+def test_a_command_that_reads_its_input_finds_none(tmp_path: Path) -> None:
+    assert run("cat; read line || echo nothing", str(tmp_path), LONG).tail == "nothing\n"
+
+
+def test_a_command_that_needs_a_terminal_finds_none(tmp_path: Path) -> None:
+    ran = run("tty; exec 3<> /dev/tty", str(tmp_path), LONG)
+    assert ran.tail.startswith("not a tty\n")
+    assert not ran.is_passed
+
+
+def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    ran = run("echo begun; sleep 1000 & echo $! > child; sleep 1000", str(tmp_path), 0.3)
+    assert (ran.exit, ran.is_timed_out) == (None, True)
+    assert ran.why.startswith("not finished after")
+    assert ran.tail == "begun\n"
+    until(lambda: not is_running(int((tmp_path / "child").read_text())))
+
+
+def test_a_command_that_ignores_being_ended_is_killed(tmp_path: Path) -> None:
+    ran = run("trap '' TERM; echo $$ > own; while :; do sleep 1; done", str(tmp_path), 0.3)
+    assert ran.is_timed_out
+    assert not is_running(int((tmp_path / "own").read_text()))
+
+
+def test_what_is_left_in_the_background_holds_nobody_up_and_is_ended(tmp_path: Path) -> None:
+    ran = run("sleep 1000 & echo $! > child; echo over", str(tmp_path), LONG)
+    assert (ran.exit, ran.tail) == (0, "over\n")
+    assert ran.seconds < LONG
+    until(lambda: not is_running(int((tmp_path / "child").read_text())))
+
+
+def test_a_daemon_in_a_session_of_its_own_holds_nobody_up(tmp_path: Path) -> None:
+    daemon = "setsid sh -c 'echo $$ > own; exec sleep 1000'"
+    ran = run(f"{daemon} & until [ -s own ]; do :; done; echo over", str(tmp_path), LONG)
+    os.kill(int((tmp_path / "own").read_text()), signal.SIGKILL)
+    assert (ran.exit, ran.tail) == (0, "over\n")
+
+
+def test_a_command_that_closes_its_output_is_waited_for(tmp_path: Path) -> None:
+    ran = run("exec >&- 2>&-; sleep 0.3; exit 4", str(tmp_path), LONG)
+    assert ran.exit == 4
+
+
+def test_of_a_gigabyte_the_end_is_kept_and_no_memory_is_used(tmp_path: Path) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    ran = run("head -c 1000000000 /dev/zero | tr '\\0' x; echo the end", str(tmp_path), LONG)
+    assert (ran.exit, ran.size) == (0, 1_000_000_008)
+    assert len(ran.tail) == KEPT
+    assert ran.tail.endswith("xxxthe end\n")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000  # kB
+
+
+def test_output_that_is_not_text_is_kept_as_text(tmp_path: Path) -> None:
+    assert run(r"printf '\033[2J\377\000ok'", str(tmp_path), LONG).tail == "\x1b[2J\N{REPLACEMENT CHARACTER}\0ok"
+
+
+def test_a_check_sees_no_variable_of_ours_and_no_other_is_added(tmp_path: Path) -> None:
+    environ = {"PATH": os.environ["PATH"], "PUNCHLIST_PLAN": "7", "PUNCHLIST_STORE": "memory:", "MINE": "1"}
+    names = run("env | cut -d= -f1 | sort", str(tmp_path), LONG, environ=environ).tail.split()
+    assert set(names) - {"PWD", "SHLVL", "OLDPWD", "_"} == {"MINE", "PATH"}
+
+
+def test_a_run_beside_the_main_thread_is_possible(tmp_path: Path) -> None:
+    found: list[Ran] = []
+    thread = threading.Thread(target=lambda: found.append(run("exit 5", str(tmp_path), LONG)))
+    thread.start()
+    thread.join()
+    assert found[0].exit == 5
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_ends_us_ends_the_command(tmp_path: Path, number: signal.Signals) -> None:
+    program = (
+        "import sys; from punchlist.checks.run import run\n"
+        "ran = run('echo $$ > own.part; mv own.part own; sleep 1000', sys.argv[1], 1000)\n"
+        "print(ran.stopped_by, ran.why, ran.exit)"
+    )
+    words = [sys.executable, "-c", program, str(tmp_path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, encoding="utf-8") as process:
+        until((tmp_path / "own").exists)
+        process.send_signal(number)
+        said = process.communicate(timeout=PATIENCE)[0]
+    assert said == f"{int(number)} stopped None\n"
+    assert not is_running(int((tmp_path / "own").read_text()))
+
+
+def test_who_waits_is_told_how_long(tmp_path: Path) -> None:
+    beats: list[float] = []
+    run("sleep 0.3", str(tmp_path), LONG, beat=beats.append)
+    assert beats == sorted(beats)
+    assert len(beats) > 2
