@@ -5,20 +5,28 @@ What is not certain does not count, and the answer says why, so that `show ID` c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from posixpath import isabs, join, normpath
+from posixpath import normpath
 
 from ._typing import NamedTuple
-from .runners import RUNNERS, Runner, find_runner, words_of
-from .shell_words import NotUnderstood, Simple, parse
+from .before_check import Before, read_before
+from .commands_hint import may_match
+from .environment import find_deciding
+from .runner_table import find_runner
+from .runners import Runner
+from .shell_words import NotUnderstood, parse
+from .text import cut, inline
+from .wrappers import QUOTED, Run, moved, normalized
 
 SAME, COVERS, HIDDEN, OTHER = "same", "covers", "hidden", "other"
-_SHADOWING = words_of("alias eval exec function trap shopt hash enable unset builtin command")
-_DECIDING = words_of("PATH PYTEST_ADDOPTS MAKEFLAGS MFLAGS GNUMAKEFLAGS NODE_OPTIONS RUSTFLAGS GOFLAGS BASH_ENV ENV")
-_SETTING = frozenset(("export", "source", ".", "set", "true", ":"))
-_PYTHONS = frozenset(("python", "python3"))
-_FOLDERS = (".venv/bin/", "venv/bin/", "node_modules/.bin/", "./.venv/bin/", "./venv/bin/", "./node_modules/.bin/")
-_WRAPPERS: tuple[tuple[str, ...], ...] = (("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("npx",), ("time",))
+_MOST = 200  # commands of a line
+_DEEP = 3  # shells inside of shells
+_BLANK = " \t\n"
+_CONTROL = re.compile(r"[\0-\x08\x0b-\x1f]")
+_SHELLS = frozenset(("bash", "sh", "zsh", "dash"))
+_SHELL_FLAGS = frozenset(("-c", "-lc", "-ec", "-lec"))
+_JOINED = frozenset(("&&", "|", "|&"))
 
 
 class Match(NamedTuple):
@@ -27,172 +35,257 @@ class Match(NamedTuple):
     kind: str  # same, covers; hidden: the check ran, and its exit code is not known; other: it did not run
     why: str = ""  # why it does not count
     failure_counts: bool = True  # False: if it failed, something else may have
+    runs: tuple[tuple[str, ...], ...] = ()  # the words of the check's commands, if each of them must pass
+    around: frozenset[str] = frozenset()  # what was before them: cd, timeout, uv
 
 
 def compare(check: str, folder: str, line: str, cwd: str, roots: Sequence[str] = ()) -> Match:
-    """Compare a line that was run in `cwd` with a check that belongs to `folder`. `roots`: the paths that a runner
-    takes if it is given none, from its configuration."""
-    if line.strip() == check.strip():
-        if normpath(cwd) == normpath(folder):
-            return Match(SAME)
-        return Match(OTHER, "it ran in another directory")
+    """Compare a line that was run in `cwd` with a check that belongs to `folder`. `roots`: the paths that pytest takes
+    if it is given none, from its configuration."""
+    if not may_match(check, line):
+        return Match(OTHER)
+    folder = normpath(folder)
+    here = None
+    if cwd.startswith("/"):
+        here = normpath(cwd)
     try:
-        wanted, ran = _runs(check), _runs(line)
+        wanted = _read(check, folder)
+    except NotUnderstood as problem:
+        return _compare_texts(check, folder, line, here, [], str(problem))
+    found = _compare_texts(check, folder, line, here, wanted)
+    if found.kind == SAME:
+        return found
+    try:
+        ran = _read(line, folder)
     except NotUnderstood as problem:
         return Match(OTHER, str(problem))
-    return _compare(wanted, ran, folder, cwd, roots)
+    found = _compare(wanted, folder, ran, here, roots)
+    if found.kind in (SAME, COVERS) and ("$(" in line or "`" in line or "${" in line):
+        return Match(HIDDEN, "it takes words from a variable or from another command")
+    return found
 
 
-class _Run(NamedTuple):
-    """One simple command, without what makes no difference."""
+def _compare_texts(check: str, folder: str, line: str, here: str | None, wanted: Sequence[Run], why: str = "") -> Match:
+    """Whether a line is the check, character by character. It then counts, whatever is in it."""
+    if check.strip(_BLANK) != line.strip(_BLANK) or here != folder:
+        return Match(OTHER, why)
+    if wanted and wanted[-1].operator == "&":
+        return Match(HIDDEN, "it runs in the background")
+    return Match(SAME, runs=_each(wanted), around=_around(wanted))
 
-    words: tuple[str, ...]
-    settings: tuple[str, ...] = ()  # NAME=value before it
-    operator: str = ""
-    is_certain: bool = True  # whether its words mean just what they say
-    is_limited: bool = False  # whether it is ended after a time
+
+def _each(wanted: Sequence[Run]) -> tuple[tuple[str, ...], ...]:
+    if any(run.operator != "&&" for run in wanted[:-1]):
+        return ()
+    return tuple(run.words for run in wanted if run.words)
 
 
-def _runs(line: str) -> list[_Run]:
-    parsed = parse(line)
+def _around(runs: Sequence[Run]) -> frozenset[str]:
+    names = [run.words[0] for run in runs if run.words and run.words[0] in ("cd", "pushd", "source", ".")]
+    return frozenset(names).union(*(run.around for run in runs))
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _read(line: str, folder: str, depth: int = 0) -> list[Run]:
+    """The commands of a line. Parentheses around all of it, and a shell that runs it, make no difference."""
+    if _CONTROL.search(line):
+        raise NotUnderstood("it holds control characters")
+    text = line.strip(_BLANK)
+    if text.startswith("(") and text.endswith(")"):
+        text = text[1:-1]
+    parsed = parse(text)
     if parsed.is_grouped:
         raise NotUnderstood("it groups commands")
-    if parsed.inner:
-        raise NotUnderstood("it takes words from another command")
-    return [_normalize(command) for command in parsed.commands]
+    if len(parsed.commands) > _MOST:
+        raise NotUnderstood("it holds too many commands")
+    runs = [normalized(command, folder) for command in parsed.commands]
+    if runs and _is_shell(runs[-1]) and depth < _DEEP:
+        runs[-1:] = _read_shell(runs[-1], folder, depth)
+    return runs
 
 
-def _normalize(command: Simple) -> _Run:
-    words = [word.text for word in command.words]
-    is_certain = all(word.is_plain and not word.is_pattern for word in command.words)
-    settings: list[str] = []
-    is_limited = False
-    while words:
-        if _is_setting(words[0]):
-            settings.append(words.pop(0))
-        elif words[0] == "env" and len(words) > 1 and not words[1].startswith("-"):
-            words = words[1:]
-        elif words[0] == "timeout" and len(words) > 2 and not words[1].startswith("-"):
-            words, is_limited = words[2:], True
-        elif any(words[: len(wrapper)] == list(wrapper) for wrapper in _WRAPPERS) and words[-1] != words[0]:
-            words = words[next(len(one) for one in _WRAPPERS if words[: len(one)] == list(one)) :]
-        elif _program(words[0]) in _PYTHONS and words[1:2] == ["-m"]:
-            words = words[2:]
-        else:
-            break
-    if words:
-        words[0] = _program(words[0])
-    return _Run(tuple(words), tuple(settings), command.operator, is_certain, is_limited)
+def _is_shell(run: Run) -> bool:
+    is_text = len(run.words) == 3 and run.words[0] in _SHELLS and run.words[1] in _SHELL_FLAGS
+    return is_text and run.is_certain and not run.is_fed and not run.keyword
 
 
-def _is_setting(word: str) -> bool:
-    name, equals, _ = word.partition("=")
-    return bool(equals) and name.isidentifier()
+def _read_shell(run: Run, folder: str, depth: int) -> list[Run]:
+    """The commands of `bash -c '...'`, with what is around it around each of them."""
+    inner = _read(run.words[2].removesuffix(QUOTED), folder, depth + 1)
+    if not inner or inner[-1].operator == "&":
+        raise NotUnderstood("it runs something in the background")
+    inner[-1] = inner[-1]._replace(operator=run.operator)
+    settings, around = run.settings, run.around
+    return [one._replace(settings=settings + one.settings, around=around + one.around) for one in inner]
 
 
-def _program(word: str) -> str:
-    for folder in _FOLDERS:
-        word = word.removeprefix(folder)
-    return word
+# --- comparing -------------------------------------------------------------------------------------------------------
 
 
-def _compare(wanted: list[_Run], ran: list[_Run], folder: str, cwd: str, roots: Sequence[str]) -> Match:
-    place = _last_place(wanted, ran, roots)
+def _compare(wanted: list[Run], folder: str, ran: list[Run], here: str | None, roots: Sequence[str]) -> Match:
+    start: str | None = folder
+    while len(wanted) > 1 and wanted[0].words[:1] == ("cd",) and wanted[0].operator == "&&":
+        before = read_before(wanted[:1], start, folder)
+        start, wanted = before.here, wanted[1:]
+    if start is None or not wanted:
+        return Match(OTHER, "its directory is not known")
+    place = _last_place(wanted, ran, start, roots)
     if place is None:
         return Match(OTHER)
-    behind = ran[place + len(wanted) :]
-    operator = ran[place + len(wanted) - 1].operator
-    if behind or operator not in ("", ";", "\n"):
-        return Match(HIDDEN, f"what comes behind it hides its exit code: {operator or ';'}")
-    return _judge_before(wanted, ran, place, folder, cwd, roots)
+    span, behind = ran[place : place + len(wanted)], ran[place + len(wanted) :]
+    before = read_before(ran[:place], here, start)
+    if _is_elsewhere(wanted, span, start, before.here):
+        return Match(OTHER, "it ran in another directory")
+    why = (
+        _problem_behind(span[-1], behind)
+        or before.problem
+        or _problem_inside(wanted, span)
+        or _problem_of_place(span, before)
+        or _problem_around(wanted, span, before, start)
+    )
+    if why:
+        return Match(HIDDEN, why)
+    matches = [_match_words(one, other, start, roots) for one, other in zip(wanted, span, strict=True)]
+    return _joined(matches, wanted, span, before, ran[:place])
 
 
-def _last_place(wanted: list[_Run], ran: list[_Run], roots: Sequence[str]) -> int | None:
+def _joined(
+    matches: Sequence[Match], wanted: Sequence[Run], span: Sequence[Run], before: Before, earlier: Sequence[Run]
+) -> Match:
+    for found in matches:
+        if found.kind == HIDDEN:
+            return found
+    kind = SAME
+    if any(found.kind == COVERS for found in matches):
+        kind = COVERS
+    failure_counts = before.failure_counts and all(found.failure_counts for found in matches)
+    return Match(kind, "", failure_counts, _each(wanted), _around([*earlier, *span]))
+
+
+def _last_place(wanted: Sequence[Run], ran: Sequence[Run], folder: str, roots: Sequence[str]) -> int | None:
     """Where the commands of the check are in a line; the last place, if there are several."""
     for place in reversed(range(len(ran) - len(wanted) + 1)):
         some = ran[place : place + len(wanted)]
-        if all(_match_run(one, other, roots).kind != OTHER for one, other in zip(wanted, some, strict=True)):
+        if all(_match_words(one, other, folder, roots).kind != OTHER for one, other in zip(wanted, some, strict=True)):
             return place
     return None
 
 
-def _judge_before(
-    wanted: list[_Run], ran: list[_Run], place: int, folder: str, cwd: str, roots: Sequence[str]
-) -> Match:
-    here: str | None = cwd
-    failure_counts = True
-    for run in ran[:place]:
-        if run.operator != "&&":
-            return Match(HIDDEN, f"what comes before it is not joined with &&: {run.operator}")
-        if run.words[:1] == ("cd",):
-            here = _moved(here, run)
-        elif _decides(run):
-            return Match(HIDDEN, f"what comes before it may change what it does: {' '.join(run.words or run.settings)}")
-        elif run.words and run.words[0] not in _SETTING:
-            failure_counts = False
-    if here is None or normpath(here) != normpath(folder):
-        return Match(OTHER, "it ran in another directory")
-    kind = SAME
-    for one, other in zip(wanted, ran[place : place + len(wanted)], strict=True):
-        found = _match_run(one, other, roots)
-        if found.kind == HIDDEN:
-            return found
-        if found.kind == COVERS:
-            kind = COVERS
-    return Match(kind, failure_counts=failure_counts)
+def _is_elsewhere(wanted: Sequence[Run], span: Sequence[Run], start: str, here: str | None) -> bool:
+    """Whether it is known that a command ran in another directory than the check's."""
+    for one, other in zip(wanted, span, strict=True):
+        place = _after_moves(here, other)
+        if place is not None and place != _after_moves(start, one):
+            return True
+    return False
 
 
-def _moved(here: str | None, run: _Run) -> str | None:
-    """The directory after a `cd`; None if it is not known."""
-    if here is None or len(run.words) != 2 or not run.is_certain or run.words[1].startswith(("~", "-")):
-        return None
-    if isabs(run.words[1]):
-        return run.words[1]
-    return join(here, run.words[1])
+def _after_moves(here: str | None, run: Run) -> str | None:
+    for directory in run.moves:
+        here = moved(here, directory)
+    return here
 
 
-def _decides(run: _Run) -> bool:
-    """Whether what is before a check may change what the check does."""
-    names = [word.partition("=")[0] for word in (*run.settings, *run.words[1:]) if _is_setting(word)]
-    return bool(_DECIDING.intersection(names)) or (run.words[:1] != () and run.words[0] in _SHADOWING)
+def _problem_of_place(span: Sequence[Run], before: Before) -> str:
+    if any(_after_moves(before.here, run) is None for run in span):
+        return "it is not known in which directory it ran"
+    return ""
 
 
-def _match_run(wanted: _Run, ran: _Run, roots: Sequence[str]) -> Match:
-    """Compare one command with one of the check."""
+def _problem_behind(last: Run, behind: Sequence[Run]) -> str:
+    if last.operator == "&":
+        return "it runs in the background"
+    if not behind:
+        return ""
+    shown = _shown(behind[0])
+    if last.operator in ("|", "|&"):
+        return f"a pipe hides its exit code: run it without `| {shown}`"
+    if last.operator == "&&":
+        return f"it is not the last command of the line: `&& {shown}` comes behind it"
+    operator = last.operator.replace("\n", ";")
+    return f"`{operator} {shown}` behind it hides its exit code"
+
+
+def _shown(run: Run) -> str:
+    words = " ".join((*run.settings, *run.words)).replace(QUOTED, "").replace("`", "'")
+    return cut(inline(words), 60)
+
+
+def _problem_inside(wanted: Sequence[Run], span: Sequence[Run]) -> str:
+    """What is wrong with how the commands of the check hang together."""
+    operators = [run.operator for run in wanted[:-1]]
+    if operators != [run.operator for run in span[:-1]]:
+        return "its commands are joined in another way"
+    if not _JOINED.issuperset(operators):
+        return "only the very same line counts for a check with `;` or `||` in it"
+    if [run.targets for run in wanted[:-1]] != [run.targets for run in span[:-1]]:
+        return "its commands write to other files"
+    for one, other in zip(wanted, span, strict=True):
+        if one.keyword != other.keyword:
+            return f"`{other.keyword or one.keyword}` before it changes what its exit code says"
+        if one.is_fed or other.is_fed:
+            return "it is given input that is not compared"
+    return ""
+
+
+def _problem_around(wanted: Sequence[Run], span: Sequence[Run], before: Before, folder: str) -> str:
+    """Whether variables that are set may change what the check does, or words depend on the shell."""
+    for one, other in zip(wanted, span, strict=True):
+        if not (one.is_plain and other.is_plain):
+            return "its words depend on variables"
+        if one.words != other.words and not (one.is_certain and other.is_certain):
+            return "its words are patterns that the shell expands"
+        given = (*before.settings, *other.settings)
+        decides = find_deciding([setting for setting in given if setting not in one.settings], one.words, folder)
+        if decides:
+            return f"a variable may change what it does: {cut(inline(decides), 60)}"
+        missing = [setting for setting in one.settings if setting not in (*before.exported, *other.settings)]
+        if missing:
+            return f"it ran without {cut(inline(missing[0]), 60)}"
+    return ""
+
+
+def _match_words(wanted: Run, ran: Run, folder: str, roots: Sequence[str]) -> Match:
+    """Compare the words of one command with those of one of the check."""
     if not wanted.words or not ran.words:
         return Match(OTHER)
-    extra = [one for one in ran.settings if one not in wanted.settings]
-    found = _match_words(wanted.words, ran.words, roots)
-    if found.kind == OTHER:
-        return found
-    if not (wanted.is_certain and ran.is_certain):
-        return Match(HIDDEN, "its words depend on the shell")
-    if _DECIDING.intersection(one.partition("=")[0] for one in extra):
-        return Match(HIDDEN, f"a variable may change what it does: {extra[0]}")
-    return found
-
-
-def _match_words(wanted: tuple[str, ...], ran: tuple[str, ...], roots: Sequence[str]) -> Match:
-    if wanted == ran:
+    if wanted.words == ran.words:
         return Match(SAME)
-    runner = find_runner(wanted)
-    if runner is None or find_runner(ran) is not runner:
+    runner = find_runner(wanted.words)
+    if runner is None or runner.find_name(ran.words) is None:
         return Match(OTHER)
-    return _match_runner(runner, wanted, ran, roots)
+    return _match_runner(runner, wanted.words, ran.words, folder, roots)
 
 
-def _match_runner(runner: Runner, wanted: tuple[str, ...], ran: tuple[str, ...], roots: Sequence[str]) -> Match:
-    asked, given = runner.read(wanted), runner.read(ran)
-    extra = [word for word in given.refused if word not in asked.refused]
-    if extra:
-        return Match(HIDDEN, f"{extra[0]} leaves out what the check asks for")
-    if asked.flags != given.flags or asked.refused != given.refused:
+def _match_runner(
+    runner: Runner, wanted: tuple[str, ...], ran: tuple[str, ...], folder: str, roots: Sequence[str]
+) -> Match:
+    asked, given = runner.read(wanted, folder), runner.read(ran, folder)
+    failure_counts = asked.is_stricter or not given.is_stricter
+    if asked.is_stricter and not given.is_stricter:
+        return Match(HIDDEN, "it ran without a flag that makes it stricter")
+    if asked.words == given.words:
+        return Match(SAME, failure_counts=failure_counts)
+    if given.targets != asked.targets and not runner.covers(given.targets, asked.targets, roots):
         return Match(OTHER)
-    if asked.targets == given.targets:
-        return Match(SAME)
-    if runner.covers(given.targets, asked.targets, roots):
-        return Match(COVERS)
-    return Match(OTHER)
+    if asked.flags == given.flags == ():
+        return Match(COVERS, failure_counts=False)
+    return _match_flags(runner, asked.flags, given.flags)
 
 
-__all__ = ["COVERS", "HIDDEN", "OTHER", "RUNNERS", "SAME", "Match", "compare"]
+def _match_flags(runner: Runner, asked: Sequence[str], given: Sequence[str]) -> Match:
+    extra = [flag for flag in given if flag not in asked]
+    missing = [flag for flag in asked if flag not in given]
+    if missing:
+        return Match(HIDDEN, f"it ran without {cut(inline(missing[0]), 40)}")
+    if not extra:
+        return Match(HIDDEN, "its words are in another order, or have other values")
+    name = extra[0].partition("=")[0].partition(" ")[0]
+    if name in runner.refused or name[:2] in runner.refused or name in runner.not_started:
+        return Match(HIDDEN, f"{cut(inline(extra[0]), 40)} leaves out or hides what the check asks for")
+    return Match(HIDDEN, f"{cut(inline(extra[0]), 40)} may change what it does")
+
+
+__all__ = ["COVERS", "HIDDEN", "OTHER", "SAME", "Match", "compare"]

@@ -14,6 +14,7 @@ _NAME = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9#?$!@*-])")
 _DUPLICATE = re.compile(r"[0-9]+|-")
 _SPACE = " \t"
 _BREAKS = "\n;&|()"
+_ORDINARY = re.compile(r"[A-Za-z0-9_./:=,@%+^-]+")  # what only stands for itself
 
 
 class NotUnderstood(Exception):
@@ -35,6 +36,7 @@ class Simple(NamedTuple):
     words: tuple[Word, ...]
     targets: tuple[Word, ...] = ()
     operator: str = ""  # what comes behind it: && || | & ; ( ) or the end of a line; empty for the last command
+    is_fed: bool = False  # whether it reads from a file or from the command itself: < << <<<
 
 
 class Parsed(NamedTuple):
@@ -66,6 +68,8 @@ class _Reader:
         self._words: list[Word] = []
         self._targets: list[Word] = []
         self._redirects = ""  # the operator whose target comes next
+        self._is_fed = False
+        self._is_quoted = False  # whether it is between double quotes
         self._documents: list[tuple[str, bool, bool]] = []  # here-documents to skip: end, tabs, expanded
         self._begin_word()
 
@@ -108,6 +112,9 @@ class _Reader:
             self._take_quoted()
         elif char in "$`":
             self._expansion(char)
+        elif found := _ORDINARY.match(self.text, self.at):
+            self._said.append(found[0])
+            self.at = found.end()
         else:
             self._pattern = self._pattern or char in "*?["
             self._braces = self._braces or char == "{"
@@ -125,11 +132,13 @@ class _Reader:
 
     def _take_quoted(self) -> None:
         self._bare = False
+        self._is_quoted = True
         self.at += 1
         while self.at < len(self.text):
             char = self.text[self.at]
             if char == '"':
                 self.at += 1
+                self._is_quoted = False
                 return
             if char == "\\" and self.text[self.at + 1 : self.at + 2] in ('"', "\\", "$", "`", "\n"):
                 self._said.append(self.text[self.at + 1].replace("\n", ""))
@@ -156,7 +165,7 @@ class _Reader:
             self._skip(self._find("}", start + 2) + 1, "a parameter")
         elif found := _NAME.match(self.text, start):
             self._skip(found.end(), "")
-        elif self.text[start + 1 : start + 2] in ("'", '"') and self._bare:
+        elif self.text[start + 1 : start + 2] in ("'", '"') and not self._is_quoted:
             raise NotUnderstood("it quotes with $")
         else:
             self._said.append("$")
@@ -249,16 +258,18 @@ class _Reader:
             self._targets.append(word)
         elif not operator:
             self._words.append(word)
+        if operator.startswith("<") and operator != "<&" and word.text != "/dev/null":
+            self._is_fed = True
 
     def _end_command(self, operator: str = "") -> None:
         self._end_word()
         if self._redirects:
             raise NotUnderstood("a redirection has no target")
         if self._words or self._targets:
-            self.commands.append(Simple(tuple(self._words), tuple(self._targets), operator))
+            self.commands.append(Simple(tuple(self._words), tuple(self._targets), operator, self._is_fed))
         if operator in ("(", ")"):
             self.is_grouped = True
-        self._words, self._targets = [], []
+        self._words, self._targets, self._is_fed = [], [], False
 
     def _skip_documents(self) -> None:
         for end, tabs, expanded in self._documents:
