@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
+
+import pytest
 
 from punchlist.checks import tree
 
@@ -55,3 +58,13 @@ def make_project(top: Path) -> Project:
     project.write("README.md", "Read me\n")
     project.commit("first")
     return project
+
+
+def put_git_in_path(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Let a script run before each command of the real git."""
+    real = shutil.which("git")
+    folder.mkdir()
+    program = folder / "git"
+    program.write_text(f'#!/bin/sh\n{script}\nexec {real} "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")

@@ -209,7 +209,7 @@ def _without_tagged(paths: set[str]) -> set[str]:
 def _texts(repository: Repository, paths: list[str], known: Mapping[str, str], end: float) -> dict[str, str]:
     """What tells the contents of files, as git would say it when they are added."""
     found: dict[str, str] = {}
-    plain: list[str] = []
+    plain: dict[str, str] = {}
     for path in paths:
         full = os.path.join(repository.top, path)
         kind = contents.kind_of(full)
@@ -221,10 +221,9 @@ def _texts(repository: Repository, paths: list[str], known: Mapping[str, str], e
         elif mode == "" or about.st_size > contents.LARGE:
             found[path] = f"{mode} {contents.by_size(about)}"
         else:
-            found[path] = _mode(repository, mode, known.get(path, ""))
-            plain.append(path)
-    for path, text in _hashes(repository, plain, end).items():
-        found[path] = f"{found[path]} {text}"
+            plain[path] = _mode(repository, mode, known.get(path, ""))
+    for path, text in _hashes(repository, list(plain), end).items():
+        found[path] = f"{plain[path]} {text}"
     return found
 
 
@@ -249,7 +248,9 @@ def _hashes(repository: Repository, paths: list[str], end: float) -> dict[str, s
         found.update(zip(waiting, hashes, strict=False))
         waiting = waiting[len(hashes) :]
         if waiting:  # git stops at a file that it cannot read
-            found[waiting.pop(0)] = "unreadable"
+            stopped = waiting.pop(0)
+            if os.path.lexists(os.path.join(repository.top, stopped)):
+                found[stopped] = "unreadable"
     return found
 
 

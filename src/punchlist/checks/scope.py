@@ -49,6 +49,8 @@ TESTS = (
     *(".rspec", "pom.xml", "build.gradle*", "settings.gradle*", "*.csproj", "*.sln", "mix.exs", "composer.json"),
     *("phpunit.xml*", "deno.json*", "bunfig.toml", ".pre-commit-config.yaml", ".github/workflows/", ".gitlab-ci.yml"),
 )
+_GLOBS = 200
+_END = r"(?:/|\Z)"
 _OURS = re.compile(r"(?:^|/)\.punchlist[^/]*(?:/|$)")
 _BESIDE = ("", "-wal", "-shm", "-journal", ".lock")  # what SQLite and we keep beside a file
 
@@ -72,8 +74,8 @@ def _compiled(globs: tuple[str, ...], folder: str) -> Callable[[str], bool]:
     named = [pattern for pattern in patterns if "/" not in pattern.rstrip("/") and pattern.strip("/.")]
     placed = [_placed(pattern, folder) for pattern in patterns if pattern not in named]
     is_placed = _matcher(placed)
-    is_folder = lru_cache(4096)(_matcher([_translated(pattern.rstrip("/")) + r"\Z" for pattern in named]))
-    is_file = _matcher([_translated(pattern) + r"\Z" for pattern in named if not pattern.endswith("/")])
+    is_folder = lru_cache(4096)(_matcher([_component(pattern.rstrip("/")) + r"\Z" for pattern in named]))
+    is_file = _matcher([_component(pattern) + r"\Z" for pattern in named if not pattern.endswith("/")])
     start = ""
     if folder:
         start = folder + "/"
@@ -97,49 +99,88 @@ def _matcher(expressions: list[str]) -> Callable[[str], bool]:
 
 
 def _braces(glob: str) -> list[str]:
-    """`a.{b,c}` as `a.b` and `a.c`."""
-    inner = re.search(r"\{([^{}]*,[^{}]*)\}", glob)
-    if inner is None or len(glob) > 1000:
-        return [glob]
-    parts = [glob[: inner.start()] + part + glob[inner.end() :] for part in inner.group(1).split(",")[:50]]
-    return [found for part in parts for found in _braces(part)][:200]
+    """`a.{b,c}` as `a.b` and `a.c`. What would be very many globs is a glob for everything."""
+    waiting = [glob]
+    done: list[str] = []
+    while waiting:
+        if len(waiting) + len(done) > _GLOBS:
+            return ["**"]
+        first = waiting.pop()
+        inner = re.search(r"\{([^{}]*,[^{}]*)\}", first)
+        if inner is None:
+            done.append(first)
+        else:
+            before, after = first[: inner.start()], first[inner.end() :]
+            waiting.extend(before + part + after for part in inner.group(1).split(","))
+    return done
 
 
 def _placed(pattern: str, folder: str) -> str:
     """A regular expression for a glob with a place: it matches the start of a path, up to a slash or its end."""
-    body = _translated(_joined(folder, pattern.strip("/")))
-    if pattern.endswith("/"):
+    here = re.sub(r"([*?[])", r"[\1]", folder)
+    place = normpath(f"/{here}/{pattern.strip('/')}").strip("/")
+    body = _translated(place or "**")
+    if pattern.endswith("/") and place:
         return body + "/"
-    return body + r"(?:/|\Z)"
-
-
-def _joined(folder: str, pattern: str) -> str:
-    joined = normpath(f"/{folder}/{pattern}").strip("/")
-    return joined or "**"
+    return body + _END
 
 
 def _translated(pattern: str) -> str:
-    """A glob as a regular expression; `*` and `?` stop at a slash, `**` does not."""
-    tokens = re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|.", pattern, re.DOTALL)
-    return "".join([_TOKENS.get(token) or _class(token) for token in tokens])
+    """
+    A glob as a regular expression. What follows a `**` is found at the first place where it can be and never looked for
+    again (`(?>...)`), which is enough for globs: a hostile one takes no longer than another.
+    """
+    first, *others = _runs(pattern.split("/"))
+    found = "/".join(map(_component, first))
+    for run in others:
+        if found:
+            found += "/"
+        if run:
+            found += f"(?>(?:[^/]+/)*?{'/'.join(map(_component, run))}(?={_END}))"
+        else:
+            found += "[^/]+"
+    return found
 
 
-_TOKENS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+def _runs(parts: list[str]) -> list[list[str]]:
+    """The names of a glob, apart where it has `**`; the last run is empty if it ends so."""
+    runs: list[list[str]] = [[]]
+    for part in parts:
+        if part != "**":
+            runs[-1].append(part)
+        elif len(runs) == 1 or runs[-1]:
+            runs.append([])
+    return runs
 
 
-def _class(token: str) -> str:
-    if len(token) == 1:
+def _component(glob: str) -> str:
+    """The same for one name, in which `*` and `?` stand for anything."""
+    pieces = [""]
+    for token in re.findall(r"\*+|\?|\[!?\]?[^\]]*\]|.", glob, re.DOTALL):
+        if token[0] == "*":
+            pieces.append("")
+        else:
+            pieces[-1] += _letter(token)
+    first, *others = pieces
+    if not others:
+        return first
+    between = "".join([f"(?>[^/]*?{piece})" for piece in others[:-1] if piece])
+    return f"{first}{between}[^/]*{others[-1]}"
+
+
+def _letter(token: str) -> str:
+    if token == "?":
+        return "[^/]"
+    if len(token) == 1 or "--" in token:
         return re.escape(token)
-    inner = token[1:-1].replace("\\", "\\\\").replace("[", "\\[").replace("&&", "&\\&").replace("~~", "~\\~")
-    if inner.startswith("!"):
-        inner = "^/" + inner[1:]
-    elif inner.startswith("^"):
-        inner = "\\" + inner
+    letters = "-".join(map(re.escape, token[1:-1].split("-")))
+    if letters.startswith("!"):
+        letters = "^/" + letters[1:]
     try:
-        re.compile(f"[{inner}]")
+        re.compile(f"[{letters}]")
     except re.error:
         return re.escape(token)
-    return f"[{inner}]"
+    return f"[{letters}]"
 
 
 def is_test(path: str) -> bool:

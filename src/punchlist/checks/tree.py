@@ -13,6 +13,7 @@ counts by its raw contents from the moment it is touched until git has looked at
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -59,6 +60,8 @@ def look(folder: str, seconds: float, *, own: Iterable[str] = ()) -> Files:
         raise NoFiles(f"{folder!r} is not a directory")
     own = tuple(own)
     try:
+        os.scandir(folder).close()
+        os.stat(os.path.join(folder, "."))  # it may be read and entered
         return _look(os.path.realpath(folder), end, own)
     except FileNotFoundError:  # the folder, or git, has gone meanwhile
         raise NoFiles(f"{folder!r} is gone") from None
@@ -86,8 +89,6 @@ def _look_with_git(found: repository.Repository, end: float, own: Sequence[str])
 
 
 def _look_without_git(top: str, end: float, own: Sequence[str]) -> Files:
-    if not os.access(top, os.R_OK | os.X_OK):
-        raise NoFiles(f"{top!r} cannot be read: permission denied")
     blobs, inner = contents.read_folder(top, end, own)
     everything = frozenset(blobs)
     files = Files(top, "", blobs, everything, everything, {})
@@ -180,8 +181,7 @@ def digest_row(
     if len(paths) > _DIRTY:
         return {}
     dirty = {path: _short(_text(files, path)) for path in paths}
-    size = sum(len(os.fsencode(path)) + _SHORT + 6 for path in paths)
-    if size > _ROW_BYTES or not all(path.isprintable() for path in paths):
+    if len(json.dumps(dirty)) > _ROW_BYTES or not all(path.isprintable() for path in paths):
         return {}
     return {"base": files.head, "dirty": dirty}
 
