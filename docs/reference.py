@@ -22,6 +22,7 @@ from typing import Any
 from punchlist.cli.help import described, usage
 from punchlist.cli.table import COMMANDS, COMMON, GROUPS, Argument
 from punchlist.core.rules import Rules
+from punchlist.core.runner_table import RUNNERS
 from punchlist.dialects import PATHS, Dialect, Tool, load
 from punchlist.hosts import HOSTS
 from punchlist.install import Part, Where, installer_for
@@ -157,6 +158,25 @@ def _counterpart(part: Part, others: tuple[Part, ...]) -> Part | None:
     return next(iter([*same, *found]), None)
 
 
+def runners() -> str:
+    """Every program that runs tests: what a run of it covers, and which of its flags make no difference."""
+    rows = []
+    for runner in RUNNERS:
+        names = ", ".join(f"`{' '.join(name)}`" for name in runner.names)
+        rows.append((names, runner.about, _flags(runner.harmless, *runner.pairs), _flags(runner.stricter)))
+    return _table(("program", "what a run covers", "harmless flags", "stricter flags"), rows)
+
+
+def refused() -> str:
+    """Every program that runs tests, with flags that are known to leave something out."""
+    rows = [(f"`{runner.name}`", _flags(runner.refused, *runner.not_started)) for runner in RUNNERS]
+    return _table(("program", "flags and words with which a run does not count"), rows)
+
+
+def _flags(flags: Iterable[str], *more: str) -> str:
+    return ", ".join(f"`{flag}`" for flag in (*flags, *sorted(more))) or "none"
+
+
 def promises(document: str) -> str:
     """Every statement of a document, and what proves that it holds here."""
     rows = [(id, statement, _proof(document, proof)) for id, statement, proof in read_promises()[document]]
@@ -209,6 +229,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "dialects": dialects,
     "tools": tools,
     "agents": agents,
+    "runners": runners,
+    "refused": refused,
     **{f"parts-{name}": partial(parts, name) for name in HOSTS},
     **{f"promises-{name}": partial(promises, name) for name in read_promises()},
 }

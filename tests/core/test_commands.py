@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +58,18 @@ def test_the_vectors_have_every_runner_and_every_kind() -> None:
         name = runner.name.split()[0]
         kinds = {case["kind"] for case in CASES if name in case["check"].split()}
         assert kinds >= {SAME, HIDDEN}, name
+
+
+def test_the_page_says_of_its_lines_what_is_so() -> None:
+    page = Path(__file__).parents[2] / "docs" / "checks-matching.md"
+    table = page.read_text(encoding="utf-8").partition("| line that is run")[2].partition("\n\n")[0]
+    found = []
+    for row in table.splitlines()[2:]:
+        lines, answer = row.replace("\\|", "\0").strip("| ").split(" | ")
+        for line in re.findall(r"`(.+?)`", lines.partition(", also after")[0]):
+            found.append(answer)
+            assert (_kind("make test", line.replace("\0", "|")) in (SAME, COVERS)) == answer.startswith("yes"), line
+    assert len(found) > 15
 
 
 # --- what nobody can forge -------------------------------------------------------------------------------------------
