@@ -19,6 +19,7 @@ import pytest
 
 import punchlist
 from punchlist import Desk, aio, codec, ops, render
+from punchlist.core import find
 from punchlist.core.model import Closing, Progress
 
 pytestmark = pytest.mark.once
@@ -53,6 +54,7 @@ DOCUMENTED: dict[str, Any] = {
     **dict(members("aio", aio)),
     **dict(members("aio.Desk", aio.Desk)),
     **dict(members("ops", ops)),
+    **{f"ops.{one.rpartition('.')[2]}": value for one, value in members("find", find) if hasattr(ops, one[5:])},
     **dict(shown("render", render)),
     **dict(shown("codec", codec)),
     **{name: value for owner in VALUES for name, value in members(owner.__name__, owner)},

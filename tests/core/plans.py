@@ -101,6 +101,12 @@ any_json = st.recursive(
 objects = st.dictionaries(any_text, any_json, max_size=2)
 
 
+def _check(text: str) -> dict[str, Any]:
+    if not text.strip() or len(text) > 2_000:
+        return {}
+    return {"contains": ["notes.md", text]}
+
+
 def _details(text: str) -> dict[str, Any]:
     """An item's further fields, all of them holding this text."""
     data = {text: [text, None, {"deep": [1, 0.5, True, {}]}]}
@@ -110,7 +116,9 @@ def _details(text: str) -> dict[str, Any]:
         "priority": text,
         "owner": text,
         "reason": text,
-        "check": text,
+        "check": _check(text),
+        "check_set": {"by": text, "at": text, "dir": text},
+        "waived": {"why": text},
         "evidence": (data, {}),
         "calls": (data,),
         "extra": data,

@@ -185,7 +185,7 @@ def told(before: Plan, after: Plan, who: str = USER, *, ids: bool = True) -> lis
         (ABC._replace(phases=("Build", "Ship")), 'the user added phase "Build", "Ship".'),
         (ops.put(ABC, A._replace(owner="me")), 'the user set the owner of 1 "Alpha" to "me".'),
         (ops.put(ABC, A._replace(priority="high")), 'the user set the priority of 1 "Alpha" to "high".'),
-        (ops.put(ABC, A._replace(check="make")), 'the user set the check of 1 "Alpha" to "make".'),
+        (ops.put(ABC, A._replace(check={"run": "make"})), 'the user set the check of 1 "Alpha" to "make".'),
         (ops.put(ABC, A._replace(parent="2")), 'the user set the parent of 1 "Alpha" to "2".'),
         (ops.put(ABC, A._replace(needs=("2", "3"))), 'the user let 1 "Alpha" wait for 2, 3.'),
     ],
@@ -276,7 +276,8 @@ def test_what_nobody_needs_to_hear_is_not_told() -> None:
 def test_no_text_can_act_in_a_sentence(text: str) -> None:
     plan = plan_of("Alpha", phase="Build")
     item = plan.items[0]
-    hostile = item._replace(text=text, status=DONE, reason=text, notes=(text,), owner=text, check=text, phase=text)
+    hostile = item._replace(text=text, status=DONE, reason=text, notes=(text,), owner=text, phase=text)
+    hostile = hostile._replace(check={"contains": ["a", text]})
     after = plan._replace(
         items=(hostile, Item("2", text, ACTIVE)), phases=(text,), title=text, paused=ops.pause(plan, text).paused
     )

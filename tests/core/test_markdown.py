@@ -213,7 +213,9 @@ FULL = Plan(
             "high",
             "helper",
             "",
-            "make test",
+            {"run": "make test"},
+            {"by": "user", "at": "noon", "dir": "/nowhere"},
+            {},
             ({"exit": 0},),
             ({"id": "c1"},),
             Closing("user", "noon"),
@@ -240,6 +242,7 @@ removed: ["old thing"]
   - priority: high
   - owner: helper
   - check: make test
+  - check_set: {"by": "user", "at": "noon", "dir": "/nowhere"}
   - evidence: [{"exit": 0}]
   - calls: [{"id": "c1"}]
   - closed: ["user", "noon"]
@@ -389,7 +392,7 @@ def test_what_cannot_be_read_is_refused_with_its_line(text: str, said: str) -> N
 def test_an_unknown_field_is_refused_with_the_fields_there_are() -> None:
     assert refusal("- [ ] a\n  - colour: red", Plan()) == (
         "line 2: '- colour: red' is not a field; the fields are "
-        "active, parent, needs, priority, owner, reason, check, evidence, calls, closed, extra."
+        "active, parent, needs, priority, owner, reason, check, check_set, waived, evidence, calls, closed, extra."
     )
 
 

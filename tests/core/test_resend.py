@@ -58,9 +58,9 @@ def test_what_the_sender_does_not_speak_of_stays() -> None:
         "high",
         "me",
         "",
-        "make",
-        ({"exit": 0},),
-        ({"id": "c"},),
+        {"run": "make"},
+        evidence=({"exit": 0},),
+        calls=({"id": "c"},),
     )
     plan = Plan(items=(item, Item("2", "x")), last_id=2)
     assert relist(plan, [Sent("Run all tests", DONE), Sent("x", PENDING)], SHOWN).items[0] == item._replace(

@@ -65,7 +65,8 @@ REFUSED: dict[str, tuple[Callable[[Plan], Any], str]] = {
     "extra with a number as a key": (with_item(extra={1: "x"}), r"objects with string keys"),
     "extra that is not a number": (with_item(extra={"x": float("nan")}), r"finite numbers"),
     "calls that are texts": (with_item(calls=("ls",)), r"calls must be a tuple of dicts"),
-    "evidence without a form in JSON": (with_item(evidence=({"at": b""},)), r"evidence must be a tuple of dicts"),
+    "a check that is a text": (with_item(check="make test"), r"check must be a dict with run, file or contains"),
+    "a check with a path of others": (with_item(check={"file": "../x"}), r"check must be a dict with run, file or"),
     "a closing that is a text": (with_item(status="completed", closed="me"), r"closed must be a Closing or None"),
     "a mode in another word": (with_head(mode="fast"), r"mode must be one of act, plan, quiet"),
     "a title that is a number": (with_head(title=1), r"title must be a string, not 1"),
@@ -200,7 +201,9 @@ def test_not_a_number_in_a_hook_event_leaves_everything_json(own_home: Path, mon
 
 def test_an_item_with_every_field_set_is_let_in() -> None:
     full = Item(
-        *("3", "c", "completed", "doing c", "P", "1", ("2",), ("note",), "high", "w1", "because", "make test"),
+        *("3", "c", "completed", "doing c", "P", "1", ("2",), ("note",), "high", "w1", "because"),
+        check={"run": "make test"},
+        check_set={"by": "user", "at": "now", "dir": "/nowhere"},
         evidence=({"exit": 0, "ratio": 0.5},),
         calls=({"id": "c1", "parameters": {"a": [None, True]}},),
         closed=Closing("user", "now"),
@@ -208,4 +211,4 @@ def test_an_item_with_every_field_set_is_let_in() -> None:
     )
     desk = started()
     desk.change(lambda plan: plan._replace(items=(*plan.items, full), last_id=3))
-    assert desk.load(calls=True).items[2] == full
+    assert desk.load(calls=True).items[2] == full._replace(evidence=())  # that is only ever observed

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..core import ops
 from ..core._typing import Any
+from ..core.checks import in_words
 from ..core.codec import item_to_json
 from ..core.diff import Record
 from ..core.model import Item, Plan
@@ -51,7 +52,7 @@ def _rows(item: Item, plan: Plan, records: Sequence[Record]) -> Iterator[tuple[s
     yield "needed by", [_named(plan, one.id) for one in plan.items if item.id in one.needs]
     yield "owner", [item.owner]
     yield "priority", [item.priority]
-    yield "check", [item.check]
+    yield "check", [in_words(item.check)] if item.check else []
     yield "evidence", [_pairs(one) for one in item.evidence]
     yield "notes", [line for note in item.notes for line in note.splitlines()]
     yield "calls", [_call(call) for call in item.calls]

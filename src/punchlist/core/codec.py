@@ -8,8 +8,8 @@ from operator import attrgetter, is_not
 
 from ._typing import TYPE_CHECKING, Any
 from .diff import Change
-from .errors import BadShape
-from .model import FIELDS, MODES, PENDING, STATUSES, Closing, Item, Pause, Plan, SessionState
+from .errors import BadShape, Refused
+from .model import FIELDS, MODES, NOTHING, PENDING, STATUSES, Closing, Item, Pause, Plan, SessionState
 
 if TYPE_CHECKING:
     from .schema import Schema
@@ -29,14 +29,19 @@ _KINDS: dict[str, Schema] = {
     "texts": _TEXTS,
     "objects": {"type": "array", "items": {"type": "object"}},
     "object": {"type": "object"},
+    "check": {},  # a text or an object: `read_check` says what is wrong with it
     "closing": {"type": "object", "properties": {"by": _TEXT, "at": _TEXT}, "additionalProperties": False},
 }
 _TUPLES = [name for name, field in FIELDS.items() if field.kind in ("ids", "texts", "objects")]
+_DERIVED: dict[str, Schema] = {
+    "grade": _TEXT,
+    "looks_done": {"type": "boolean"},
+}  # what `show` adds; no part of an item
 ITEM_SCHEMA: Schema = {
     "type": "object",
     "required": ["id", "text"],
     "additionalProperties": False,
-    "properties": {name: _KINDS[field.kind] for name, field in FIELDS.items()},
+    "properties": {**{name: _KINDS[field.kind] for name, field in FIELDS.items()}, **_DERIVED},
 }
 PLAN_SCHEMA: Schema = {
     "type": "object",
@@ -87,6 +92,7 @@ def from_json(data: object) -> Plan:
     wrong = check(data, PLAN_SCHEMA)
     if wrong or not isinstance(data, dict):
         raise BadShape(listed(wrong, lambda problem: problem.of("the plan")))
+    _refuse_bad_checks(data.get("items", ()))
     items = tuple(item_from_json(entry) for entry in data.get("items", ()))
     digits = [int(item.id) for item in items if item.id.isascii() and item.id.isdigit() and len(item.id) < 19]
     plan = Plan(
@@ -106,6 +112,17 @@ def from_json(data: object) -> Plan:
     return plan
 
 
+def _refuse_bad_checks(entries: Sequence[Mapping[str, Any]]) -> None:
+    from .checks import read_check
+
+    for entry in entries:
+        if entry.get("check"):
+            try:
+                read_check(entry["check"])
+            except Refused as refusal:
+                raise BadShape([f"item {_named(entry['id'])}: {refusal}"]) from None
+
+
 def item_to_json(item: Item) -> dict[str, Any]:
     data: dict[str, Any] = {"id": item.id, "text": item.text}
     for (name, default), value in zip(_ITEM_DEFAULTS, item[2:], strict=True):
@@ -120,11 +137,25 @@ def item_from_json(data: Mapping[str, Any]) -> Item:
     for name in _TUPLES:
         if name in fields:
             fields[name] = tuple(fields[name])
+    for name in _DERIVED:
+        fields.pop(name, None)
+    if fields.get("check"):
+        fields["check"] = _check_of(fields["check"])
     if fields.get("status", PENDING) not in STATUSES:  # an older version let it in; no screen could show it
         fields["status"] = PENDING
     if "closed" in fields:
         fields["closed"] = Closing(fields["closed"].get("by", ""), fields["closed"].get("at", ""))
     return Item(**fields)
+
+
+def _check_of(data: object) -> Mapping[str, Any]:
+    """A check as it was kept. An older version kept a text; what is none is left out: the plan is worth more."""
+    from .checks import read_check
+
+    try:
+        return read_check(data)
+    except Refused:
+        return NOTHING
 
 
 def paused_to_json(paused: Pause | None) -> dict[str, Any] | None:
@@ -252,6 +283,12 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
+def _is_check(value: Any) -> bool:
+    from .checks import is_check
+
+    return is_check(value)
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19
 
@@ -312,6 +349,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "ids": _are_texts,
     "texts": _are_texts,
     "object": lambda value: isinstance(value, dict) and _is_json(value),
+    "check": lambda value: value == {} or _is_check(value),
     "closing": _is_closing,
     "mode": lambda value: value in MODES,
     "paused": _is_pause,
@@ -326,6 +364,7 @@ _SHOULD_BE = {
     "texts": "a tuple of strings",
     "objects": f"a tuple of dicts that hold only {_JSON}",
     "object": f"a dict that holds only {_JSON}",
+    "check": "a dict with run, file or contains",
     "closing": "a Closing or None",
     "mode": f"one of {', '.join(MODES)}",
     "paused": "a Pause with a reason, or None",

@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from ._typing import Any, NamedTuple
 from .errors import Disagreement
-from .model import CLOSED, USER, Closing, Item, Plan, differing
+from .model import CLOSED, USER, Author, Closing, Item, Plan, differing
 from .text import plainly
 
 # What a plan consists of beside its items. The revision and the last id only ever grow: they are not undone.
@@ -17,6 +17,7 @@ QUIET = "quiet"  # the kind of a record with which an agent entered or left a qu
 CALLS = "calls"  # the kind of a record in which an older version noted tool calls; it changes nothing
 _REMEMBERED = 1000  # how many removed texts a plan keeps
 _calls_of = attrgetter("calls")
+_evidence_of = attrgetter("evidence")
 
 
 Calls = Mapping[str, tuple[Mapping[str, Any], ...]]  # tool calls, by item
@@ -89,17 +90,21 @@ def inverted(change: Change) -> Change:
     return Change(kind, change.id, change.after, change.before, change.at)
 
 
-def noted(before: Plan, after: Plan, by: str, at: str) -> tuple[Plan, tuple[Change, ...]]:
-    """What was changed, with who closed an item and when noted on it, and what the user took away noted on the plan."""
+def noted(
+    before: Plan, after: Plan, by: str, at: str, folder: str = "", *, is_user: bool = False
+) -> tuple[Plan, tuple[Change, ...]]:
+    """What was changed, with who closed an item or set its check noted on it, and what the user took away noted on the
+    plan."""
+    author = Author(by, at, folder, is_user or by == USER)
     places = touched(before, after)
     if places is None:
-        after = _stamped(before, after, by, at)
+        after = _stamped(before, after, author)
         return after, diff(before, after)
     stamped: dict[int, Item] = {}
     found = []
     for place in places:
         old, item = before.items[place], after.items[place]
-        new = _stamp(item, old, by, at)
+        new = _stamp(item, old, author)
         if new is not item:
             stamped[place] = new
         if new != old:
@@ -113,7 +118,10 @@ def noted(before: Plan, after: Plan, by: str, at: str) -> tuple[Plan, tuple[Chan
 
 
 def without_calls(plan: Plan) -> tuple[Plan, Calls]:
-    """The plan without tool calls, which are kept beside it, and those that it had. What is not one stays."""
+    """The plan without tool calls, which are kept beside it, and those that it had. What is not one stays. What was
+    observed of checks is not taken from a plan at all."""
+    if any(map(_evidence_of, plan.items)):
+        plan = plan._replace(items=tuple([item._replace(evidence=()) for item in plan.items]))
     if not any(map(_calls_of, plan.items)):  # as a rule, and asked in C: a plan may be long
         return plan, {}
     calls = {item.id: item.calls for item in plan.items if item.calls and all(map(_is_call, item.calls))}
@@ -141,14 +149,14 @@ def parted(changes: Iterable[Change], cleared: Iterable[Item], by: str, at: str)
     return tuple(found)
 
 
-def _stamped(before: Plan, after: Plan, by: str, at: str) -> Plan:
+def _stamped(before: Plan, after: Plan, author: Author) -> Plan:
     old = {item.id: item for item in before.items}
     items = list(after.items)
     for place, item in enumerate(items):
         was = old.get(item.id)
         if item is not was:
-            items[place] = _stamp(item, was, by, at)
-    if by == USER:
+            items[place] = _stamp(item, was, author)
+    if author.name == USER:
         after = after._replace(removed=_removed(before, after, old))
     return after._replace(items=tuple(items))
 
@@ -212,7 +220,11 @@ def _woven(kept: list[Item], added: dict[int, Item]) -> list[Item]:
     return [added[index] if index in added else next(rest) for index in range(len(kept) + len(added))]
 
 
-def _stamp(item: Item, old: Item | None, by: str, at: str) -> Item:
+def _stamp(item: Item, old: Item | None, author: Author) -> Item:
+    if item.check or item.waived or (old is not None and (old.check or old.waived)):
+        from .checks import stamped
+
+        item = stamped(item, old, author)
     if item.status not in CLOSED:
         if item.closed:
             return item._replace(closed=None)
@@ -220,7 +232,7 @@ def _stamp(item: Item, old: Item | None, by: str, at: str) -> Item:
     if old is None or old.status != item.status:
         if item.closed and (old is None or item.closed != old.closed):
             return item  # an import brings its own
-        return item._replace(closed=Closing(by, at))
+        return item._replace(closed=Closing(author.name, author.at))
     if item.closed:
         return item
     return item._replace(closed=old.closed)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 
 from ._typing import TYPE_CHECKING, Any
+from .checks import read_check
 from .errors import BadShape, Refused
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, FIELDS, MODES, PENDING, Closing, Item, Pause, Plan
 from .ops import grouped
@@ -307,10 +308,23 @@ class _Reading:
             raise line.refuse(f"{line.body[:40]!r} is not a field; the fields are {', '.join(_FIELDS)}.")
         if kind == "words":
             fields[name] = _spoken(line, rest.strip())
+        elif kind == "check":
+            fields[name] = _check(line, rest.strip())
         elif kind == "ids":
             fields[name] = tuple(id.strip() for id in rest.split(",") if id.strip())
         else:
             fields[name] = _data_field(line, name, _parsed(line, rest))
+
+
+def _check(line: _Line, words: str) -> dict[str, Any]:
+    """A command as it is, or an object."""
+    given: Any = _spoken(line, words)
+    if words.startswith("{"):
+        given = _parsed(line, words)
+    try:
+        return read_check(given)
+    except Refused as refusal:
+        raise line.refuse(str(refusal)) from None
 
 
 def _data_field(line: _Line, name: str, value: Any) -> Any:
@@ -337,8 +351,10 @@ def _item_lines(item: Item) -> Iterator[str]:
             yield f"  - {name}: {_words(value)}"
         elif kind == "ids":
             yield f"  - {name}: {', '.join(value)}"
-        elif kind == "object":
-            yield f"  - {name}: {_data(value)}"
+        elif kind == "check" and value.keys() == {"run"} and not value["run"].startswith("{"):
+            yield f"  - {name}: {_words(value['run'])}"
+        elif kind in ("object", "check"):
+            yield f"  - {name}: {_data(dict(value))}"
         else:
             yield f"  - {name}: {_data(list(value))}"
     for note in item.notes:

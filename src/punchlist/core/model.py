@@ -41,6 +41,15 @@ class Closing(NamedTuple):
     """When, in ISO 8601."""
 
 
+class Author(NamedTuple):
+    """Who changes a plan."""
+
+    name: str
+    at: str  # when
+    folder: str = ""  # where
+    is_user: bool = False  # or somebody who puts back what the user had
+
+
 class Item(NamedTuple):
     """One item of a plan. It is frozen: `punchlist.ops` returns changed plans."""
 
@@ -66,10 +75,16 @@ class Item(NamedTuple):
     """The agent that works on it."""
     reason: str = ""
     """Why it is blocked or abandoned."""
-    check: str = ""
-    """A command that proves it is done."""
+    check: Mapping[str, Any] = NOTHING
+    """What shows that it is done: `{"run": COMMAND}`, `{"file": PATH}` or `{"contains": [PATH, TEXT]}`, and a `scope`,
+    patterns of the files that matter to it, if not all do. Empty if it has none."""
+    check_set: Mapping[str, Any] = NOTHING
+    """Who set the check (`by`), when (`at`), the directory that it belongs to (`dir`), and whether the user has
+    `approved` it."""
+    waived: Mapping[str, Any] = NOTHING
+    """That the user says that no check is needed: `why` and `at`. Empty if not."""
     evidence: tuple[Mapping[str, Any], ...] = ()
-    """What was observed."""
+    """What was observed of its check. Empty unless the plan is from `desk.load(calls=True)`."""
     calls: tuple[Mapping[str, Any], ...] = ()
     """Tool calls made while it was active. Empty unless the plan is from `desk.load(calls=True)`."""
     closed: Closing | None = None
@@ -91,7 +106,7 @@ class Item(NamedTuple):
 class Field(NamedTuple):
     """How a field of an item is written, merged and told."""
 
-    kind: str  # what it holds: id, text (never empty), words, status, ids, texts, objects, object or closing
+    kind: str  # what it holds: id, text (never empty), words, status, ids, texts, objects, object, check or closing
     merge: str = ""  # fields with the same word here are one statement: who changed one of them has changed them all
     in_document: str = (
         "field"  # where the Markdown document has it: on the item's line, in the heading, as a note or field
@@ -114,7 +129,9 @@ FIELDS: Mapping[str, Field] = {
     "priority": Field("words", is_told=True),
     "owner": Field("words", "status", is_told=True),
     "reason": Field("words", "status"),
-    "check": Field("words", is_told=True),
+    "check": Field("check", "check", is_told=True),
+    "check_set": Field("object", "check"),
+    "waived": Field("object", "check"),
     "evidence": Field("objects"),
     "calls": Field("objects"),
     "closed": Field("closing", "status"),

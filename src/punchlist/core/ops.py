@@ -3,134 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from operator import itemgetter
 
 from ._typing import TYPE_CHECKING, Any
-from .errors import NoSuchItem, Refused, check_type
+from .errors import Refused, check_type
+from .find import Id as Id
+from .find import as_id as as_id
+from .find import find as find
+from .find import found_at, place_of
+from .find import lookup as lookup
+from .find import require as require
+from .find import resolve as resolve
+from .find import resolve_all as resolve_all
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, MAIN, MODES, PENDING, Item, Pause, Plan, places
-from .text import cut, inline, plainly
+from .text import cut, inline
 
 if TYPE_CHECKING:
     from .types import Mode
 
-_ID = itemgetter(Item._fields.index("id"))
-Id = str | int  # ids are strings of digits; a number means the same
-
-# --- finding -------------------------------------------------------------------------------------------------------
-
-
-def find(plan: Plan, id: Id) -> Item:
-    """Return the item with this id. Raises NoSuchItem."""
-    return plan.items[_found_at(plan, id)]
-
-
-def _found_at(plan: Plan, id: Id) -> int:
-    """The place of the item with this id."""
-    id = as_id(id)
-    place = _place_of(plan.items, id)
-    if place < 0:
-        raise _no_such_item(plan, [id])
-    return place
-
-
-def lookup(plan: Plan, id: Id) -> Item | None:
-    """Return the item with this id, or None."""
-    if type(id) is not str:  # every tool call looks items up
-        id = as_id(id)
-    place = _place_of(plan.items, id)
-    if place >= 0:
-        return plan.items[place]
-    return None
-
-
-def _place_of(items: Sequence[Item], id: str) -> int:
-    """The place of an item; -1 if it is not there. Most are where their number says: then no other is looked at."""
-    guess = -1
-    if id.isdecimal() and len(id) < 19:
-        guess = int(id) - 1
-    if 0 <= guess < len(items) and items[guess].id == id:
-        return guess
-    ids = list(map(_ID, items))
-    if id in ids:
-        return ids.index(id)
-    return -1
-
-
-def as_id(id: Id) -> str:
-    """Return an id as a plan has it: a string. Raises Refused for what cannot be one."""
-    if type(id) is int:
-        return str(id)
-    if not isinstance(id, str):
-        raise Refused(f"an id must be a string of digits, not {cut(inline(repr(id)), 40)}.")
-    return id
-
-
-def resolve(plan: Plan, words: Id) -> str:
-    """Return the id that is meant by an id, or by a part of one item's text.
-
-    Raises NoSuchItem if nothing matches, and Refused if several items do, or if a range or list names several.
-
-        ops.resolve(plan, "tests")  # '2'
-    """
-    words = as_id(words)
-    wanted = words.strip().removeprefix("#")
-    ids = [item.id for item in plan.items]
-    if wanted in ids:
-        return wanted
-    if isinstance(_parts_of(words)[0], tuple):
-        found = resolve_all(plan, [words])
-        if len(found) > 1:
-            raise Refused(f"this takes one item, and {inline(words.strip())} names {len(found)}: {', '.join(found)}.")
-        return found[0]
-    needle = plainly(words)
-    exact = [item for item in plan.items if plainly(item.text) == needle]
-    hits = exact
-    if not hits and (any(map(str.isalnum, needle)) or not needle.isascii()):  # punctuation alone is not a part
-        hits = [item for item in plan.items if needle in plainly(item.text)]
-    if len(hits) == 1:
-        return hits[0].id
-    from .structure import no_match, several_match
-
-    if hits:
-        raise several_match(words, hits)
-    raise no_match(words, ids)
-
-
-def resolve_all(plan: Plan, words: Iterable[Id]) -> list[str]:
-    """Return the ids that are meant by ids, ranges (`1-3`), lists (`1,3`) and parts of texts, each once.
-
-    A range of digits is never taken for a part of a text. What is missing between its ends is left out.
-    Raises NoSuchItem if nothing matches a word, and Refused if several items match it.
-    """
-    wanted = [part for word in words for part in _parts_of(as_id(word))]
-    require(plan, [end for part in wanted if isinstance(part, tuple) for end in part])
-    ids: list[str] = []
-    for part in wanted:
-        if isinstance(part, tuple):
-            ids += _between(plan, *part)
-        else:
-            ids.append(resolve(plan, part))
-    return list(dict.fromkeys(ids))
-
-
-def _parts_of(word: str) -> list[str | tuple[str, str]]:
-    """A word as the ends of ranges, if it is made of ids, dashes, commas and spaces only; else as it is."""
-    ranges: list[str | tuple[str, str]] = []
-    for part in word.replace(",", " ").split() or [word]:
-        first, dash, last = (end.strip().removeprefix("#") for end in part.partition("-"))
-        if not dash:
-            last = first
-        if not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit()):
-            return [word]
-        ranges.append((first, last))
-    return ranges
-
-
-def _between(plan: Plan, first: str, last: str) -> list[str]:
-    """The ids from one to another, by their numbers."""
-    if int(first) > int(last):
-        raise Refused(f"{first}-{last} is backwards: {last}-{first}.")
-    return [item.id for item in plan.items if int(first) <= int(item.id) <= int(last)]
+# --- asking --------------------------------------------------------------------------------------------------------
 
 
 def open_needs(plan: Plan, item: Item) -> list[str]:
@@ -301,7 +191,7 @@ def start(plan: Plan, id: Id, *, owner: str = "") -> Plan:
 
         ops.start(plan, "2").active.text  # 'Run the tests'
     """
-    here = _found_at(plan, id)
+    here = found_at(plan, id)
     item = plan.items[here]
     waiting = open_needs(plan, item)
     if waiting:
@@ -399,6 +289,44 @@ def note(plan: Plan, id: Id, text: str) -> Plan:
     return _each(plan, [id], lambda item: item._replace(notes=(*item.notes, words)))
 
 
+def set_check(plan: Plan, id: Id, check: object, *, folder: str = "") -> Plan:
+    """Set what shows that an item is done: a command, or an object with `run`, `file` or `contains`.
+
+    `folder`: the directory that it belongs to; otherwise the one in which this is saved. Raises NoSuchItem, and Refused
+    for what cannot be a check.
+
+        ops.set_check(plan, "2", "make test").items[1].check  # {'run': 'make test'}
+    """
+    from .checks import read_check
+
+    item = find(plan, id)
+    where: dict[str, Any] = {}
+    if folder:
+        where = {"dir": folder}
+    return put(plan, item._replace(check=read_check(check), check_set=where, waived={}))
+
+
+def remove_check(plan: Plan, id: Id) -> Plan:
+    """Take the check off an item. Raises NoSuchItem."""
+    return put(plan, find(plan, id)._replace(check={}, check_set={}))
+
+
+def approve_check(plan: Plan, id: Id) -> Plan:
+    """Take the check of an item for the user's own. Raises NoSuchItem, and Refused if it has none."""
+    item = find(plan, id)
+    if not item.check:
+        raise Refused(f"item {item.id} has no check to approve.")
+    return put(plan, item._replace(check_set={**item.check_set, "approved": True}))
+
+
+def waive(plan: Plan, id: Id, *, why: str, at: str = "") -> Plan:
+    """Say that an item needs no check. Only the user can: for others it is not saved.
+
+    Raises NoSuchItem, and Refused if there is no reason.
+    """
+    return put(plan, find(plan, id)._replace(waived={"why": _words(why, "reason"), "at": at}))
+
+
 def pause(plan: Plan, reason: str, at: str = "") -> Plan:
     """Pause the plan: its agent may stop until the user's next message.
 
@@ -453,7 +381,7 @@ def _each(plan: Plan, wanted: Sequence[Id], change: Callable[[Item], Item]) -> P
         return plan
     ids = require(plan, wanted)
     if len(ids) == 1:
-        place = _place_of(plan.items, ids[0])
+        place = place_of(plan.items, ids[0])
         new = change(plan.items[place])
         if new is plan.items[place]:
             return plan
@@ -464,25 +392,6 @@ def _each(plan: Plan, wanted: Sequence[Id], change: Callable[[Item], Item]) -> P
         if item.id in chosen:
             items[place] = change(item)
     return plan._replace(items=tuple(items))
-
-
-def require(plan: Plan, wanted: Sequence[Id]) -> list[str]:
-    """Return these ids as a plan has them. Raises NoSuchItem, with all those that are not in the plan."""
-    ids = [as_id(id) for id in wanted]
-    if len(ids) < 4:
-        unknown = [id for id in ids if _place_of(plan.items, id) < 0]
-    else:
-        known = set(map(_ID, plan.items))
-        unknown = [id for id in ids if id not in known]
-    if unknown:
-        raise _no_such_item(plan, unknown)
-    return ids
-
-
-def _no_such_item(plan: Plan, unknown: Sequence[str]) -> NoSuchItem:
-    from .structure import no_such_item
-
-    return no_such_item(plan, unknown)
 
 
 def _ids_of(ids: Any, name: str) -> tuple[str, ...]:

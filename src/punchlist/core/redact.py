@@ -12,6 +12,7 @@ from .text import cut
 _MOST = 200  # characters of a value
 _DEEPER = "…"  # in the place of what is nested too deep
 _ROOM = 800  # bytes of a tool call as JSON; with where and when it was made, it is kept in less than 1,000
+_EVIDENCE_ROOM = 4_000  # bytes of what was observed of a check
 _SHARES = {  # bytes of what belongs to a call beside its parameters, where all of it is too long
     **{"at": 34, "id": 66, "name": 82, "outcome": 12, "exit": 12, "text": 202, "session": 66, "agent": 42},
 }
@@ -153,11 +154,22 @@ def recorded(
 def bounded_call(call: Mapping[str, Any]) -> dict[str, Any]:
     """A tool call whose JSON takes at most 800 bytes. Its parameters give way first, the largest of them most."""
     made: dict[str, Any] = {str(key): json_form(value) for key, value in call.items()}
+    if "tree" in made:
+        return _bounded_evidence(made)
     if _size(made) <= _ROOM:
         return made
     parameters = made.get("parameters", {})
     made = {key: bounded(made[key], room) for key, room in _SHARES.items() if key in made}
     return {**made, "parameters": bounded(parameters, _ROOM - _size({**made, "parameters": 0}))}
+
+
+def _bounded_evidence(made: dict[str, Any]) -> dict[str, Any]:
+    """What was observed of a check, with less of what only serves to say more about it."""
+    made = {key: bounded(value, _EVIDENCE_ROOM // 2) for key, value in made.items() if _size(value) < _EVIDENCE_ROOM}
+    for key in ("text", "dirty", "made"):
+        if _size(made) > _EVIDENCE_ROOM:
+            made.pop(key, None)
+    return made
 
 
 def bounded(value: Any, room: int) -> Any:

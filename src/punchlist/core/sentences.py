@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ._typing import NamedTuple
+from ._typing import Any, NamedTuple
 from .diff import Change, diff
 from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, FIELDS, PENDING, USER, Item, Plan
 from .text import WHOLE, cut, inline, quoted
@@ -125,11 +125,19 @@ def _item_sentences(old: Item, new: Item, voice: _Voice) -> Iterator[str]:
         if value == getattr(old, field):
             continue
         if value:
-            yield f"set the {field} of {voice.name(new)} to {quoted(value)}"
+            yield f"set the {field} of {voice.name(new)} to {quoted(_in_words(value))}"
         else:
             yield f"took the {field} off {voice.name(new)}"
     if old.needs != new.needs:
         yield f"let {voice.name(new)} wait for {', '.join(new.needs) or 'nothing'}"
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    from .checks import in_words
+
+    return in_words(value)
 
 
 def _status_sentences(old: Item, new: Item, voice: _Voice) -> Iterator[str]:

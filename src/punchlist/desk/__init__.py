@@ -77,9 +77,10 @@ class Desk:
     def load(self, *, calls: bool = False) -> Plan:
         """Return the plan as it is in the store now; an empty plan if there is none yet.
 
-        `calls`: fill `Item.calls` with the tool calls observed for each item, oldest first; otherwise it is empty. Each
-        has `at` (when; "" if unknown), `id`, `name` (of the tool), `parameters` and `text` (of the result), both short
-        and without secrets, `outcome` ("ok", "failed" or "unknown"), `session`, `agent`, and the `exit` code if known.
+        `calls`: fill `Item.evidence` with what was observed of its check, and `Item.calls` with the tool calls observed
+        for each item, oldest first; otherwise they are empty. A call has `at` (when; "" if unknown), `id`, `name` (of
+        the tool), `parameters` and `text` (of the result), both short and without secrets, `outcome` ("ok", "failed" or
+        "unknown"), `session`, `agent`, and the `exit` code if known.
 
             [item.text for item in desk.load().open_items]  # ['Read the parser', 'Run the tests']
         """

@@ -221,7 +221,26 @@ def _save(desk: Desk, now: Plan, draft: Draft, record: Record) -> Plan:
         _trim(desk)
     if after.paused != now.paused:
         _tell_pause(desk, after.paused)
+    if any(map(_touches_check, record.changes)):
+        _note_bases(desk, now, after)
     return after
+
+
+def _touches_check(change: Change) -> bool:
+    """Whether a check may have been set, or an item started that has one."""
+    return change.kind in ("added", "changed") and bool(change.after.check)
+
+
+def _note_bases(desk: Desk, before: Plan, after: Plan) -> None:
+    """Keep the files as they are now. If that fails, the plan is saved all the same."""
+    from .evidence import note_bases
+
+    try:
+        note_bases(desk, before, after)
+    except StoreError as error:
+        from ..local.event_log import write_error
+
+        write_error("check", error)
 
 
 def _tell_pause(desk: Desk, paused: Pause | None) -> None:

@@ -8,7 +8,7 @@ from ..core._typing import TYPE_CHECKING
 from ..core.diff import CALLS, Calls, Change, Record, apply, noted, without_calls
 from ..core.diff import undo as taken_back
 from ..core.errors import BadShape, Refused, check_type
-from ..core.model import USER, Plan
+from ..core.model import USER, Author, Plan
 from ..core.undo import leading_to, redoable, undoable
 from ..local.files import time_text
 from .commit import Changed, Draft, Snapshot, commit, run_edit
@@ -45,7 +45,7 @@ def change(desk: Desk, edit: Callable[[Plan], Plan], by: str, kind: str) -> Chan
         edited = run_edit(desk, edit, now)
         if author == USER and now.id:
             edited = _with_former_words(desk, now, edited)
-        after, changes, calls = _noted(now, edited, author, at)
+        after, changes, calls = _noted(now, edited, Author(author, at, desk._seat.folder, by == USER))
         if not changes and (now.id or kind != "import"):  # an empty list that is imported is a plan, too
             return Draft(now), calls
         record = Record(now.revision + 1, at, name, key, "", kind, changes)
@@ -144,11 +144,12 @@ def _with_former_words(desk: Desk, now: Plan, after: Plan) -> Plan:
     return after._replace(removed=tuple(dict.fromkeys(removed)))
 
 
-def _noted(now: Plan, edited: Plan, by: str, at: str) -> tuple[Plan, tuple[Change, ...], Calls]:
+def _noted(now: Plan, edited: Plan, author: Author) -> tuple[Plan, tuple[Change, ...], Calls]:
     """What changed, and the tool calls that came with it. Something else than a plan is refused in words."""
     try:
         after, calls = without_calls(edited)
-        return (*noted(now, after, by, at), calls)
+        name, at, folder, is_user = author
+        return (*noted(now, after, name, at, folder, is_user=is_user), calls)
     except (AttributeError, TypeError):
         from ..core.codec import refuse_untyped
 

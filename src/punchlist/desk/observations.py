@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
 
 def with_calls(store: Store, plan: Plan) -> Plan:
-    """Return a plan with the tool calls that were observed for its items."""
+    """Return a plan with what was observed of its items and their checks."""
     found = store.load_calls(plan.id)
     if not found:
         return plan
     items = [item._replace(calls=(*item.calls, *found.get(item.id, ()))) for item in plan.items]
+    if any(item.check for item in items):
+        from .evidence import with_evidence
+
+        items = with_evidence(items, found)
     return plan._replace(items=tuple(items))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 
@@ -54,6 +55,7 @@ class Seat:
         self.held = ""  # why the agent is held back, where no file says so
         self.editing: dict[int, bool] = {}  # threads that are inside of an edit, and whether it has tried to save
         self.closed = False
+        self.known_folder = ""  # where the agent works, if that is not where this process does
 
     @property
     def dialect(self) -> Dialect:
@@ -83,6 +85,14 @@ class Seat:
         """The git root or directory that plans belong to."""
         self.known_place = self.known_place or settings.place()
         return self.known_place
+
+    @property
+    def folder(self) -> str:
+        """The directory that the agent, or its user, works in."""
+        try:
+            return self.known_folder or os.getcwd()
+        except OSError:  # it was deleted
+            return ""
 
     def peek(self) -> tuple[str, int, Reader]:
         """Return the plan's id and revision, and what this reader was told. A session may be bound to another plan at

@@ -280,7 +280,7 @@ def _note_changes(desk: Desk, done: _Done, now: Plan) -> tuple[Plan, tuple[Chang
     if call.agent != desk.agent:
         plan = owned(now, plan, call.agent)
     plan, calls = without_calls(plan)
-    after, changes = noted(now, plan, call.agent, call.at)
+    after, changes = noted(now, plan, call.agent, call.at, desk._seat.folder)
     if worked.cleared:
         changes = parted(changes, worked.cleared, call.agent, call.at)
     return after, changes, calls

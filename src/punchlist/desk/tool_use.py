@@ -16,6 +16,19 @@ if TYPE_CHECKING:
     from . import Desk
 
 
+_OUTPUT = 4_000  # characters of the end of an output that are looked at
+
+
+class Ran(NamedTuple):
+    """A command that a tool ran, and how it ended."""
+
+    line: str
+    exit: int
+    output: str = ""  # the end of it
+    folder: str = ""  # where it ran; empty: where the agent works
+    seconds: float | None = None  # how long it took, if that is known
+
+
 class ToolUse(NamedTuple):
     """A tool that was used."""
 
@@ -26,6 +39,7 @@ class ToolUse(NamedTuple):
     changes: bool = True  # whether it may have changed something beside the plan
     calls: tuple[Mapping[str, Any], ...] = ()  # what is kept of it
     dialect: str = ""  # of a tool that wrote the plan and is the agent's own: the dialect it is mirrored in
+    ran: Ran | None = None  # of a shell: what it ran, if its exit code is known
 
 
 def describe(
@@ -39,11 +53,13 @@ def describe(
     interrupted: bool = False,
     hides_failure: bool = False,
     exit: int | None = None,
+    folder: str = "",
 ) -> ToolUse:
-    """Describe a call of a tool that is not the plan's, as it is kept: bounded, with secrets blanked."""
+    """Describe a call of a tool that is not the plan's, as it is kept: bounded, with secrets blanked. `folder`: where a
+    shell ran it."""
     from ..core.json_text import dumps
     from ..core.redact import recorded, shallow
-    from ..policy.effects import changes_something
+    from ..policy.effects import changes_something, command_of
 
     outcome = "failed" if failed else "unknown" if hides_failure else "ok"
     args = shallow(args)
@@ -56,7 +72,10 @@ def describe(
             shown = str(result)
     who = {"at": time_text(), "session": desk.session, "agent": desk.agent}
     kept = recorded(id, tool, given, outcome, shown, redact=desk.settings.redact_calls, exit=exit, **who)
-    return ToolUse(digest(tool, args), "", failed, interrupted, changes_something(tool, args), (kept,))
+    ran = None
+    if exit is not None and not interrupted:
+        ran = Ran(command_of(args), exit, shown[-_OUTPUT:], folder)
+    return ToolUse(digest(tool, args), "", failed, interrupted, changes_something(tool, args), (kept,), ran=ran)
 
 
 def digest(tool: str, args: Any) -> str:
@@ -77,6 +96,7 @@ def record_tool_use(desk: Desk, uses: Sequence[ToolUse]) -> None:
 def record(desk: Desk, plan: Plan, uses: Sequence[ToolUse], *, counts: bool) -> SessionState:
     """Keep what tools were used for. `counts`: as a turn of work, where nobody has the conversation."""
     _keep_calls(desk, plan, tuple([call for use in uses for call in use.calls]))
+    _keep_evidence(desk, plan, [use.ran for use in uses if use.ran])
     heard = time_text()
 
     def step(state: SessionState) -> SessionState:
@@ -103,6 +123,22 @@ def _keep_calls(desk: Desk, plan: Plan, calls: tuple[Mapping[str, Any], ...]) ->
     active = _own_item(desk, plan)
     if calls and active is not None and not plan.paused:
         observe(desk, active.id, calls, plan.id)
+
+
+def _keep_evidence(desk: Desk, plan: Plan, commands: Sequence[Ran]) -> None:
+    """Keep what commands say about checks: looked at only if there may be something to say."""
+    if not commands:
+        return
+    checks = [item.check["run"] for item in plan.items if "run" in item.check]
+    if any(_may_match(check, one.line) for check in checks for one in commands):
+        from .evidence import note_commands
+
+        note_commands(desk, plan, commands)
+
+
+def _may_match(check: str, line: str) -> bool:
+    """Whether a line may run a check: it has one of its first words. Cheaper than to compare them."""
+    return any(word in line for word in check.split()[:4])
 
 
 def _own_item(desk: Desk, plan: Plan) -> Item | None:

@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..core._typing import TYPE_CHECKING
+from ..core.checks import IMPORT
 from ..core.errors import Refused
 from ..core.model import MAIN, Plan, Reader
 from ..core.text import cut, inline, plainly
 from ..dialects.formats import load
+from ..local.files import time_text
 from .seat import reader_key
 
 if TYPE_CHECKING:
@@ -24,7 +26,20 @@ def imported(desk: Desk, data: object, format: str) -> Callable[[Plan], Plan]:
     if getattr(module, "OWN_IDS", False) and desk.plan.last_id:
         items = [item._replace(extra={"id": item.id, **item.extra}) for item in new.items]
         new = new._replace(items=tuple(items))
+    new = _without_trust(new, desk._seat.folder)
     return lambda now: _replacement(now, new, _own_ids(desk, now, new) if format == "json" else set())
+
+
+def _without_trust(plan: Plan, folder: str) -> Plan:
+    """A plan as somebody else's file says it is: its checks are not the user's until the user approves them."""
+    items = list(plan.items)
+    for place, item in enumerate(items):
+        if item.check or item.waived:
+            origin = {}
+            if item.check:
+                origin = {"by": IMPORT, "at": time_text(), "dir": folder}
+            items[place] = item._replace(check_set=origin, waived={})
+    return plan._replace(items=tuple(items))
 
 
 def carry(desk: Desk, source: str, target: str) -> Changed:

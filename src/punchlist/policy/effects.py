@@ -23,7 +23,7 @@ _SIDE_DOORS = (">", "$(", "`", "<(", "-exec", "-delete", "--output")  # by which
 
 def changes_something(tool: str, args: Any) -> bool:
     """Whether a call may have changed something beside the plan."""
-    command = _command(args)
+    command = command_of(args)
     if command:
         return not _only_looks(command)
     return not _plain_name(tool).startswith(_LOOKING)
@@ -32,7 +32,7 @@ def changes_something(tool: str, args: Any) -> bool:
 # --- inside ----------------------------------------------------------------------------------------------------------
 
 
-def _command(args: Any) -> str:
+def command_of(args: Any) -> str:
     """The shell command that a call runs, if it runs one."""
     if not isinstance(args, dict):
         return ""

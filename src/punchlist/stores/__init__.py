@@ -106,10 +106,11 @@ class Store(Protocol):
 
     def observe(self, plan: str, item: str, calls: Sequence[Mapping[str, Any]]) -> None:
         """Keep tool calls that were made for an item, beside the plan: no revision, no record, nobody is woken. Each
-        takes less than 1,000 bytes; an item keeps its newest 200."""
+        takes less than 1,000 bytes; an item keeps its newest 200. What was observed of a check is kept in the same way,
+        under the subjects of `core/checks.py` instead of an item."""
 
-    def load_calls(self, plan: str, item: str = "") -> dict[str, list[dict[str, Any]]]:
-        """The tool calls that were observed for the items of a plan, or for one of them, oldest first, by item."""
+    def load_calls(self, plan: str, *subjects: str) -> dict[str, list[dict[str, Any]]]:
+        """What was observed of the items and checks of a plan, or of those that are named, oldest first, by subject."""
 
     def find(self, home: PlanKey) -> str:
         """The id of the plan a session's agent works from; without a session, of the plan of a main agent that was

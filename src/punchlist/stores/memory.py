@@ -9,6 +9,7 @@ from operator import attrgetter
 from threading import Condition
 
 from ..core._typing import Any
+from ..core.checks import SUBJECT
 from ..core.diff import Record
 from ..core.errors import StaleRevision
 from ..core.model import MAIN, NOTHING, Plan, Reader, SessionState
@@ -103,10 +104,11 @@ class MemoryStore:
             own = self._calls.setdefault(plan, {})
             own[item] = [*own.get(item, []), *made][-MOST_CALLS:]
 
-    def load_calls(self, plan: str, item: str = "") -> dict[str, list[dict[str, Any]]]:
+    def load_calls(self, plan: str, *subjects: str) -> dict[str, list[dict[str, Any]]]:
         with self._changed:
             kept = self._calls.get(plan, {})
-            return {id: [with_time(*one) for one in calls] for id, calls in kept.items() if item in ("", id)}
+            wanted = [id for id in subjects or kept if id in kept]
+            return {id: [with_time(*one) for one in kept[id]] for id in wanted}
 
     def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
         with self._changed:
@@ -174,6 +176,8 @@ class MemoryStore:
         kept: dict[str, list[tuple[str, dict[str, Any]]]] = {}
         for item, calls in self._calls[id].items():
             newer = [one for one in calls if one[0] >= before]
+            if item.startswith(SUBJECT):  # the newest says what is known of a check
+                newer = newer or calls[-1:]
             if newer:
                 kept[item] = newer
         self._calls[id] = kept

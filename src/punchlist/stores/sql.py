@@ -57,6 +57,11 @@ _PLACE = """
 INSERT INTO places SELECT place, id FROM plans WHERE id = ? AND agent = ?
 ON CONFLICT (place) DO UPDATE SET plan = excluded.plan WHERE places.plan <> excluded.plan
 """
+# The newest observation of a check is not forgotten: it says what is known of it.
+_FORGET_CALLS = """
+DELETE FROM observations WHERE at < ? AND NOT (substr(item, 1, 6) = 'check:' AND number IN (
+    SELECT max(number) FROM observations GROUP BY plan, item
+))"""
 _OBSERVE = "INSERT INTO observations (plan, item, at, data) VALUES (?, ?, ?, ?)"
 _FORGET_OLDEST = f"""
 DELETE FROM observations WHERE plan = ? AND item = ? AND number <= (
@@ -146,12 +151,11 @@ class Rows:
             for revision, at, by, reader, dialect, kind, changes in rows
         ]
 
-    def load_calls(self, plan: str, item: str) -> dict[str, list[dict[str, Any]]]:
+    def load_calls(self, plan: str, subjects: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
         asked = "SELECT item, at, data FROM observations WHERE plan = ?"
-        values = [text(plan)]
-        if item:
-            asked += " AND item = ?"
-            values.append(text(item))
+        values = [text(plan), *map(text, subjects)]
+        if subjects:
+            asked += f" AND item IN ({', '.join('?' * len(subjects))})"
         found: dict[str, list[dict[str, Any]]] = {}
         for id, at, data in self._execute(f"{asked} ORDER BY item, number", values).fetchall():
             found.setdefault(untext(id), []).append(with_time(at, loads(data)))
@@ -280,7 +284,7 @@ class Rows:
             self._execute("DELETE FROM paces WHERE at < ?", (old,))
         self._execute(f"DELETE FROM readers WHERE at < ?{scope}", (old, *names))
         self._execute(f"DELETE FROM lists WHERE at < ?{scope}", (old, *names))
-        self._execute(f"DELETE FROM observations WHERE at < ?{scope}", (before, *names))
+        self._execute(f"{_FORGET_CALLS}{scope}", (before, *names))
         asked = f"SELECT DISTINCT plan FROM history WHERE at < ?{scope}"
         plans = self._execute(asked, (before, *names)).fetchall()
         gone = {id: self._forget(id, before, live) for (id,) in plans}

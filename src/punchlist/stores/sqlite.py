@@ -211,8 +211,8 @@ class SqliteStore:
         else:
             self._at_once("BEGIN IMMEDIATE", lambda: self._rows.observe(plan, item, calls, utc_text()))
 
-    def load_calls(self, plan: str, item: str = "") -> dict[str, list[dict[str, Any]]]:
-        return self._read(lambda: self._rows.load_calls(plan, item))
+    def load_calls(self, plan: str, *subjects: str) -> dict[str, list[dict[str, Any]]]:
+        return self._read(lambda: self._rows.load_calls(plan, subjects))
 
     def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
         return self._read(lambda: self._rows.history(plan, after, by))

@@ -132,8 +132,8 @@ class PostgresStore:
         # If an answer is lost a call may be kept twice, which does no harm.
         self._at_once(lambda: self._rows.observe(plan, item, calls, utc_text()), "BEGIN")
 
-    def load_calls(self, plan: str, item: str = "") -> dict[str, list[dict[str, Any]]]:
-        return self._at_once(lambda: self._rows.load_calls(plan, item))
+    def load_calls(self, plan: str, *subjects: str) -> dict[str, list[dict[str, Any]]]:
+        return self._at_once(lambda: self._rows.load_calls(plan, subjects))
 
     def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
         return self._at_once(lambda: self._rows.history(plan, after, by))

@@ -1,0 +1,213 @@
+"""What was observed of checks: kept when a command that was run is a check, and read when grades are shown. Imported
+only where a plan has checks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from time import monotonic
+
+from ..core._typing import TYPE_CHECKING, Any, NamedTuple
+from ..core.checks import Subjects, digest, folder_of, subjects
+from ..core.commands import COVERS, HIDDEN, SAME, compare
+from ..core.errors import StoreError
+from ..core.grades import Grade, Row, Seen, grade, looks_done
+from ..core.model import ACTIVE, Item, Plan
+from ..local.files import time_text
+from ..stores import Store
+
+if TYPE_CHECKING:
+    from ..checks.tree import Files
+    from . import Desk
+    from .tool_use import Ran
+
+PATIENCE = 0.3  # seconds for a look at the files; a screen rather shows no grade than wait longer
+_SHOWN = ("at", "tier", "command", "exit", "tree", "session", "agent", "text")  # of an observation
+_SHOWN_ROWS = 10
+
+
+class Graded(NamedTuple):
+    """What the checks of a plan say about its items, by their ids."""
+
+    grades: Mapping[str, Grade]  # of completed items
+    looks_done: Mapping[str, Row]  # open items whose check passes: what was observed
+    seen: Mapping[str, Seen]  # of every item with a check
+    trees: Mapping[str, str]  # the fingerprint of the files that matter to each item's check; empty if not known
+
+    @property
+    def verified(self) -> int:
+        """How many items are verified."""
+        return sum(one.word == "verified" for one in self.grades.values())
+
+
+def graded(desk: Desk, plan: Plan, seconds: float = PATIENCE) -> Graded:
+    """Look at what was observed, and at the files as they are now, and grade every item."""
+    checked = [item for item in plan.items if item.check]
+    seen = load_seen(desk._seat.store, plan, checked)
+    trees = _Trees(desk, seconds)
+    grades: dict[str, Grade] = {}
+    done: dict[str, Row] = {}
+    found: dict[str, str] = {}
+    for item in plan.items:
+        own = seen.get(item.id, Seen())
+        tree = ""
+        if own.passes or own.failures:
+            tree = trees.of(item, own)
+        if item.check:
+            found[item.id] = tree
+        known = grade(item, own, tree)
+        if known is not None:
+            grades[item.id] = trees.explained(item, own, known)
+        row = looks_done(item, own, tree)
+        if row is not None:
+            done[item.id] = row
+    return Graded(grades, done, seen, found)
+
+
+def load_seen(store: Store, plan: Plan, items: Iterable[Item]) -> dict[str, Seen]:
+    """What was observed of the checks of these items, by item."""
+    names: dict[str, Subjects] = {item.id: subjects(item.check, folder_of(item)) for item in items}
+    wanted = list(dict.fromkeys(name for one in names.values() for name in one))
+    if not wanted or not plan.id:
+        return {}
+    rows = store.load_calls(plan.id, *wanted)
+    return {id: Seen(*[rows.get(name, ()) for name in one]) for id, one in names.items()}
+
+
+def with_evidence(items: Iterable[Item], rows: Mapping[str, Sequence[Row]]) -> list[Item]:
+    """The items with what was observed of their checks, of all that was observed."""
+    found = []
+    for item in items:
+        if item.check:
+            names = subjects(item.check, folder_of(item))
+            seen = [*rows.get(names.passed, ()), *rows.get(names.failed, ())]
+            item = item._replace(evidence=tuple(map(_shown, sorted(seen, key=_time)))[-_SHOWN_ROWS:])
+        found.append(item)
+    return found
+
+
+def _shown(row: Row) -> dict[str, Any]:
+    return {name: row[name] for name in _SHOWN if name in row}
+
+
+def _time(row: Row) -> str:
+    return str(row.get("at", ""))
+
+
+def note_commands(desk: Desk, plan: Plan, commands: Sequence[Ran]) -> None:
+    """Keep what commands that were run say about the checks of a plan."""
+    for one in commands:
+        known: set[str] = set()  # checks that several items have are kept once
+        for item in plan.items:
+            if "run" in item.check:
+                key = digest(item.check, folder_of(item))
+                if key not in known:
+                    known.add(key)
+                    _note_command(desk, plan, item, one)
+
+
+def _note_command(desk: Desk, plan: Plan, item: Item, ran: Ran) -> None:
+    folder = folder_of(item)
+    match = compare(item.check["run"], folder, ran.line, ran.folder or desk._seat.folder)
+    row = {"at": time_text(), "tier": "seen", "command": ran.line, "exit": ran.exit}
+    if match.kind == HIDDEN or (match.kind in (SAME, COVERS) and ran.exit and not match.failure_counts):
+        keep(desk, plan, subjects(item.check, folder).hidden, {**row, "why": match.why, "tree": ""})
+    elif match.kind in (SAME, COVERS):
+        record_run(desk, plan, item, row)
+
+
+def record_run(desk: Desk, plan: Plan, item: Item, row: Mapping[str, Any], files: Files | None = None) -> None:
+    """Keep that an item's check ran, with the files as they are now. `row` has at least `at`, `tier`, `command` and
+    `exit`."""
+    trees = _Trees(desk, PATIENCE)
+    if files is not None:
+        trees.known[folder_of(item)] = files
+    names = subjects(item.check, folder_of(item))
+    name = names.failed
+    if row["exit"] == 0:
+        name = names.passed
+    keep(desk, plan, name, {**row, **trees.described(item)})
+
+
+def note_bases(desk: Desk, before: Plan, after: Plan) -> None:
+    """Keep the files as they are when a check is set, and when an item that has one is started."""
+    old = {item.id: item for item in before.items}
+    trees = _Trees(desk, PATIENCE)
+    for item in after.items:
+        was = old.get(item.id)
+        if item.check and item is not was:
+            whats = []
+            if was is None or was.check != item.check:
+                whats.append("set")
+            if item.status == ACTIVE and (was is None or was.status != ACTIVE or was.check != item.check):
+                whats.append("started")
+            for what in whats:
+                row = {"at": time_text(), "what": what, "item": item.id, **trees.described(item)}
+                keep(desk, after, subjects(item.check, folder_of(item)).base, row)
+
+
+def keep(desk: Desk, plan: Plan, subject: str, row: Mapping[str, Any]) -> None:
+    """Keep one observation. A store that can only be read at the moment keeps none."""
+    who = {"session": desk.session, "agent": desk.agent}
+    try:
+        desk._seat.store.observe(plan.id, subject, [{**row, **who}])
+    except StoreError as error:
+        if not error.is_readable:
+            raise
+
+
+class _Trees:
+    """The files of the directories that checks belong to, each looked at once, within a time for all of them."""
+
+    def __init__(self, desk: Desk, seconds: float) -> None:
+        self._desk = desk
+        self._end = monotonic() + seconds
+        self.known: dict[str, Files | None] = {}  # None: there was no time
+
+    def of(self, item: Item, seen: Seen) -> str:
+        """The fingerprint of the files that matter to an item's check; empty if it is not known."""
+        from ..checks.tree import fingerprint
+
+        files = self._files(folder_of(item))
+        if files is None:
+            return ""
+        made = [path for row in (*seen.passes, *seen.failures) for path in row.get("made", ())]
+        return fingerprint(files, item.check.get("scope", ()), folder_of(item), made)
+
+    def described(self, item: Item) -> dict[str, Any]:
+        """What an observation keeps of the files."""
+        from ..checks.tree import fingerprint, fingerprint_tests
+
+        files = self._files(folder_of(item))
+        if files is None:
+            return {"tree": ""}
+        tree = fingerprint(files, item.check.get("scope", ()), folder_of(item))
+        return {"tree": tree, "tests": fingerprint_tests(files)}
+
+    def explained(self, item: Item, seen: Seen, known: Grade) -> Grade:
+        """A grade with what has changed since."""
+        return known
+
+    def _files(self, folder: str) -> Files | None:
+        if folder not in self.known:
+            self.known[folder] = self._look(folder)
+        return self.known[folder]
+
+    def _look(self, folder: str) -> Files | None:
+        from ..checks.tree import NoFiles, TooLong, look
+
+        try:
+            return look(folder, max(self._end - monotonic(), 0.01), own=_own_files(self._desk))
+        except (TooLong, NoFiles):
+            return None
+
+
+def _own_files(desk: Desk) -> tuple[str, ...]:
+    """The paths of our own files: they never count."""
+    from ..local.settings import state_folder
+
+    path = str(getattr(desk._seat.store, "path", ""))
+    own = [state_folder(os.environ)]
+    if path:
+        own.append(os.path.abspath(path))
+    return tuple(own)
