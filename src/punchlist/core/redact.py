@@ -165,7 +165,10 @@ def bounded_call(call: Mapping[str, Any]) -> dict[str, Any]:
 
 def _bounded_evidence(made: dict[str, Any]) -> dict[str, Any]:
     """What was observed of a check, with less of what only serves to say more about it."""
-    made = {key: bounded(value, _EVIDENCE_ROOM // 2) for key, value in made.items() if _size(value) < _EVIDENCE_ROOM}
+    for key in ("dirty", "made"):  # a part of one of them would say something else
+        if _size(made.get(key)) > _EVIDENCE_ROOM // 2:
+            del made[key]
+    made = {key: bounded(value, _EVIDENCE_ROOM // 2) for key, value in made.items()}
     for key in ("text", "dirty", "made"):
         if _size(made) > _EVIDENCE_ROOM:
             made.pop(key, None)

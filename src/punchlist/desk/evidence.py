@@ -13,6 +13,7 @@ from ..core.commands import COVERS, HIDDEN, SAME, compare
 from ..core.errors import StoreError
 from ..core.grades import Grade, Row, Seen, grade, looks_done
 from ..core.model import ACTIVE, Item, Plan
+from ..core.redact import redacted
 from ..local.files import time_text
 from ..stores import Store
 
@@ -148,9 +149,11 @@ def note_bases(desk: Desk, before: Plan, after: Plan) -> None:
 
 def keep(desk: Desk, plan: Plan, subject: str, row: Mapping[str, Any]) -> None:
     """Keep one observation. A store that can only be read at the moment keeps none."""
-    who = {"session": desk.session, "agent": desk.agent}
+    kept = {**row, "session": desk.session, "agent": desk.agent}
+    if desk.settings.redact_calls:
+        kept.update({name: redacted(kept[name]) for name in ("command", "text") if name in kept})
     try:
-        desk._seat.store.observe(plan.id, subject, [{**row, **who}])
+        desk._seat.store.observe(plan.id, subject, [kept])
     except StoreError as error:
         if not error.is_readable:
             raise
