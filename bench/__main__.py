@@ -25,6 +25,7 @@ NAMES = (
     "panel",
     "watch",
     "session",
+    "checks",
 )
 
 

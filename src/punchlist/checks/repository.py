@@ -137,20 +137,28 @@ class _Index(NamedTuple):
     modules: dict[str, str]
 
 
-def _listed(entries: Iterable[str]) -> _Index:
-    index = _Index({}, set(), set(), {})
+def _listed(entries: list[str]) -> _Index:
+    """Read lines such as `H 100644 BLOB 0<tab>PATH`, all of the same width before the path, and `? PATH`."""
+    plain = [entry for entry in entries if entry.startswith(("H 100", "H 120"))]
+    width = 0
+    if plain:
+        width = plain[0].index("\t")
+    index = _Index({entry[width + 1 :]: entry[2 : width - 2] for entry in plain}, set(), set(), {})
     for entry in entries:
-        about, _, path = entry.partition("\t")
-        if about[:2] == "H " and about[2:8] != contents.MODULE:
-            index.blobs[path] = about[2:-2]
-        elif about[:2] == "? ":
-            _add_untracked(index, entry[2:])
-        elif about[2:8] == contents.MODULE:
-            index.modules[path] = about[2:-2]
-        elif about:
-            index.blobs[path] = about[2:-2]
-            index.unsure.add(path)
+        if not entry.startswith(("H 100", "H 120")):
+            _add_odd(index, entry)
     return index
+
+
+def _add_odd(index: _Index, entry: str) -> None:
+    about, _, path = entry.partition("\t")
+    if entry.startswith("? "):
+        _add_untracked(index, entry[2:])
+    elif about[2:8] == contents.MODULE:
+        index.modules[path] = about[2:-2]
+    elif about:
+        index.blobs[path] = about[2:-2]
+        index.unsure.add(path)
 
 
 def _add_untracked(index: _Index, path: str) -> None:

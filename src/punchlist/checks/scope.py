@@ -72,21 +72,25 @@ def _compiled(globs: tuple[str, ...], folder: str) -> Callable[[str], bool]:
     if not patterns:
         return bool
     named = [pattern for pattern in patterns if "/" not in pattern.rstrip("/") and pattern.strip("/.")]
-    placed = [_placed(pattern, folder) for pattern in patterns if pattern not in named]
-    is_placed = _matcher(placed)
-    is_folder = lru_cache(4096)(_matcher([_component(pattern.rstrip("/")) + r"\Z" for pattern in named]))
+    is_placed = _matcher([_placed(pattern, folder) for pattern in patterns if pattern not in named])
+    is_folder = _matcher([_component(pattern.rstrip("/")) + r"\Z" for pattern in named])
     is_file = _matcher([_component(pattern) + r"\Z" for pattern in named if not pattern.endswith("/")])
-    start = ""
-    if folder:
-        start = folder + "/"
+
+    @lru_cache(4096)  # most files share a folder with others
+    def in_folder(path: str) -> bool | None:
+        """Whether everything in a folder counts; None if the names of its files are not asked for."""
+        if is_placed(path + "/"):
+            return True
+        if folder and not f"{path}/".startswith(f"{folder}/"):
+            return None
+        return any(map(is_folder, path[len(folder) :].split("/")))
 
     def counts(path: str) -> bool:
-        if is_placed(path):
-            return True
-        if not path.startswith(start):
-            return False
-        *folders, name = path[len(start) :].split("/")
-        return is_file(name) or any(map(is_folder, folders))
+        start, _, name = path.rpartition("/")
+        found = in_folder(start)
+        if found is None:
+            return is_placed(path)
+        return found or is_file(name) or is_placed(path)
 
     return counts
 
