@@ -284,11 +284,11 @@ def test_an_inner_repository_without_a_commit_or_with_a_broken_git_folder_still_
 
 def test_a_folder_that_git_ignores_is_read_without_git(project: Project) -> None:
     project.write(".gitignore", "scratch/\n")
-    project.write("scratch/work/a.py", "1")
-    before = project.print(folder="scratch/work")
-    assert project.look("scratch/work").top == str(project.top / "scratch/work")
-    project.write("scratch/work/a.py", "2")
-    assert project.print(folder="scratch/work") != before
+    project.write("scratch/try/a.py", "1")
+    before = project.print(folder="scratch/try")
+    assert project.look("scratch/try").top == str(project.top / "scratch/try")
+    project.write("scratch/try/a.py", "2")
+    assert project.print(folder="scratch/try") != before
 
 
 def test_an_empty_folder_belongs_to_its_project(project: Project) -> None:
