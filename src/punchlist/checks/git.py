@@ -81,8 +81,11 @@ def _start(command: list[str], folder: str, environment: dict[str, str]) -> subp
 
 
 def _finish(process: subprocess.Popen[bytes], end: float, sent: bytes | None) -> Answer:
+    left = end - monotonic()
+    if left <= 0:
+        raise TooLong
     try:
-        out, error = process.communicate(sent, timeout=max(end - monotonic(), 0.001))
+        out, error = process.communicate(sent, timeout=left)
     except subprocess.TimeoutExpired:
         raise TooLong from None
     return Answer(process.returncode, out, error.decode("utf-8", "replace").strip())
