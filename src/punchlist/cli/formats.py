@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from ..core._typing import TYPE_CHECKING, Any
 from ..core.text import counted
+from ..desk import Desk
+from ..desk.grade_labels import load_tails, with_grades
 from . import output
 from .desk import open_desk, open_own_desk
 from .parser import Args
+
+if TYPE_CHECKING:
+    from ..core.types import Format
 
 
 def import_plan(args: Args) -> int:
@@ -22,9 +28,22 @@ def import_plan(args: Args) -> int:
 def export_plan(args: Args) -> int:
     """Print the plan in another format."""
     with open_desk(args) as desk:
-        data = desk.export_plan(args.format)
+        data = _export(desk, args.format)
     if isinstance(data, str):
         output.say(data)
     else:
         output.say_json(data)
     return 0
+
+
+def _export(desk: Desk, format: Format) -> Any:
+    """The plan in another format; in ours, with the grades of its items."""
+    if format == "markdown":
+        from ..core.markdown import write
+
+        plan = desk.load(calls=True)
+        return write(plan, load_tails(desk, plan))
+    data = desk.export_plan(format)
+    if format == "json":
+        return with_grades(desk, desk.plan, data)
+    return data

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..core import ops
 from ..core._typing import Any
-from ..core.checks import in_words
 from ..core.codec import item_to_json
 from ..core.diff import Record
 from ..core.model import Item, Plan
@@ -16,6 +15,7 @@ from ..core.text import inline
 from ..desk import Desk
 from . import output
 from .history import author, changes_of, record_to_json, worth_reading
+from .item_checks import ItemGrade, describe_check, grade_item
 from .parser import Args
 from .times import relative
 
@@ -27,22 +27,27 @@ def show_item(desk: Desk, plan: Plan, args: Args) -> int:
     """Show one item in full."""
     item = ops.find(plan, ops.resolve(plan, args.item))
     records = [record for record in worth_reading(desk, plan) if changes_of(record, item.id)]
+    known = grade_item(desk, plan, item)
     if args.json:
         history = [record_to_json(record, _sentences(record, item, plan)) for record in reversed(records)]
-        output.say_json({**item_to_json(item), "history": history})
+        output.say_json({**item_to_json(item), **known.data, "history": history})
         return 0
     glyphs = output.glyphs(desk.settings)
-    head = Span(f"{glyphs.of(item.status)} ", MARK_STYLES[item.status]), Span(f"{item.id} ", "dim")
-    lines = list(hanging(head, glyphs.said(item.text), output.width(), "bold"))
-    for label, values in _rows(item, plan, records):
-        lines += _row(label, [glyphs.said(value) for value in values])
+    sign = glyphs.of(item.status)
+    if known.is_verified:
+        sign = glyphs.verified
+    head = Span(f"{sign} ", MARK_STYLES[item.status]), Span(f"{item.id} ", "dim")
+    lines = list(hanging(head, glyphs.words(item.text), output.width(), "bold"))
+    for label, values in _rows(item, plan, records, known):
+        lines += _row(label, [glyphs.words(value) for value in values])
     output.show(lines)
     return 0
 
 
-def _rows(item: Item, plan: Plan, records: Sequence[Record]) -> Iterator[tuple[str, list[str]]]:
+def _rows(item: Item, plan: Plan, records: Sequence[Record], known: ItemGrade) -> Iterator[tuple[str, list[str]]]:
     """Yield what there is to say about an item: a label, and one or more texts."""
     yield "status", [item.status.replace("_", " ")]
+    yield "grade", known.words
     yield "reason", [item.reason]
     yield "active", [item.active]
     yield "phase", [item.phase]
@@ -52,8 +57,8 @@ def _rows(item: Item, plan: Plan, records: Sequence[Record]) -> Iterator[tuple[s
     yield "needed by", [_named(plan, one.id) for one in plan.items if item.id in one.needs]
     yield "owner", [item.owner]
     yield "priority", [item.priority]
-    yield "check", [in_words(item.check)] if item.check else []
-    yield "evidence", [_pairs(one) for one in item.evidence]
+    yield "check", describe_check(item)
+    yield "evidence", known.rows
     yield "notes", [line for note in item.notes for line in note.splitlines()]
     yield "calls", [_call(call) for call in item.calls]
     yield "history", list(_history(reversed(records), item, plan))

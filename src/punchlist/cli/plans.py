@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from time import monotonic
 
 from ..core._typing import Any
 from ..core.errors import Refused
@@ -10,6 +11,7 @@ from ..core.model import MAIN
 from ..core.render import Line, Span
 from ..core.text import cut, inline
 from ..desk import Desk
+from ..desk.grade_labels import count_verified
 from ..stores import PlanSummary
 from . import output, terminal_plan
 from .caller import caller, require_user
@@ -17,18 +19,22 @@ from .desk import named, open_desk
 from .parser import Args, misuse
 from .times import relative
 
+_LOOK = 0.3  # seconds for a look at the files of all plans
+
 
 def plans(args: Args) -> int:
     """List plans, the last touched first: all, or those of the session, agent or plan that was typed."""
     wanted = {name: getattr(args, name) or "" for name in ("session", "agent", "plan")}
     with open_desk(args) as desk:
         found = desk._seat.store.plans(args.most + 1, **wanted)
-    is_cut, found = len(found) > args.most, found[: args.most]
+        is_cut, found = len(found) > args.most, found[: args.most]
+        verified = _count_verified(desk, found)
     if args.json:
-        output.say_json([data_of(listing) for listing in found])
+        output.say_json([{**data_of(listing), "verified": verified[listing.id]} for listing in found])
         return 0
     parents = {listing.id: listing.parent for listing in found}
-    output.show(output.table([_row(listing, _lineage(listing.id, parents)) for listing in found]))
+    rows = [_row(listing, _lineage(listing.id, parents), verified[listing.id]) for listing in found]
+    output.show(output.table(rows))
     if not found:
         output.say("no such plan." if any(wanted.values()) else "no plans yet.")
     if is_cut:
@@ -102,6 +108,20 @@ def data_of(listing: PlanSummary) -> dict[str, Any]:
     return {**data, "sessions": list(listing.sessions), "session": listing.session, "program": program}
 
 
+def _count_verified(desk: Desk, listings: Sequence[PlanSummary]) -> dict[str, int | None]:
+    """How many items of each plan are verified; None where there was no time to look at the files."""
+    end = monotonic() + _LOOK
+    found: dict[str, int | None] = {}
+    for listing in listings:
+        plan = None
+        if listing.completed:
+            plan = desk._seat.store.load(listing.id)
+        found[listing.id] = 0
+        if plan is not None:
+            found[listing.id] = count_verified(desk, plan, max(end - monotonic(), 0.0))
+    return found
+
+
 def _lineage(plan: str, parents: Mapping[str, str]) -> list[str]:
     """The plan that a plan was copied from, the one that was copied from, and so on, as far as they are listed."""
     line = [plan]
@@ -110,7 +130,7 @@ def _lineage(plan: str, parents: Mapping[str, str]) -> list[str]:
     return line[1:]
 
 
-def _row(listing: PlanSummary, lineage: Sequence[str]) -> Line:
+def _row(listing: PlanSummary, lineage: Sequence[str], verified: int | None) -> Line:
     title = cut(inline(listing.title or listing.active), 40) or "-"
     worker = " → ".join(cut(inline(session), 20) for session in listing.sessions) or "no session"
     if listing.host:
@@ -119,10 +139,13 @@ def _row(listing: PlanSummary, lineage: Sequence[str]) -> Line:
         worker += f" @{cut(inline(listing.agent), 20)}"
     if lineage:
         worker += f" (copied from {' ← '.join(map(inline, lineage))})"
+    count = f"{listing.completed}/{listing.total}"
+    if verified:
+        count += f", {verified} verified"
     return (
         Span(inline(listing.id)),
         Span(inline(relative(listing.touched)), "dim"),
-        Span(f"{listing.completed}/{listing.total}"),
+        Span(count),
         Span(title, "bold"),
         Span(f"{output.short(listing.place)}  {worker}", "dim"),
     )

@@ -7,6 +7,7 @@ from ..core._typing import Any
 from ..core.codec import to_json
 from ..core.model import Plan, SessionState
 from ..desk import Desk
+from ..desk.grade_labels import load_labels, load_tails, with_grades
 from ..desk.holding import is_off
 from ..desk.observations import with_calls
 from ..desk.session_state import load_state
@@ -42,20 +43,20 @@ def show(args: Args) -> int:
             spent = _spent(desk)
             whose = _whose(desk, plan, args)
             if not args.json and not args.markdown:
-                notices = _notices(desk, plan)
+                notices = {"labels": load_labels(desk, plan), **_notices(desk, plan)}
         elif not is_named(args) and desk._seat.store.plans(1):
             hint = "There are plans in other directories: punchlist plans"
-    if args.json:
-        data = to_json(plan)
-        if spent:
-            data["session"] = spent
-        output.say_json(data)
-        return 0
-    if args.markdown:
-        from ..core.markdown import write_document
+        if args.json:
+            data = with_grades(desk, plan, to_json(plan))
+            if spent:
+                data["session"] = spent
+            output.say_json(data)
+            return 0
+        if args.markdown:
+            from ..core.markdown import write_document
 
-        output.say(write_document(plan))
-        return 0
+            output.say(write_document(plan, load_tails(desk, plan)))
+            return 0
     output.show(draw(desk.settings, plan, whose, **notices))
     if spent and (spent["reminder_tokens"] or spent["nudges"]):
         hint = _cost(spent)

@@ -15,6 +15,7 @@ from ..core.errors import PunchlistError
 from ..core.model import Plan
 from ..desk import Desk
 from ..desk.activity import session_desk
+from ..desk.grade_labels import count_verified
 from ..desk.holding import is_off
 from ..desk.session_state import load_state
 from ..desk.visible import visible
@@ -26,6 +27,7 @@ from .parser import Args
 
 _PATIENCE = 10.0  # seconds for the other status line
 _BEAT = 0.02  # seconds between looks at whether it has ended
+_LOOK = 0.1  # seconds for a look at the files: agents ask for this line every second
 _LONGEST = 60  # columns of a line
 _BETWEEN = " | "
 _OFF = "punchlist off"
@@ -40,14 +42,15 @@ class Shown(NamedTuple):
     line: str  # all in one
     more: list[str]  # what is next, and what was done last, as far as the settings ask for it
     is_off: bool
+    verified: int | None  # how many items are; None if there was no time to look at the files
 
 
 def line(args: Args) -> int:
     """Print the plan in one line."""
     if args.host:
         return _join(args)
-    plan, text, _, _ = _read(args)
-    data = {"line": text, "completed": plan.progress.completed, "total": plan.progress.total}
+    plan, text, _, _, verified = _read(args)
+    data = {"line": text, "completed": plan.progress.completed, "total": plan.progress.total, "verified": verified}
     if args.tmux:
         text = text.replace("#", "##")
     if args.zsh:
@@ -63,13 +66,14 @@ def _read(args: Args) -> Shown:
         else:
             whose = ""
         worker = session_desk(desk, plan)
+        verified = count_verified(desk, plan, _LOOK)
         off, is_nudged = is_off(worker), not plan.items or not load_state(worker).stopped
     behind = f" ({whose})" if whose else ""
     width = min(output.width(), _LONGEST)
     glyphs = output.glyphs(desk.settings)
-    text = render.line(plan, glyphs, max(width - len(behind), 20), off=off, nudges=is_nudged)
+    text = render.line(plan, glyphs, max(width - len(behind), 20), verified=verified or 0, off=off, nudges=is_nudged)
     more = [render.next_line(plan, glyphs, width), render.last_line(plan, glyphs, width)]
-    return Shown(plan, text + behind, [*filter(None, more[: desk.settings.status_lines - 1])], off)
+    return Shown(plan, text + behind, [*filter(None, more[: desk.settings.status_lines - 1])], off, verified)
 
 
 def _shown_plan(desk: Desk) -> str:

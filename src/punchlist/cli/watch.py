@@ -7,6 +7,7 @@ import json
 from ..core.codec import to_json
 from ..core.model import MAIN, Plan
 from ..desk import Desk
+from ..desk.grade_labels import with_grades
 from ..local import event_log
 from . import output, terminal_plan
 from .desk import is_named, load_settings, open_desk
@@ -39,7 +40,7 @@ def _follow_as_json(desk: Desk) -> int:
     """One line for each state of the plan."""
     try:
         for plan in desk.follow():
-            output.say(json.dumps(to_json(plan)))
+            output.say(json.dumps(with_grades(desk, plan, to_json(plan))))
             output.flush()
     except KeyboardInterrupt:
         pass

@@ -61,7 +61,8 @@ PLAN_SCHEMA: Schema = {
         "items": {"type": "array", "items": ITEM_SCHEMA},
         "last_id": _COUNT,
         "removed": _TEXTS,
-        "session": {"type": "object"},  # what `show` adds; no part of the plan
+        "session": {"type": "object"},  # what `show` adds, as `verified`; no part of the plan
+        "verified": _COUNT,
     },
 }
 

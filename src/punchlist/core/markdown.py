@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ._typing import TYPE_CHECKING, Any
 from .checks import read_check
 from .errors import BadShape, Refused
-from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, FIELDS, MODES, PENDING, Closing, Item, Pause, Plan
+from .grade_tail import with_tail, without_tail
+from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, FIELDS, MODES, NOTHING, PENDING, Closing, Item, Pause, Plan
 from .ops import grouped
 from .rules import one_active, promoted
 from .structure import circle_of_needs
@@ -83,14 +84,14 @@ def _status(line: _Line, mark: str) -> Status:
 # --- the checklist -------------------------------------------------------------------------------------------------
 
 
-def write(plan: Plan) -> str:
-    """The checklist of a plan."""
+def write(plan: Plan, grades: Mapping[str, str] = NOTHING) -> str:
+    """The checklist of a plan. `grades`: in words, by the id of an item, to be put behind its text."""
     names = list(plan.phases)
     loose = [item for item in plan.items if not item.phase]
     parts = []
     if loose:
-        parts = [_section(_ORPHANS, loose)]
-    parts += [_section(name, [item for item in plan.items if item.phase == name]) for name in names]
+        parts = [_section(_ORPHANS, loose, grades)]
+    parts += [_section(name, [item for item in plan.items if item.phase == name], grades) for name in names]
     if parts:
         return "\n\n".join(parts) + "\n"
     return ""
@@ -112,7 +113,7 @@ def read(text: str) -> Plan:
             phase = line.heading or line.body
             phases.append(phase)
         elif box:
-            status, words = _status(line, box[0]), box[1]
+            status, words = _status(line, box[0]), without_tail(box[1])
             if not words:
                 raise line.refuse("the task has no text.")
             if not phase:
@@ -131,10 +132,10 @@ def read(text: str) -> Plan:
     return promoted(one_active(grouped(plan)))
 
 
-def _section(name: str, items: list[Item]) -> str:
+def _section(name: str, items: list[Item], grades: Mapping[str, str]) -> str:
     lines = [f"# {visible(name)}"]
     for item in items:
-        lines.append(f"- [{_BOXES[item.status]}] {visible(item.text)}")
+        lines.append(f"- [{_BOXES[item.status]}] {with_tail(visible(item.text).strip(), grades.get(item.id, ''))}")
         for index, note in enumerate(item.notes):
             if index:
                 lines.append("  >")
@@ -153,8 +154,8 @@ def _noted(notes: tuple[str, ...], words: str, fresh: bool) -> tuple[str, ...]:
 _FIELDS = {name: field.kind for name, field in FIELDS.items() if field.in_document == "field"}
 
 
-def write_document(plan: Plan) -> str:
-    """Everything a plan holds, to be read and edited by a person."""
+def write_document(plan: Plan, grades: Mapping[str, str] = NOTHING) -> str:
+    """Everything a plan holds, to be read and edited by a person. `grades`: in words, by the id of an item."""
     title = "#"
     if plan.title:
         title = f"# {_words(plan.title)}"
@@ -166,10 +167,10 @@ def write_document(plan: Plan) -> str:
     if plan.removed:
         lines.append(f"removed: {_data(list(plan.removed))}")
     lines.append("")
-    lines += [line for item in plan.items if not item.phase for line in _item_lines(item)]
+    lines += [line for item in plan.items if not item.phase for line in _item_lines(item, grades)]
     for phase in plan.phases:
         lines += ["", f"## {_words(phase)}", ""]
-        lines += [line for item in plan.items if item.phase == phase for line in _item_lines(item)]
+        lines += [line for item in plan.items if item.phase == phase for line in _item_lines(item, grades)]
     text = "\n".join(lines).rstrip("\n") + "\n"
     while "\n\n\n" in text:
         text = text.replace("\n\n\n", "\n\n")
@@ -288,7 +289,7 @@ class _Reading:
             number = str(self.last)
         if number in self.used:
             raise line.refuse(f"item {number} is here twice.")
-        text = _spoken(line, words)
+        text = _spoken(line, without_tail(words))
         if not text:
             raise line.refuse("the item has no text.")
         self.used.add(number)
@@ -341,8 +342,8 @@ def _data_field(line: _Line, name: str, value: Any) -> Any:
     raise line.refuse(f"{name} cannot be read.")
 
 
-def _item_lines(item: Item) -> Iterator[str]:
-    yield f"- [{_BOXES[item.status]}] {item.id}. {_words(item.text)}"
+def _item_lines(item: Item, grades: Mapping[str, str]) -> Iterator[str]:
+    yield f"- [{_BOXES[item.status]}] {item.id}. {with_tail(_words(item.text), grades.get(item.id, ''))}"
     for name, kind in _FIELDS.items():
         value = getattr(item, name)
         if not value or (kind == "closing" and item.status not in CLOSED):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from ._typing import NamedTuple
-from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, PENDING, Item, Plan
+from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, NOTHING, PENDING, Item, Plan
 from .ops import following
 from .text import counted, inline
 
@@ -21,6 +21,27 @@ class Span(NamedTuple):
 Line = tuple[Span, ...]
 
 
+class Labels(NamedTuple):
+    """What the checks of a plan say about its items, as it is shown; `core.grade_labels` makes it."""
+
+    beside: Mapping[str, Span] = NOTHING  # by the id of an item: the words beside it
+    verified: frozenset[str] = frozenset()  # the ids of the items that are verified
+    default: str = ""  # of the project's default check: `make test passed 14:09`
+
+    @property
+    def summary(self) -> list[str]:
+        """What is behind the count of a plan: how many items are verified, and how the default check ended."""
+        said = []
+        if self.verified:
+            said.append(f"{len(self.verified)} verified")
+        if self.default:
+            said.append(self.default)
+        return said
+
+
+NO_LABELS = Labels()
+
+
 class Glyphs(NamedTuple):
     pending: str
     active: str
@@ -32,6 +53,7 @@ class Glyphs(NamedTuple):
     empty: str
     cut: str
     note: str
+    verified: str
 
     def said(self, text: str, room: int | None = None) -> str:
         """A text on one line, in characters that the screen has; no more of it than could be shown in so many cells."""
@@ -41,6 +63,18 @@ class Glyphs(NamedTuple):
         if self.cut == "…" or plain.isascii():
             return plain
         return plain.replace("\u2039", "{").encode("ascii", "backslashreplace").decode()
+
+    def words(self, text: str, room: int | None = None) -> str:
+        """The same without gaps between its words: what comes after a gap was not said by the author of an item."""
+        if room is not None:
+            text = text[: 2 * max(room, 0) * _DENSE + 1]
+        return self.said(_without_gaps(text), room)
+
+    def sign(self, item: Item, labels: Labels) -> str:
+        """The sign of an item: another one if it is verified."""
+        if item.status == DONE and item.id in labels.verified:
+            return self.verified
+        return self.of(item.status)
 
     def of(self, status: str) -> str:
         return {
@@ -52,8 +86,8 @@ class Glyphs(NamedTuple):
         }[status]
 
 
-UNICODE = Glyphs("○", "▶", "⊘", "✓", "–", "⏸", "━", "╌", "…", "│")
-ASCII = Glyphs("o", ">", "!", "x", "-", "||", "#", ".", "...", "|")
+UNICODE = Glyphs("○", "▶", "⊘", "✓", "–", "⏸", "━", "╌", "…", "│", "✔")
+ASCII = Glyphs("o", ">", "!", "x", "-", "||", "#", ".", "...", "|", "x")
 
 TEXT_STYLES = {PENDING: "", ACTIVE: "bold", BLOCKED: "", DONE: "dim", DROPPED: "dim strike"}
 MARK_STYLES = {PENDING: "dim", ACTIVE: "now", BLOCKED: "bad", DONE: "good", DROPPED: "dim"}
@@ -66,7 +100,11 @@ _JOINER, _EMOJI_FORM = "\u200d", "\ufe0f"
 _UNSEEN = "\u200b\u200c\u200d\ufe0e\ufe0f"
 _SKINS = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 _FLAGS = "\U0001f1e6\U0001f1ff"  # the first and the last letter of flags: two of them take two cells
+_BLANKS = str.maketrans(dict.fromkeys("\u2800\u3164\u115f\u1160\uffa0", " "))  # letters that nobody sees
+_LEAST_WORDS = 12  # cells that an item's words keep beside a label, if they need them
+_MOST_GAP = 40  # cells up to which labels are below each other
 _CLOSING = "、。，．！？：；）」』】〉》〕］｝・ー々"  # what does not begin a row
+_NO_WORDS = Span("")
 _NONE = "No plan here yet. An agent makes one, or you do: punchlist add 'Run the tests'"
 OFF = "off here: no agent is told of this plan (punchlist on)"
 NO_NUDGES = "no nudges in this session (punchlist stop)"
@@ -74,11 +112,19 @@ EMPTIED = "Nothing is open: all done, or taken off the list."
 
 
 def lines(
-    plan: Plan, width: int = 80, glyphs: Glyphs = UNICODE, *, off: bool = False, nudges: bool = True, quiet: str = ""
+    plan: Plan,
+    width: int = 80,
+    glyphs: Glyphs = UNICODE,
+    *,
+    labels: Labels = NO_LABELS,
+    off: bool = False,
+    nudges: bool = True,
+    quiet: str = "",
 ) -> list[Line]:
     """Return the complete plan as styled lines, as `show` prints it; long texts are wrapped.
 
-    `width`: of the screen, in cells. `glyphs`: the characters that it has. `off`, `nudges`, `quiet`: see `notices`.
+    `width`: of the screen, in cells. `glyphs`: the characters that it has. `labels`: what checks say about the items.
+    `off`, `nudges`, `quiet`: see `notices`.
     """
     said = notices(plan, glyphs, off=off, nudges=nudges, quiet=quiet)
     below = [row for *head, (text, style) in said for row in hanging(tuple(head), text, width, style)]
@@ -87,28 +133,39 @@ def lines(
         if plan.last_id:
             words = EMPTIED
         return [*hanging((), words, width, "dim"), *below]
-    made = [*_head(plan, width, glyphs), *below]
-    digits = max((len(item.id) for item in plan.items), default=1)
-    parents = {item.id: item.parent for item in plan.items}
-    inside = 1 if plan.phases else 0
+    made = [*_head(plan, width, glyphs, labels), *below]
+    places = item_places(plan, width, glyphs, labels)
     for phase, items in by_phase(plan):
         if phase:
-            made += [(), *hanging((), glyphs.said(phase), width, "bold")]
+            made += [(), *hanging((), glyphs.words(phase), width, "bold")]
         for item in items:
-            made += _item_rows(item, plan, Place(width, digits, depth(item, parents) + inside), glyphs)
+            made += _item_rows(item, plan, places[item.id], glyphs, labels)
     return made
 
 
-def line(plan: Plan, glyphs: Glyphs = UNICODE, width: int = 60, *, off: bool = False, nudges: bool = True) -> str:
-    """Return the plan in one line, for a status line: `▶ Running the tests 3/7`. Empty for an empty plan.
+def line(
+    plan: Plan,
+    glyphs: Glyphs = UNICODE,
+    width: int = 60,
+    *,
+    verified: int = 0,
+    off: bool = False,
+    nudges: bool = True,
+) -> str:
+    """Return the plan in one line, for a status line: `▶ Running the tests 3/7 ✔1`. Empty for an empty plan.
 
-    `width`: the most cells that it may take. `off`, `nudges`: whether punchlist is off there, and the agent is nudged.
+    `width`: the most cells that it may take. `verified`: how many items are. `off`, `nudges`: whether punchlist is off
+    there, and the agent is nudged.
     """
     if not plan.items:
         return ""
     progress = plan.progress
     said = [f"{plan.mode} mode"] * (plan.mode != "act") + ["off"] * off + ["no nudges"] * (not nudges)
     tail = f" {progress.completed}/{progress.total}"
+    if verified and glyphs.verified.isascii():
+        said.insert(0, f"{verified} verified")
+    elif verified:
+        tail += f" {glyphs.verified}{verified}"
     if said:
         tail += f" ({', '.join(said)})"
     shown = _first_shown(plan)
@@ -118,7 +175,7 @@ def line(plan: Plan, glyphs: Glyphs = UNICODE, width: int = 60, *, off: bool = F
         head, words = glyphs.of(shown.status), item_words(shown)
     else:
         head, words = glyphs.completed, ""
-    words = fit(glyphs.said(words), width - len(tail) - len(head) - 1, glyphs)
+    words = fit(glyphs.words(words), width - len(tail) - len(head) - 1, glyphs)
     return fit(f"{head} {words}".rstrip() + tail, width, glyphs)
 
 
@@ -291,16 +348,31 @@ def hanging(head: Line, text: str, width: int, style: str = "") -> Iterator[Line
         yield Span(" " * margin), Span(row, style)
 
 
-def _head(plan: Plan, width: int, glyphs: Glyphs) -> Iterator[Line]:
+def _head(plan: Plan, width: int, glyphs: Glyphs, labels: Labels) -> Iterator[Line]:
     progress = plan.progress
-    count = f"{progress.completed}/{progress.total}"
     made = ""
     if width >= 40:
         made = f"{bar(progress.percent, glyphs)} "
-    *above, title = wrapped(glyphs.said(plan.title) or "Plan", width - len(count) - len(made) - 2)
+    words = glyphs.words(plan.title) or "Plan"
+    least = min(columns(words), _LEAST_WORDS)
+    count = count_text(f"{progress.completed}/{progress.total}", labels, glyphs, width - len(made) - 2 - least)
+    *above, title = wrapped(words, width - columns(count) - len(made) - 2)
     for row in above:
         yield (Span(row, "bold"),)
     yield Span(title, "bold"), Span("  "), Span(made, "good"), Span(count, "dim")
+
+
+def count_text(count: str, labels: Labels, glyphs: Glyphs, room: int) -> str:
+    """A count with what the checks say, as far as there is room: `3/5 · 1 verified · make test passed 14:09`."""
+    dot = " · "
+    if glyphs.cut != "…":
+        dot = ", "
+    for words in labels.summary:
+        longer = count + dot + glyphs.words(words)
+        if columns(longer) > room:
+            return fit(longer, max(room, columns(count)), glyphs)
+        count = longer
+    return count
 
 
 def notices(plan: Plan, glyphs: Glyphs, *, off: bool = False, nudges: bool = True, quiet: str = "") -> Iterator[Line]:
@@ -333,6 +405,7 @@ class Place(NamedTuple):
     width: int
     digits: int = 1  # of the longest id
     depth: int = 0  # how far it is indented
+    column: int = 0  # where a label begins, if the item's words end before
 
     @property
     def indent(self) -> str:
@@ -344,29 +417,68 @@ class Place(NamedTuple):
         return self.width - len(self.indent) - 3 - self.digits
 
 
-def _item_rows(item: Item, plan: Plan, at: Place, glyphs: Glyphs) -> Iterator[Line]:
+def item_places(plan: Plan, width: int, glyphs: Glyphs, labels: Labels) -> dict[str, Place]:
+    """Where the line of each item is. Labels are below each other, unless an item's words are long."""
+    digits = max((len(item.id) for item in plan.items), default=1)
+    parents = {item.id: item.parent for item in plan.items}
+    inside = 1 if plan.phases else 0
+    places = {item.id: Place(width, digits, depth(item, parents) + inside) for item in plan.items}
+    if not labels.beside:
+        return places
+    ends = [0]
+    for item in plan.items:
+        at = places[item.id]
+        words = glyphs.words(item_words(item), _MOST_GAP)
+        if item.id in labels.beside and columns(words) <= _MOST_GAP:
+            ends.append(at.width - at.room + columns(words))
+    column = min(max(ends) + 2, width // 2)
+    return {id: at._replace(column=column) for id, at in places.items()}
+
+
+def _item_rows(item: Item, plan: Plan, at: Place, glyphs: Glyphs, labels: Labels) -> Iterator[Line]:
     """An item in full, with what is said of it and its notes."""
-    *above, last = hanging(
-        _item_head(item, at, glyphs), glyphs.said(item_words(item)), at.width, TEXT_STYLES[item.status]
-    )
-    yield from above
+    label = labels.beside.get(item.id, _NO_WORDS)
+    head = _item_head(item, at, glyphs, glyphs.sign(item, labels), label)
+    rows = list(hanging(head, glyphs.words(item_words(item)), at.width, TEXT_STYLES[item.status]))
     margin = Span(" " * (at.width - at.room))
     behind = aside(item, plan, glyphs)
-    if not behind:
-        yield last
-    elif columns(last[-1].text) + columns(behind) + 2 <= at.room:
-        yield *last, Span("  "), Span(behind, "dim")
-    else:
-        yield last
-        yield from hanging((margin,), behind, at.width, "dim")
+    if behind and columns(rows[-1][-1].text) + columns(behind) + 2 <= at.room:
+        rows[-1] = (*rows[-1], Span("  "), Span(behind, "dim"))
+    elif behind:
+        rows += hanging((margin,), behind, at.width, "dim")
+    if label.text:
+        rows = with_label(rows, label, at, glyphs)
+    yield from rows
     for part in note_parts(item):
         for row in wrapped(glyphs.said(part), at.room - 2):
             yield margin, Span(f"{glyphs.note} {row}", "dim")
 
 
-def _item_head(item: Item, at: Place, glyphs: Glyphs, mark: str = "") -> Line:
-    """What is before an item's words."""
-    sign = Span((mark or glyphs.of(item.status)) + " ", MARK_STYLES[item.status])
+def with_label(rows: Sequence[Line], label: Span, at: Place, glyphs: Glyphs, most: int = 1_000) -> list[Line]:
+    """The rows of an item with a label behind them, or below them. It comes after a gap that no text can have."""
+    *above, last = rows
+    words = glyphs.words(label.text)
+    used = sum(columns(span.text) for span in last)
+    gap = " " * max(at.column - used, 2)
+    if used + len(gap) + columns(words) > at.width:
+        gap = "  "
+    if used + len(gap) + columns(words) <= at.width:
+        return [*above, (*last, Span(gap), Span(words, label.style))]
+    margin = Span(" " * (at.width - at.room + 2))
+    below = list(hanging((margin,), words, at.width, label.style))
+    if len(rows) + len(below) <= most:
+        return [*rows, *below]
+    if len(rows) < most:
+        return [*rows, (margin, Span(fit(words, at.room - 2, glyphs), label.style))]
+    return [*above, (*last, Span(gap), Span(fit(words, at.width - used - 2, glyphs), label.style))]
+
+
+def _item_head(item: Item, at: Place, glyphs: Glyphs, mark: str = "", label: Span = _NO_WORDS) -> Line:
+    """What is before an item's words. The sign is red if its check failed."""
+    style = MARK_STYLES[item.status]
+    if label.style == "bad":
+        style = "bad"
+    sign = Span((mark or glyphs.of(item.status)) + " ", style)
     return Span(at.indent), sign, Span(f"{item.id.rjust(at.digits)} ", "dim")
 
 
@@ -377,9 +489,14 @@ def item_words(item: Item) -> str:
     return item.text
 
 
-def item_line(item: Item, plan: Plan, at: Place, glyphs: Glyphs, mark: str = "", end: str = "") -> Line:
-    """An item with its id and what is said of it. `mark`: another sign than that of its status; `end`: behind it."""
-    words = glyphs.said(item_words(item), at.width)
+def item_line(
+    item: Item, plan: Plan, at: Place, glyphs: Glyphs, mark: str = "", end: str = "", label: Span = _NO_WORDS
+) -> Line:
+    """An item with its id and what is said of it. `mark`: another sign than that of its status; `end`: behind its
+    words; `label`: what its check says. Of that, the beginning stays on any screen."""
+    if label.text:
+        return _graded_line(item, plan, at, glyphs, mark, end, label)
+    words = glyphs.words(item_words(item), at.width)
     if end and columns(words) + len(end) <= at.room:
         words += end
     behind = aside(item, plan, glyphs, at.width)
@@ -396,6 +513,25 @@ def item_line(item: Item, plan: Plan, at: Place, glyphs: Glyphs, mark: str = "",
     return tuple(spans)
 
 
+def _graded_line(item: Item, plan: Plan, at: Place, glyphs: Glyphs, mark: str, end: str, label: Span) -> Line:
+    words = glyphs.words(label.text, at.width)
+    depth = len(at.indent) // 2
+    whole = item_line(item, plan, at._replace(width=2 * at.width + 40, depth=depth), glyphs, mark, end)
+    used = sum(columns(span.text) for span in whole)
+    room = at.room - min(columns(glyphs.words(item_words(item), at.width)), _LEAST_WORDS) - 2
+    words = fit(words, max(at.width - used - 2, room), glyphs)
+    if not words:
+        return item_line(item, plan, at, glyphs, mark, end)
+    left = at.width - columns(words) - 2
+    if used > left:
+        whole = item_line(item, plan, at._replace(width=left, depth=depth), glyphs, mark, end)
+        used = sum(columns(span.text) for span in whole)
+    gap = " " * max(min(at.column, left + 2) - used, 2)
+    head = _item_head(item, at, glyphs, mark, label)
+    whole = (whole[0], head[1], *whole[2:])
+    return (*whole, Span(gap), Span(words, label.style))
+
+
 def note_parts(item: Item) -> Iterator[str]:
     """The lines of the notes that are shown below an item."""
     if item.status in (ACTIVE, BLOCKED):
@@ -407,19 +543,26 @@ def aside(item: Item, plan: Plan, glyphs: Glyphs, room: int | None = None) -> st
     """What follows an item's text."""
     said = []
     if item.reason:
-        said.append(glyphs.said(item.reason, room))
+        said.append(glyphs.words(item.reason, room))
     waiting = []
     if item.needs:
         waiting = [o.id for o in plan.items if o.id in item.needs and o.status not in CLOSED]
     if waiting and item.status == PENDING:
         said.append(f"needs {', '.join(waiting)}")
     if item.owner:
-        said.append(f"@{glyphs.said(item.owner, room)}")
+        said.append(f"@{glyphs.words(item.owner, room)}")
     if item.notes and item.status not in (ACTIVE, BLOCKED):
         said.append(counted(len(item.notes), "note"))
     if said:
         return f"({'; '.join(said)})"
     return ""
+
+
+def _without_gaps(text: str) -> str:
+    """A text with one space wherever a screen would show several, or none at its ends."""
+    if text.isascii() and text.isprintable() and "  " not in text and text == text.strip():
+        return text
+    return " ".join(text.translate(_BLANKS).split())
 
 
 def by_phase(plan: Plan) -> Iterator[tuple[str, list[Item]]]:

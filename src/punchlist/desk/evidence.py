@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from time import monotonic
 
 from ..core._typing import TYPE_CHECKING, Any, NamedTuple
-from ..core.checks import Subjects, digest, folder_of, subjects
+from ..core.checks import Subjects, digest, folder_of, in_words, subjects
 from ..core.commands import COVERS, HIDDEN, SAME, compare
 from ..core.errors import StoreError
-from ..core.grades import Grade, Row, Seen, grade, looks_done
+from ..core.grades import OUTDATED, Grade, Row, Seen, grade, looks_done
 from ..core.model import ACTIVE, Item, Plan
 from ..core.redact import redacted
 from ..local.files import time_text
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PATIENCE = 0.3  # seconds for a look at the files; a screen rather shows no grade than wait longer
 _SHOWN = ("at", "tier", "command", "exit", "tree", "session", "agent", "text")  # of an observation
 _SHOWN_ROWS = 10
+_NOW = "now"  # of a file that is looked at when it is shown: there is nothing that it could be outdated by
 
 
 class Graded(NamedTuple):
@@ -34,6 +35,7 @@ class Graded(NamedTuple):
     looks_done: Mapping[str, Row]  # open items whose check passes: what was observed
     seen: Mapping[str, Seen]  # of every item with a check
     trees: Mapping[str, str]  # the fingerprint of the files that matter to each item's check; empty if not known
+    default: Seen = Seen()  # of the project's default check
 
     @property
     def verified(self) -> int:
@@ -52,7 +54,10 @@ def graded(desk: Desk, plan: Plan, seconds: float = PATIENCE) -> Graded:
     for item in plan.items:
         own = seen.get(item.id, Seen())
         tree = ""
-        if own.passes or own.failures:
+        if item.check and "run" not in item.check:
+            tree = trees.of(item, own) or _NOW
+            seen[item.id] = own = _look_at(item, tree)
+        elif own.passes or own.failures:
             tree = trees.of(item, own)
         if item.check:
             found[item.id] = tree
@@ -62,7 +67,34 @@ def graded(desk: Desk, plan: Plan, seconds: float = PATIENCE) -> Graded:
         row = looks_done(item, own, tree)
         if row is not None:
             done[item.id] = row
-    return Graded(grades, done, seen, found)
+    return Graded(grades, done, seen, found, load_default(desk, plan))
+
+
+def _look_at(item: Item, tree: str) -> Seen:
+    """What is true of a file now, as an observation on the files as they are."""
+    from ..checks.look import look_at
+
+    found = look_at(item.check, folder_of(item))
+    row = {"at": time_text(), "tier": "ran", "command": in_words(item.check), "exit": 0, "tree": tree}
+    if found.is_passed:
+        return Seen(passes=(row,))
+    return Seen(failures=({**row, "exit": 1, "text": found.why},))
+
+
+def default_item(desk: Desk) -> Item | None:
+    """The project's default check, as if it were the check of an item; None if there is none. It gives no item a
+    grade: what passed before the work began proves nothing about an item."""
+    if not desk.settings.default_check:
+        return None
+    return Item("", "", check={"run": desk.settings.default_check}, check_set={"dir": desk._seat.place})
+
+
+def load_default(desk: Desk, plan: Plan) -> Seen:
+    """What was observed of the project's default check."""
+    item = default_item(desk)
+    if item is None:
+        return Seen()
+    return load_seen(desk._seat.store, plan, [item]).get("", Seen())
 
 
 def load_seen(store: Store, plan: Plan, items: Iterable[Item]) -> dict[str, Seen]:
@@ -97,9 +129,13 @@ def _time(row: Row) -> str:
 
 def note_commands(desk: Desk, plan: Plan, commands: Sequence[Ran]) -> None:
     """Keep what commands that were run say about the checks of a plan."""
+    default = default_item(desk)
+    items = plan.items
+    if default is not None:
+        items = (*items, default)
     for one in commands:
         known: set[str] = set()  # checks that several items have are kept once
-        for item in plan.items:
+        for item in items:
             if "run" in item.check:
                 key = digest(item.check, folder_of(item))
                 if key not in known:
@@ -166,6 +202,8 @@ class _Trees:
         self._desk = desk
         self._end = monotonic() + seconds
         self.known: dict[str, Files | None] = {}  # None: there was no time
+        self._prints: dict[tuple[str, ...], str] = {}  # by what it was made of
+        self._tests: dict[str, str] = {}  # by folder
 
     def of(self, item: Item, seen: Seen) -> str:
         """The fingerprint of the files that matter to an item's check; empty if it is not known."""
@@ -174,22 +212,51 @@ class _Trees:
         files = self._files(folder_of(item))
         if files is None:
             return ""
-        made = [path for row in (*seen.passes, *seen.failures) for path in row.get("made", ())]
-        return fingerprint(files, item.check.get("scope", ()), folder_of(item), made)
+        made, scope = _made(seen), item.check.get("scope", ())
+        key = (folder_of(item), *scope, "", *made)
+        if key not in self._prints:
+            self._prints[key] = fingerprint(files, scope, folder_of(item), made)
+        return self._prints[key]
 
     def described(self, item: Item) -> dict[str, Any]:
         """What an observation keeps of the files."""
-        from ..checks.tree import fingerprint, fingerprint_tests
+        from ..checks.tree import digest_row, fingerprint, fingerprint_tests
 
         files = self._files(folder_of(item))
         if files is None:
             return {"tree": ""}
-        tree = fingerprint(files, item.check.get("scope", ()), folder_of(item))
-        return {"tree": tree, "tests": fingerprint_tests(files)}
+        scope, folder = item.check.get("scope", ()), folder_of(item)
+        tree = fingerprint(files, scope, folder)
+        return {"tree": tree, "tests": fingerprint_tests(files), **digest_row(files, scope, folder)}
 
     def explained(self, item: Item, seen: Seen, known: Grade) -> Grade:
-        """A grade with what has changed since."""
+        """A grade with what has changed since: files, and the tests since the check was set."""
+        if known.word == OUTDATED:
+            known = known._replace(changed=self._count_changed(item, seen, known.row))
+        tests = [row.get("tests") for row in seen.bases if row.get("what") == "set" and row.get("item") == item.id]
+        if known.row and tests and tests[-1]:
+            known = known._replace(tests_changed=tests[-1] != (self._tests_of(folder_of(item)) or tests[-1]))
         return known
+
+    def _count_changed(self, item: Item, seen: Seen, row: Row) -> int | None:
+        from ..checks.tree import changed_since
+
+        files = self._files(folder_of(item))
+        left = self._end - monotonic()
+        if files is None or left <= 0:
+            return None
+        scope = item.check.get("scope", ())
+        return (
+            changed_since(files, row.get("base"), row.get("dirty"), scope, folder_of(item), _made(seen), left) or None
+        )
+
+    def _tests_of(self, folder: str) -> str:
+        from ..checks.tree import fingerprint_tests
+
+        files = self._files(folder)
+        if folder not in self._tests and files is not None:
+            self._tests[folder] = fingerprint_tests(files)
+        return self._tests.get(folder, "")
 
     def _files(self, folder: str) -> Files | None:
         if folder not in self.known:
@@ -203,6 +270,11 @@ class _Trees:
             return look(folder, max(self._end - monotonic(), 0.01), own=_own_files(self._desk))
         except (TooLong, NoFiles):
             return None
+
+
+def _made(seen: Seen) -> list[str]:
+    """The files that runs of a check made: they do not count."""
+    return sorted({path for row in (*seen.passes, *seen.failures) for path in row.get("made", ())})
 
 
 def _own_files(desk: Desk) -> tuple[str, ...]:

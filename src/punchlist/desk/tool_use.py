@@ -130,6 +130,8 @@ def _keep_evidence(desk: Desk, plan: Plan, commands: Sequence[Ran]) -> None:
     if not commands:
         return
     checks = [item.check["run"] for item in plan.items if "run" in item.check]
+    if desk.settings.default_check:
+        checks.append(desk.settings.default_check)
     if any(_may_match(check, one.line) for check in checks for one in commands):
         from .evidence import note_commands
 

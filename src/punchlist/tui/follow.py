@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from ..core._typing import NamedTuple
 from ..core.errors import Refused, StoreError
 from ..core.model import MAIN, NOTHING, Plan
+from ..core.render import NO_LABELS, Labels
 from ..desk import Desk, activity
+from ..desk.grade_labels import LiveLabels
 from ..desk.holding import is_off
 from ..desk.session_state import load_state
 from ..desk.visible import clears
@@ -29,6 +31,7 @@ class Seen(NamedTuple):
     """What a follower knows."""
 
     plan: Plan = Plan()
+    labels: Labels = NO_LABELS  # what checks say about its items
     since: Mapping[str, str] = NOTHING  # when each active item was started, in ISO 8601
     trouble: str = ""  # what is wrong with the store
     clears: bool = False  # whether closed items leave the list after a while
@@ -52,6 +55,7 @@ class Follower:
         self.seen = Seen()
         self.beat = time.monotonic()  # when the store last answered
         self.desk = opened()
+        self._labels = LiveLabels(self.desk)
         self._identity = identity(self.desk.settings.store)
         self._opened = opened
         self._tell = tell
@@ -100,6 +104,7 @@ class Follower:
         if found != self._identity:
             self.desk.close()
             self.desk, self._identity = self._opened(), found
+            self._labels = LiveLabels(self.desk)
 
     def _next(self) -> Plan:
         """The plan as it is. One that is finished, or still for long, makes way for another of the same place."""
@@ -112,7 +117,7 @@ class Follower:
         self._changed = time.monotonic()
         records = activity.recent_records(self.desk, plan)
         since, changed = activity.active_since(records, plan), activity.heard_in_history(records)
-        seen = Seen(plan, since, clears=clears(self.desk, plan), changed=changed)
+        seen = Seen(plan, since=since, clears=clears(self.desk, plan), changed=changed)
         self._note(self._around(seen) if plan.id else seen)
 
     def _around(self, seen: Seen) -> Seen:
@@ -126,6 +131,7 @@ class Follower:
         touched = [listing.touched for listing in helpers]
         heard = max(seen.changed, activity.heard_in_sessions(self.desk, plan.id), *touched)
         return seen._replace(
+            labels=self._labels.look(plan),
             heard=heard,
             stopped=activity.stopped_at(plan.id, heard),
             failed=state.failed,

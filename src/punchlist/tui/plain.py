@@ -7,6 +7,7 @@ from _thread import RLock
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
+from ..core.grade_labels import sentences
 from ..core.model import Plan
 from ..core.render import Line, plain
 from .panel import Toggled, clean, wait_for_keys
@@ -47,7 +48,7 @@ class Lines:
             old, self._view = self._view, view
             if old is None or old.plan.id != view.plan.id or (view.plan.items and not old.plan.items):
                 self._list()
-                old = (old or View())._replace(plan=view.plan)
+                old = (old or View())._replace(plan=view.plan, labels=view.labels)
             self.show(self._changes(old, view))
 
     def write(self, text: str, style: str = "") -> None:
@@ -106,13 +107,16 @@ class Lines:
 
     def _list(self) -> None:
         if self._view and self._view.plan.items:
-            view = View(self._view.plan, expanded=True, busy=False)
+            view = View(self._view.plan, self._view.labels, expanded=True, busy=False)
             self.show(render(view, self.style, UNCUT, unicode=self._unicode))
 
     def _changes(self, old: View, new: View) -> Iterator[Line]:
         canvas = self.style.canvas(UNCUT, self._unicode)
         if new.plan is not old.plan:
             yield from self.style.changes(old.plan, new.plan, canvas)
+        if new.labels is not old.labels:
+            for words in sentences(new.plan, old.labels, new.labels):
+                yield canvas.line(words)
         if new.alert != old.alert:
             if new.alert:
                 yield canvas.line(f"! {new.alert}", "bad")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ..core import ops
 from ..core._typing import Any, NamedTuple
 from ..core.model import ACTIVE, CLOSED, DONE, DROPPED, NOTHING, PENDING, Item, Plan
-from ..core.render import Glyphs, Line, Span, columns, first_cells, fit, wrapped
+from ..core.render import NO_LABELS, Glyphs, Labels, Line, Span, columns, count_text, first_cells, fit, wrapped
 
 Rank = tuple[int, int]
 
@@ -32,6 +32,7 @@ class View(NamedTuple):
     """All that a panel shows."""
 
     plan: Plan = Plan()
+    labels: Labels = NO_LABELS  # what checks say about the items
     expanded: bool = False
     busy: bool = True  # whether somebody is at work: then the spinner turns
     frame: int = 0  # of the spinner
@@ -74,6 +75,12 @@ class Canvas(NamedTuple):
         if item.status == ACTIVE and view.busy:
             return self.turning(view)
         return self.glyphs.of(item.status)
+
+    def counts(self, view: View, room: int | None = None) -> str:
+        """How far the plan is, and how many items are verified, as in `3/5 · 1 verified`."""
+        if room is None:
+            room = self.width
+        return count_text(counts(view.plan), view.labels._replace(default=""), self.glyphs, room)
 
     def turning(self, view: View) -> str:
         return self.spinner[view.frame % len(self.spinner)]

@@ -70,6 +70,7 @@ def make_view(seen: Seen, delay: int = -1) -> View:
         times = {id: activity.age(at) for id, at in seen.since.items()}
     return View(
         plan,
+        seen.labels,
         busy=works or status == _WAITING,
         seconds=times.get(plan.active.id) if plan.active else None,
         times=times,

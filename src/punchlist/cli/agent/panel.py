@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from ...agent.events import Interrupt, Question
 from ...core.model import Plan
+from ...core.render import NO_LABELS
 from ...desk import Desk
 from ...desk.events import log_event
 from ...desk.holding import is_off
@@ -47,6 +48,7 @@ class LivePanel:
         self._obey = obey  # carries out a line that is typed, or says that it has to wait; None: nobody listens
         self._desk = desk  # to look at the plan while the agent works; None: what the agent tells has to do
         self._seen: Plan | None = None  # the plan as it was when it was looked at last
+        self._labels = NO_LABELS  # what checks said about its items then
         self._quiet = ""  # what was last drawn of how long nothing was heard
         self._keep = keep  # whether the list stays on the screen when the agent stops
         self._asked: SimpleQueue[tuple[Question, Future[str]]] = SimpleQueue()
@@ -98,6 +100,7 @@ class LivePanel:
         self._panel.draw(
             View(
                 plan,
+                self._labels,
                 busy=not self._quiet,
                 seconds=times.get(plan.active.id) if plan.active else None,
                 times=times,
@@ -117,9 +120,9 @@ class LivePanel:
         if poller is None:
             return
         plan, known = poller.plan, self._console.plan
-        if plan is None or plan is self._seen:
+        if plan is None or (plan is self._seen and poller.labels is self._labels):
             return
-        self._seen = plan
+        self._seen, self._labels = plan, poller.labels
         if plan != known and plan.id == known.id and plan.revision >= known.revision:
             self._console.know(plan)
         self.draw()

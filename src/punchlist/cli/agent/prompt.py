@@ -8,7 +8,9 @@ from threading import Event, Thread
 
 from ...core.errors import PunchlistError
 from ...core.model import Plan
+from ...core.render import NO_LABELS
 from ...desk import Desk
+from ...desk.grade_labels import LiveLabels
 from ...desk.holding import is_off
 from ...desk.visible import visible
 from ...tui.line_editor import History, Typed, press_key
@@ -25,6 +27,8 @@ class PlanPoller:
 
     def __init__(self, desk: Desk, tell: Callable[[], object]) -> None:
         self.plan: Plan | None = None  # as it was last seen; None until then
+        self.labels = NO_LABELS  # what checks say about its items
+        self._checks = LiveLabels(desk)
         self._desk = desk
         self._tell = tell
         self._over = Event()
@@ -44,10 +48,11 @@ class PlanPoller:
     def _look(self) -> None:
         try:
             plan = visible(self._desk, self._desk.plan)
+            labels = self._checks.look(plan)
         except PunchlistError:  # the store does not answer: what was seen last stays
             return
-        if plan != self.plan:
-            self.plan = plan
+        if plan != self.plan or labels != self.labels:
+            self.plan, self.labels = plan, labels
             self._tell()
 
 
@@ -61,7 +66,8 @@ def ask(
     with panel, _show_above(console, panel), PlanPoller(desk, panel.wake) as poller:
         try:
             while not until():
-                panel.draw(_view(console, poller.plan, line)._replace(off=is_off(desk)))
+                view = _view(console, poller.plan, line)
+                panel.draw(view._replace(labels=poller.labels, off=is_off(desk)))
                 for key in panel.wait(_LOOK):
                     if key == "enter":
                         return _remember(console, line.text)

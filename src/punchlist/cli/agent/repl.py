@@ -14,6 +14,7 @@ from ...core.errors import PunchlistError, StoreError
 from ...core.model import MAIN
 from ...core.render import Span
 from ...desk import Desk
+from ...desk.grade_labels import load_labels
 from ...desk.holding import held_back, release
 from .. import output
 from ..show import draw
@@ -65,7 +66,8 @@ def _recall(session: Session) -> None:
     if plan.items:
         session.console.know(plan)
         if panel_of(session) is None:
-            output.show(draw(session.context.desk.settings, plan))
+            desk = session.context.desk
+            output.show(draw(desk.settings, plan, labels=load_labels(desk, plan)))
 
 
 def _turn(session: Session, *, warned: bool = False) -> bool:

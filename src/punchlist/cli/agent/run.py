@@ -25,6 +25,7 @@ from ...core.errors import Refused
 from ...core.model import MAIN
 from ...core.render import Line, Span, wrapped
 from ...desk import Desk, desk_for
+from ...desk.grade_labels import with_grades
 from ...hosts.first_plan import adopt
 from ...local.settings import Settings, load, place, state_folder
 from ...tui.styles import PATHS as STYLES
@@ -191,7 +192,8 @@ def _once(session: Session, prompt: str, as_json: bool) -> int:
     if as_json:
         said = (one.text for one in reversed(session.said.messages) if isinstance(one, Assistant))
         text = next(said, "")
-        output.say_json({"session": id, "why": end.why, "reason": end.text, "text": text, "plan": to_json(plan)})
+        graded = with_grades(session.context.desk, plan, to_json(plan))
+        output.say_json({"session": id, "why": end.why, "reason": end.text, "text": text, "plan": graded})
     elif end.why != "done":
         output.say(f"to continue: {resume_command(id, 'go on')}")
     return _CODES[end.why]
@@ -207,6 +209,8 @@ def run_turn(session: Session, prompt: str, obey: Callable[[str], bool] | None =
     given to `obey`, and queued if that returns false; without `obey` the keyboard is not read."""
     with _stoppable(session.context.stop):
         panel = panel_of(session)
+        if panel is None and not session.quiet:
+            return work(_with_labels(session), session.said, prompt)
         if panel is None:
             return work(session.context, session.said, prompt)
         from .panel import LivePanel
@@ -221,6 +225,15 @@ def run_turn(session: Session, prompt: str, obey: Callable[[str], bool] | None =
             interactive=None if is_set else True,
         )
         return front.run(lambda: work(context, session.said, prompt))
+
+
+def _with_labels(session: Session) -> Context:
+    """The context of a session without a panel: what checks say is told between the events."""
+    from .grade_labels import telling_labels
+
+    context = session.context
+    own = context.desk.for_session(context.desk.session)
+    return context._replace(tell=telling_labels(own, context.tell, session.console.say))
 
 
 def panel_of(session: Session) -> Panel | None:

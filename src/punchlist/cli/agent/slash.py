@@ -18,6 +18,7 @@ from ...core.render import Glyphs, Line, Span
 from ...core.sentences import difference
 from ...core.text import counted, suggest
 from ...desk import Desk, plan_mode
+from ...desk.grade_labels import load_labels
 from ...dialects.formats import load
 from ...local.files import time_text
 from ..editor import edit_in_editor
@@ -91,7 +92,8 @@ def _todos(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
 def _todo(desk: Desk, rest: str, width: int, glyphs: Glyphs) -> list[Line]:
     verb, _, words = rest.partition(" ")
     if not verb:
-        return draw(desk.settings, with_cleared(desk))
+        plan = with_cleared(desk)
+        return draw(desk.settings, plan, labels=load_labels(desk, plan))
     if verb not in _VERBS:
         hint = suggest(verb, _VERBS, f"it has {', '.join(_VERBS)}.")
         raise Refused(f"/todo has no {verb!r}; {hint}")

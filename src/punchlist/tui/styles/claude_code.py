@@ -27,7 +27,8 @@ def rows(view: View, canvas: Canvas) -> list[Row]:
             rank = NOW
         made.append(wrapping_row(partial(_spinner, view, canvas.width), canvas, (rank, 0), 1))
     elif view.expanded and view.plan.items:
-        made.append(row(canvas.line("Todos", "bold dim", _INDENT), HEAD))
+        words = canvas.dot.join(["Todos", *view.labels._replace(default="").summary])
+        made.append(row(canvas.line(words, "bold dim", _INDENT), HEAD))
     if view.expanded:
         made += _list(view, canvas)
     if view.busy:

@@ -84,7 +84,8 @@ def _far(view: View, canvas: Canvas, wide: int) -> Line:
     words = f"Progress: {count}"
     made: Line = (Span(words if columns(words) <= room else canvas.fit(count, room)),)
     bars = Span(f" {bar(percent, canvas.glyphs)}", "good")
-    for span in (Span(f" ({percent}%)"), bars, Span(f"  {cost}" if cost else "", "dim")):
+    verified = "".join(canvas.dot + words for words in view.labels._replace(default="").summary)
+    for span in (Span(f" ({percent}%)"), bars, Span(verified, "dim"), Span(f"  {cost}" if cost else "", "dim")):
         if length(made) + columns(span.text) <= room:
             made = (*made, span)
     return made

@@ -21,7 +21,6 @@ from ..view import (
     choose_rows,
     clip,
     cost_text,
-    counts,
     own_time,
     ranks,
     row,
@@ -65,7 +64,7 @@ def more(words: str, view: View, canvas: Canvas) -> Line:
 
 
 def _head(view: View, canvas: Canvas) -> Line:
-    said = f"Todos {counts(view.plan)}"
+    said = f"Todos {canvas.counts(view, canvas.width - 6)}"
     tail = canvas.dot.join(filter(None, (view.status if view.plan.active else "", cost_text(view, canvas))))
     room = canvas.width - len(said) - 2
     return (Span("Todos", "bold"), Span(said[5:], "dim"), Span(f"  {canvas.fit(tail, room)}" if tail else "", "dim"))

@@ -7,7 +7,19 @@ from functools import partial
 
 from ...core.model import ACTIVE, Item
 from ...core.ops import following
-from ...core.render import Line, Place, Span, bar, by_phase, columns, depth, item_line, note_parts
+from ...core.render import (
+    Line,
+    Place,
+    Span,
+    bar,
+    by_phase,
+    columns,
+    count_text,
+    item_line,
+    item_places,
+    note_parts,
+    with_label,
+)
 from ..view import (
     ALERT,
     HEAD,
@@ -22,6 +34,7 @@ from ..view import (
     View,
     cost_text,
     counts,
+    fold,
     length,
     progress_of,
     ranks,
@@ -33,7 +46,11 @@ from .workers import compact
 
 _BUSY = 3  # items being worked on that a collapsed panel shows
 _NOTES = 2  # lines of notes, the last ones, that matter more than items further down
+_TITLE = 12  # cells that a title keeps beside what the checks say
 _LEAST = 28  # cells that an item keeps beside time and tokens, if it needs them
+
+
+_NO_WORDS = Span("")
 
 
 def rows(view: View, canvas: Canvas) -> list[Row]:
@@ -55,26 +72,44 @@ def _whole(view: View, canvas: Canvas) -> Iterator[Row]:
     yield from alerts(view, canvas)
     if view.busy and not plan.active:
         yield row(_working(view, canvas))
-    rank, parents = ranks(plan), {item.id: item.parent for item in plan.items}
-    digits = max((len(item.id) for item in plan.items), default=1)
+    rank = ranks(plan)
+    places = item_places(plan, canvas.width, canvas.glyphs, view.labels)
     for phase, items in by_phase(plan):
         if phase:
             yield Row(_heading(phase, items, canvas), _of_phase(items, rank), phase=phase, is_heading=True)
         for item in items:
-            at = Place(canvas.width, digits, depth(item, parents) + bool(plan.phases))
-            yield wrapping_row(partial(_item, item, view, at), canvas, rank[item.id], 3, items=(item,), phase=phase)
-            yield from _notes(item, canvas, at)
+            yield _item_row(item, view, places[item.id], canvas, rank[item.id])._replace(phase=phase)
+            yield from _notes(item, canvas, places[item.id])
+
+
+def _item_row(item: Item, view: View, at: Place, canvas: Canvas, rank: Rank) -> Row:
+    """An item, wrapped where there is room; then its label is below its words."""
+    label = view.labels.beside.get(item.id)
+    if label is None:
+        return wrapping_row(partial(_item, item, view, at), canvas, rank, 3, items=(item,))
+    shown = label
+
+    def wrap(most: int) -> list[Line]:
+        bare = partial(_item, item, view._replace(labels=view.labels._replace(beside={})), at)
+        line = bare(canvas._replace(width=canvas.width * most))
+        if length(line) + 2 + columns(shown.text) <= canvas.width:
+            return []
+        rows = fold(line, canvas, 3, most) or [line]
+        return with_label(rows, shown, at, canvas.glyphs, most)
+
+    return Row(lambda: _item(item, view, at, canvas), rank, (item,), wrap=wrap)
 
 
 def _head(view: View, canvas: Canvas) -> Line:
     title = view.plan.title or "Plan"
-    made = _far(view, canvas)
+    title = canvas.glyphs.words(title, canvas.width)
+    made = _far(view, canvas, canvas.width - min(columns(title), _TITLE) - 2)
     room = canvas.width - length(made) - 2
     return (Span(canvas.fit(title, room), "bold"), Span("  "), *made)
 
 
-def _far(view: View, canvas: Canvas) -> Line:
-    """A bar and a count."""
+def _far(view: View, canvas: Canvas, room: int) -> Line:
+    """A bar and a count, with what the checks say as far as there is room."""
     cells = min(canvas.width // 4, 20)
     if cells >= 10:
         made = bar(view.plan.progress.percent, canvas.glyphs, cells)
@@ -82,6 +117,7 @@ def _far(view: View, canvas: Canvas) -> Line:
         made = ""
     full = made.count(canvas.glyphs.full)
     count = f" {counts(view.plan)}" if made else counts(view.plan)
+    count = count_text(count, view.labels, canvas.glyphs, room - len(made))
     return (Span(made[:full], "good"), Span(made[full:], "dim"), Span(count, "dim"))
 
 
@@ -99,7 +135,12 @@ def _item(item: Item, view: View, at: Place, canvas: Canvas) -> Line:
     wide = at._replace(width=canvas.width, depth=len(at.indent) // 2)
     if item.status == ACTIVE:
         return _active(item, view, canvas, wide, at.width)
-    return item_line(item, view.plan, wide, canvas.glyphs)
+    mark = canvas.glyphs.sign(item, view.labels)
+    return item_line(item, view.plan, wide, canvas.glyphs, mark, label=_label(item, view))
+
+
+def _label(item: Item, view: View) -> Span:
+    return view.labels.beside.get(item.id, _NO_WORDS)
 
 
 def _notes(item: Item, canvas: Canvas, at: Place) -> Iterator[Row]:
@@ -122,8 +163,7 @@ def _short(view: View, canvas: Canvas) -> Iterator[Row]:
     plan = view.plan
     yield from alerts(view, canvas)
     for item in plan.busy[:_BUSY]:
-        at = Place(canvas.width, len(item.id))
-        yield wrapping_row(partial(_item, item, view, at), canvas, (NOW, 0), 3, items=(item,))
+        yield _item_row(item, view, Place(canvas.width, len(item.id)), canvas, (NOW, 0))
     if view.busy and not plan.active:
         yield row(_working(view, canvas))
     if plan.items:
@@ -134,9 +174,9 @@ def _short(view: View, canvas: Canvas) -> Iterator[Row]:
 
 def _coming(view: View, canvas: Canvas) -> Line:
     """How far the plan is, and what comes next."""
-    made = _far(view, canvas)
-    room = canvas.width - length(made) - 2
     words = _next(view)
+    made = _far(view, canvas, canvas.width - min(columns(words), _LEAST) - 2)
+    room = canvas.width - length(made) - 2
     if room >= 8 and words:
         return (*made, Span("  "), Span(canvas.fit(words, room), "dim"))
     return made
@@ -159,15 +199,16 @@ def _next(view: View) -> str:
 def _active(item: Item, view: View, canvas: Canvas, at: Place, width: int) -> Line:
     """An item with what it has cost, as far as that fits on a screen of this width."""
     mark, end = (canvas.turning(view), canvas.glyphs.cut) if view.busy else ("", "")
+    label = _label(item, view)
     whole = item_line(item, view.plan, at, canvas.glyphs, mark, end)
     room = width - min(length(whole), _LEAST)
     if item == view.plan.active:
         tail = _tail(view, canvas, room)
     else:
         tail = _tail(View(seconds=view.times.get(item.id)), canvas, room)
-    if length(whole) + length(tail) > at.width:
+    if length(whole) + length(tail) > at.width or label.text:
         narrow = at._replace(width=at.width - length(tail))
-        whole = item_line(item, view.plan, narrow, canvas.glyphs, mark, end)
+        whole = item_line(item, view.plan, narrow, canvas.glyphs, mark, end, label)
     return (*whole, *tail)
 
 
