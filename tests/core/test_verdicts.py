@@ -88,6 +88,7 @@ def test_a_target_of_make_that_is_only_a_name_and_up_to_date_says_nothing(target
         ("pytest", 1, "1 failed, 2 passed in 0.1s"),
         ("pytest", 2, "ERROR collecting tests/a.py\n!!!! Interrupted: 1 error during collection !!!!\n1 error in 0.1s"),
         ("python -m unittest", 1, "Ran 3 tests in 0.1s\n\nFAILED (failures=1)"),
+        ("pytest", 2, "collected 0 items / 1 error\n\nERROR collecting test_a.py\n"),
         ("cargo test", 101, "error: could not compile"),
         ("go test ./...", 1, "FAIL\tx [build failed]"),
         ("go test ./...", 2, "FAIL\tx [build failed]"),
@@ -127,6 +128,9 @@ def test_a_run_with_another_exit_code_failed(check: str, exit: int, output: str)
         ("pytest", 137, "Killed"),
         ("pytest", -9, ""),
         ("pytest", -15, ""),
+        ("cargo test", 1, "error: unexpected argument '--zz' found"),
+        ("cargo test", 101, "error: could not find `Cargo.toml` in `/p` or any parent directory"),
+        ("npx jest", 1, "npm error npx canceled due to missing packages and no YES option"),
         ("npm test", 1, 'npm error Missing script: "test"'),
         ("npm test", 1, '> echo "Error: no test specified" && exit 1\n\nError: no test specified'),
         ("pnpm test", 1, "ERR_PNPM_NO_SCRIPT  Missing script: test"),
@@ -152,6 +156,7 @@ def test_a_run_that_did_not_get_to_its_end_says_nothing(check: str, exit: int | 
         ("cd /p && pytest", "zsh:cd:1: no such file or directory: /p"),
         ("cd /p && pytest", "(eval):cd:1: no such file or directory: /p"),
         ("cd /p && pytest", "sh: 1: cd: can't cd to /p"),
+        (". venv/bin/activate && pytest", "sh: 1: .: cannot open venv/bin/activate: No such file"),
         ("source .venv/bin/activate && pytest", "bash: .venv/bin/activate: No such file or directory"),
         ("pip install -e . && pytest", "ERROR: no network"),
         ("python -m pytest", "/usr/bin/python: No module named pytest"),
@@ -173,6 +178,19 @@ def test_a_failure_of_more_than_the_check_is_not_its_failure() -> None:
     found = _judged("pytest tests/test_a.py", 1, "1 failed, 9 passed in 1.0s", "pytest")
     assert found == Verdict(UNKNOWN, "more ran than the check asks for, and something of it failed")
     assert _judged("pytest tests/test_a.py", 0, "10 passed in 1.0s", "pytest").word == PASS
+
+
+def test_a_wider_run_of_cargo_counts_if_it_shows_tests_of_the_name() -> None:
+    some = "test parser::empty ... ok\n\ntest result: ok. 1 passed; 0 failed;"
+    assert _judged("cargo test parser", 0, some, "cargo test").word == PASS
+    assert _judged("cargo test lexer", 0, some, "cargo test").word == UNKNOWN
+    assert _judged("cargo test -p core", 0, some, "cargo test --workspace").word == PASS
+
+
+def test_a_wider_run_of_go_does_not_pass_a_package_without_tests() -> None:
+    some = "ok  \tx/a\t0.01s\n?   \tx/parser\t[no test files]\n"
+    assert _judged("go test ./a", 0, some, "go test ./...").word == PASS
+    assert _judged("go test ./parser", 0, some, "go test ./...") == Verdict(UNKNOWN, "it ran no tests of that package")
 
 
 def test_a_run_in_the_background_or_out_of_time_says_nothing() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from posixpath import normpath
+from posixpath import join, normpath
 
 from ._typing import NamedTuple
 from .before_check import Before, read_before
@@ -37,6 +37,7 @@ class Match(NamedTuple):
     failure_counts: bool = True  # False: if it failed, something else may have
     runs: tuple[tuple[str, ...], ...] = ()  # the words of the check's commands, if each of them must pass
     around: frozenset[str] = frozenset()  # what was before them: cd, timeout, uv
+    needs: tuple[tuple[str, str], ...] = ()  # of a wider run: files that must exist, and a text that must be in them
 
 
 def compare(check: str, folder: str, line: str, cwd: str, roots: Sequence[str] = ()) -> Match:
@@ -161,7 +162,8 @@ def _joined(
     if any(found.kind == COVERS for found in matches):
         kind = COVERS
     failure_counts = before.failure_counts and all(found.failure_counts for found in matches)
-    return Match(kind, "", failure_counts, _each(wanted), _around([*earlier, *span]))
+    needs = [pair for found in matches for pair in found.needs]
+    return Match(kind, "", failure_counts, _each(wanted), _around([*earlier, *span]), tuple(needs))
 
 
 def _last_place(wanted: Sequence[Run], ran: Sequence[Run], folder: str, roots: Sequence[str]) -> int | None:
@@ -271,8 +273,14 @@ def _match_runner(
     if given.targets != asked.targets and not runner.covers(given.targets, asked.targets, roots):
         return Match(OTHER)
     if asked.flags == given.flags == ():
-        return Match(COVERS, failure_counts=False)
+        return Match(COVERS, failure_counts=False, needs=_needs(runner, asked.targets, given.targets, folder))
     return _match_flags(runner, asked.flags, given.flags)
+
+
+def _needs(runner: Runner, asked: Sequence[str], given: Sequence[str], folder: str) -> tuple[tuple[str, str], ...]:
+    """A wider run passes also if what the check names does not exist. A program that is given a path complains."""
+    found = [runner.locate(target) for target in asked if target not in given]
+    return tuple((join(folder, path), text) for path, text in found if path)
 
 
 def _match_flags(runner: Runner, asked: Sequence[str], given: Sequence[str]) -> Match:

@@ -19,6 +19,10 @@ from .runners import (
     covers_same,
     covers_targets,
     covers_tests,
+    locate_module,
+    locate_nowhere,
+    locate_package,
+    locate_path,
 )
 
 
@@ -49,7 +53,7 @@ def _script_runner(manager: str, harmless: str, refused: str) -> Runner:
         names[manager, "t"] = ("test",)
     if manager == "npm":
         names |= {("npm", "tst"): ("test",), ("npm", "run-script"): ()}
-    return Runner(names, flags(harmless), flags(refused), covers_same, "the same script", behind={})
+    return Runner(names, flags(harmless), flags(refused), covers_same, locate_nowhere, "the same script", behind={})
 
 
 RUNNERS = (
@@ -70,6 +74,7 @@ RUNNERS = (
             " -h --help -V --version --trace-config --debug"
         ),
         covers_tests,
+        locate_path,
         "a directory covers the test files in it, a file its tests; no path is `testpaths`, or everything",
         stricter=flags("--strict --strict-markers --strict-config --cov-fail-under= --timeout= --runxfail"),
         pairs=_pairs("-p", "no:cacheprovider no:randomly no:sugar no:xdist xdist"),
@@ -81,6 +86,7 @@ RUNNERS = (
         flags("-v --verbose -q --quiet -f --failfast -b --buffer -c --catch --locals --durations="),
         flags("-k= -p= --pattern= -t= --top-level-directory= -h --help"),
         covers_modules,
+        locate_module,
         "a directory covers the files `test*.py` in it, a module its classes, a class its tests",
         naming={"-s": "", "--start-directory": ""},
         by="python",
@@ -98,6 +104,7 @@ RUNNERS = (
             " --no-default-features --all-features -h --help"
         ),
         covers_crates,
+        locate_nowhere,
         "no name of a test covers all; `--workspace` covers all packages",
         behind=flags("--nocapture --no-capture --show-output -q --quiet --color= --test-threads="),
         naming={"-p": "-p ", "--package": "-p "},
@@ -114,6 +121,7 @@ RUNNERS = (
             " -mod= -tags= -vet= -C= -args -i -h -help"
         ),
         covers_packages,
+        locate_package,
         "`./...` covers all packages below",
         stricter=flags("-race -timeout="),
         is_go=True,
@@ -138,6 +146,7 @@ RUNNERS = (
             " --standalone --mode= -h --help -v --version"
         ),
         covers_names,
+        locate_path,
         "no name covers all; a directory covers the files in it",
         pairs=_pairs("--reporter", "default verbose dot basic tree tap json junit github-actions"),
         by="node",
@@ -159,6 +168,7 @@ RUNNERS = (
             " --init --forceExit -h --help -v --version"
         ),
         covers_names,
+        locate_path,
         "no name covers all; a directory covers the files in it",
         pairs=_pairs("--reporters", "default summary github-actions jest-junit"),
         by="node",
@@ -176,6 +186,7 @@ RUNNERS = (
             " --eval= -E= -I= --include-dir= -p --print-data-base -r -R -h --help -v --version"
         ),
         covers_targets,
+        locate_nowhere,
         "several targets cover each of them; `make -C DIR` is a run in DIR",
     ),
     Runner(
@@ -187,6 +198,7 @@ RUNNERS = (
             " --installpkg= -h --help --version"
         ),
         covers_targets,
+        locate_nowhere,
         "`-e a,b` covers each of the two",
         behind={},
         naming={"-e": ""},
@@ -202,6 +214,7 @@ RUNNERS = (
             " --version"
         ),
         covers_targets,
+        locate_nowhere,
         "`-s a b` covers each of the two",
         behind={},
         naming={"-s": "", "--session": "", "--sessions": "", "-e": ""},
@@ -216,6 +229,7 @@ RUNNERS = (
             " --statistics --diff --show-files --show-settings -w --watch -h --help --version"
         ),
         covers_files_here,
+        locate_path,
         "a directory covers the files in it; no path is the directory",
         by="python",
         has_paths=True,
@@ -233,6 +247,7 @@ RUNNERS = (
             " --python-version= -h --help -V --version"
         ),
         covers_files,
+        locate_path,
         "a directory covers the files in it",
         stricter=flags("--strict --warn-unused-ignores --disallow-untyped-defs --warn-unreachable"),
         pairs=_pairs("--cache-dir", "/dev/null .mypy_cache"),

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from ._typing import NamedTuple
 
 Covers = Callable[[Sequence[str], Sequence[str], Sequence[str]], bool]  # given, asked, roots
+Locate = Callable[[str], tuple[str, str]]
 NO_VALUE, VALUE, MAY_HAVE_VALUE = "", "=", "?"
 Flags = Mapping[str, str]  # a flag, and whether a value belongs to it
 
@@ -42,6 +43,7 @@ class Runner(NamedTuple):
     harmless: Flags  # flags that do not change what is run
     refused: Flags  # flags that leave something out, run nothing, or hide a failure
     covers: Covers
+    locate: Locate  # the file that a target is in, and a text that is in it; empty if there is none
     about: str  # what a run of it covers, in words
     stricter: Flags = MappingProxyType(
         {}
@@ -290,10 +292,16 @@ def covers_files_here(given: Sequence[str], asked: Sequence[str], roots: Sequenc
 
 def covers_names(given: Sequence[str], asked: Sequence[str], roots: Sequence[str]) -> bool:
     """Whether all files with these names are run: a run without names runs all."""
-    places = frozenset(given)
-    if not places:
-        return True
-    return bool(asked) and all(path in places or any(one in places for one in _folders_above(path)) for path in asked)
+    places = frozenset(given or (".",))
+    if not asked:
+        return not given
+    return all(path in places or _is_path_below(path, places) for path in asked)
+
+
+def _is_path_below(path: str, places: frozenset[str]) -> bool:
+    """Whether a name is that of a file, and not only a part of names, and in a directory."""
+    is_path = "/" in path or "." in path
+    return is_path and any(place in places for place in _folders_above(path))
 
 
 def covers_packages(given: Sequence[str], asked: Sequence[str], roots: Sequence[str]) -> bool:
@@ -346,10 +354,7 @@ def _starts(targets: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_discovered(name: str, places: Sequence[str]) -> bool:
-    path = name.removesuffix(".py")
-    if path == name:
-        parts = name.split(".")
-        path = "/".join(parts[: next((at for at, part in enumerate(parts) if part[:1].isupper()), len(parts))])
+    path, _ = locate_module(name)
     return basename(path).startswith("test") and any(one in places for one in _folders_above(path))
 
 
@@ -372,3 +377,37 @@ def covers_targets(given: Sequence[str], asked: Sequence[str], roots: Sequence[s
 def covers_same(given: Sequence[str], asked: Sequence[str], roots: Sequence[str]) -> bool:
     """Whether the names are the same."""
     return tuple(given) == tuple(asked)
+
+
+# --- where a target is -----------------------------------------------------------------------------------------------
+
+
+def locate_nowhere(target: str) -> tuple[str, str]:
+    """A target that is not in a file of its name."""
+    return "", ""
+
+
+def locate_path(target: str) -> tuple[str, str]:
+    """A file or a directory; of `a.py::TestB::test_c[1]`, the file and the name of the test."""
+    path, _, test = target.partition("::")
+    return path, test.rpartition("::")[2].partition("[")[0]
+
+
+def locate_package(target: str) -> tuple[str, str]:
+    """The directory of a package of Go."""
+    if target.startswith("go:"):
+        return "", ""
+    return _above_dots(target), ""
+
+
+def locate_module(target: str) -> tuple[str, str]:
+    """The file of `tests.test_a.TestB.test_c`, and the name of the test."""
+    if target == "discover":
+        return "", ""
+    if target.endswith(".py") or "/" in target:
+        return target, ""
+    parts = target.split(".")
+    classes = [at for at, part in enumerate(parts) if part[:1].isupper()]
+    if not classes:
+        return "/".join(parts) + ".py", ""
+    return "/".join(parts[: classes[0]]) + ".py", parts[-1]

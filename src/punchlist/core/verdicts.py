@@ -54,6 +54,13 @@ def _looked_at(output: str) -> str:
     return _ESCAPES.sub("", output).replace("\r\n", "\n")
 
 
+def _targets(words: tuple[str, ...]) -> tuple[str, ...]:
+    runner = find_runner(words)
+    if runner is None:
+        return ()
+    return runner.read(words, "/").targets
+
+
 def _name(words: tuple[str, ...]) -> str:
     runner = find_runner(words)
     if runner is None:
@@ -72,7 +79,23 @@ def _judge_pass(match: Match, runners: list[str], text: str) -> Verdict:
             return Verdict(UNKNOWN, "it ran no tests")
         if name in _TESTS and _ran_nothing(text, (name,)):
             return Verdict(UNKNOWN, "it ran no tests")
+        if match.kind == COVERS and name == "cargo test" and not _ran_named(words, text):
+            return Verdict(UNKNOWN, "it is not known whether a test of that name ran")
+        if match.kind == COVERS and name == "go test" and _had_no_tests(words, text):
+            return Verdict(UNKNOWN, "it ran no tests of that package")
     return Verdict(PASS)
+
+
+def _ran_named(words: tuple[str, ...], text: str) -> bool:
+    """Whether the output of Cargo shows tests with the name that the check asks for. It may be that there are none."""
+    names = [target for target in _targets(words) if not target.startswith("-")]
+    return all(re.search(rf"^test .*{re.escape(name)}.* \.\.\. ok$", text, re.M) for name in names)
+
+
+def _had_no_tests(words: tuple[str, ...], text: str) -> bool:
+    """Whether the output of a wider run of Go says that a package of the check has no tests."""
+    packages = [target for target in _targets(words) if target != "." and not target.startswith("go:")]
+    return any(re.search(rf"/{re.escape(one)}\s.*\[no test(?:s to run| files)\]", text) for one in packages)
 
 
 def _had_nothing_to_do(words: tuple[str, ...], text: str) -> bool:
@@ -80,7 +103,7 @@ def _had_nothing_to_do(words: tuple[str, ...], text: str) -> bool:
     all it is made of. For a name such as `test` it says that there is a file or directory of that name, or no command.
     """
     names = {one or other for one, other in _UP_TO_DATE.findall(text)}
-    targets = [word for word in words[1:] if not word.startswith("-")]
+    targets = _targets(words)
     return any("." not in name and "/" not in name for name in names if not targets or name in targets)
 
 
@@ -108,7 +131,9 @@ Found = tuple[bool, bool]  # whether the output says that nothing was run, and t
 
 def _look_pytest(text: str) -> Found:
     """Skipped and deselected tests were not run."""
-    is_nothing = re.search(r"^=* ?no tests (?:ran|collected)|^collected 0 items", text, re.M) is not None
+    is_nothing = (
+        re.search(r"^=* ?no tests (?:ran|collected)|^collected 0 items(?! / \d+ error)", text, re.M) is not None
+    )
     is_something = False
     for summary in _PYTEST_SUMMARY.findall(text):
         kinds = {part.split()[1] for part in summary.split(", ") if part}
@@ -180,7 +205,7 @@ def _judge_failure(match: Match, runners: list[str], code: int, text: str) -> Ve
 
 _SHELL_ERROR = re.compile(
     r"(?:\S*sh|\(eval\)|cd|pushd|source): ?.*"
-    r"(?:No such file or directory|not a directory|can't cd|Permission denied|not found)",
+    r"(?:No such file|not a directory|can't cd|Permission denied|not found)",
     re.I,
 )
 _NOT_STARTED = {
@@ -189,7 +214,7 @@ _NOT_STARTED = {
     "poetry": re.compile(r"^Command not found: |^Poetry could not find", re.M),
     "pipenv": re.compile(r"^Error: the command .* could not be found", re.M),
     "pdm": re.compile(r"^\[?(?:PdmUsageError|Command).*not found", re.M),
-    "npx": re.compile(r"could not determine executable to run|^npm (?:ERR!|error) (?:code E|404|canceled)", re.M),
+    "npx": re.compile(r"could not determine executable to run|^npm (?:ERR!|error) (?:code E|404|npx canceled)", re.M),
 }
 
 
@@ -217,6 +242,8 @@ def _not_run(name: str, code: int, text: str) -> str:
         return _not_run_pytest(code, text)
     if name == "unittest" and code == 5:
         return "it ran no tests"
+    if name == "cargo test" and (code == 1 or "could not find `Cargo.toml`" in text):
+        return "cargo did not get to its work"
     if code == 2 and name in _USAGE and not _USAGE[name].search(text):
         return f"{name} did not get to its work"
     return ""

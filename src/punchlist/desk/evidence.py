@@ -9,11 +9,12 @@ from time import monotonic
 
 from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.checks import Subjects, digest, folder_of, in_words, subjects
-from ..core.commands import COVERS, HIDDEN, SAME, compare
+from ..core.commands import COVERS, HIDDEN, OTHER, Match, compare
 from ..core.errors import StoreError
 from ..core.grades import OUTDATED, Grade, Row, Seen, grade, looks_done
 from ..core.model import ACTIVE, Item, Plan
 from ..core.redact import redacted
+from ..core.verdicts import UNKNOWN, judge
 from ..local.files import time_text
 from ..stores import Store
 
@@ -146,11 +147,28 @@ def note_commands(desk: Desk, plan: Plan, commands: Sequence[Ran]) -> None:
 def _note_command(desk: Desk, plan: Plan, item: Item, ran: Ran) -> None:
     folder = folder_of(item)
     match = compare(item.check["run"], folder, ran.line, ran.folder or desk._seat.folder)
+    if match.kind == COVERS:
+        match = _looked_at(match, item.check["run"], folder, ran.line, ran.folder or desk._seat.folder)
+    if match.kind == OTHER:
+        return
     row = {"at": time_text(), "tier": "seen", "command": ran.line, "exit": ran.exit}
-    if match.kind == HIDDEN or (match.kind in (SAME, COVERS) and ran.exit and not match.failure_counts):
-        keep(desk, plan, subjects(item.check, folder).hidden, {**row, "why": match.why, "tree": ""})
-    elif match.kind in (SAME, COVERS):
+    verdict = judge(match, ran.exit, ran.output)
+    if verdict.word == UNKNOWN:
+        keep(desk, plan, subjects(item.check, folder).hidden, {**row, "why": verdict.why, "tree": ""})
+    else:
         record_run(desk, plan, item, row)
+
+
+def _looked_at(match: Match, check: str, folder: str, line: str, here: str) -> Match:
+    """A run of more than the check, after a look whether the project has what the check names, where it is expected."""
+    from ..checks.wider_runs import find_missing, find_roots
+
+    if any(words[0] == "pytest" for words in match.runs):
+        match = compare(check, folder, line, here, find_roots(folder))
+    missing = find_missing(match.needs)
+    if missing:
+        return Match(HIDDEN, f"more ran than the check asks for, and {missing}")
+    return match
 
 
 def record_run(desk: Desk, plan: Plan, item: Item, row: Mapping[str, Any], files: Files | None = None) -> None:

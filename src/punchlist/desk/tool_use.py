@@ -73,9 +73,21 @@ def describe(
     who = {"at": time_text(), "session": desk.session, "agent": desk.agent}
     kept = recorded(id, tool, given, outcome, shown, redact=desk.settings.redact_calls, exit=exit, **who)
     ran = None
-    if exit is not None and not interrupted:
-        ran = Ran(command_of(args), exit, shown[-_OUTPUT:], folder)
+    if exit is not None and not interrupted and not _is_in_background(given):
+        ran = Ran(command_of(args), exit, _printed(result, shown)[-_OUTPUT:], folder)
     return ToolUse(digest(tool, args), "", failed, interrupted, changes_something(tool, args), (kept,), ran=ran)
+
+
+def _is_in_background(args: Mapping[str, Any]) -> bool:
+    """Whether a shell was told not to wait for a command: its exit code is not the command's."""
+    return any(args.get(name) is True for name in ("run_in_background", "is_background", "background"))
+
+
+def _printed(result: Any, shown: str) -> str:
+    """What a command printed, line by line: agents put it into an object, in parts."""
+    if isinstance(result, Mapping):
+        return "\n".join(value for value in result.values() if isinstance(value, str))
+    return shown
 
 
 def digest(tool: str, args: Any) -> str:
@@ -132,15 +144,14 @@ def _keep_evidence(desk: Desk, plan: Plan, commands: Sequence[Ran]) -> None:
     checks = [item.check["run"] for item in plan.items if "run" in item.check]
     if desk.settings.default_check:
         checks.append(desk.settings.default_check)
-    if any(_may_match(check, one.line) for check in checks for one in commands):
+    if not checks:
+        return
+    from ..core.commands_hint import may_match
+
+    if any(may_match(check, one.line) for check in checks for one in commands):
         from .evidence import note_commands
 
         note_commands(desk, plan, commands)
-
-
-def _may_match(check: str, line: str) -> bool:
-    """Whether a line may run a check: it has one of its first words. Cheaper than to compare them."""
-    return any(word in line for word in check.split()[:4])
 
 
 def _own_item(desk: Desk, plan: Plan) -> Item | None:

@@ -1,0 +1,96 @@
+"""What the commands that an agent runs say about the checks of its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import punchlist
+from punchlist import Desk, ops
+from punchlist.desk.evidence import load_seen
+
+CHECK = "pytest tests/test_parser.py"
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    project = tmp_path / "project"
+    (project / "tests").mkdir(parents=True)
+    (project / "tests" / "test_parser.py").write_text("def test_one(): pass\n", encoding="utf-8")
+    monkeypatch.chdir(project)
+    with punchlist.open("memory:", session="s1", dialect="native") as desk:
+        desk.call("plan", {"add": ["Fix the parser"]})
+        desk.change(lambda plan: ops.set_check(plan, "1", CHECK))
+        yield desk
+
+
+def _seen(desk: Desk) -> tuple[list[Any], list[Any], list[str]]:
+    """The exit codes of passes and failures, and why the others do not count."""
+    plan = desk.load()
+    seen = load_seen(desk._seat.store, plan, plan.items).get("1")
+    assert seen is not None
+    rows = [list(part) for part in seen]
+    return [row["exit"] for row in rows[0]], [row["exit"] for row in rows[1]], [row["why"] for row in rows[2]]
+
+
+@pytest.mark.parametrize(
+    ("line", "exit", "result", "passes", "failures"),
+    [
+        (CHECK, 0, "1 passed in 0.1s", [0], []),
+        (f"cd . && uv run {CHECK} -q", 0, {"stdout": "1 passed in 0.1s", "stderr": ""}, [0], []),
+        ("pytest", 0, "9 passed in 0.1s", [0], []),
+        (CHECK, 1, "1 failed in 0.1s", [], [1]),
+        (CHECK, 2, {"stdout": "x\n!!! Interrupted: 1 error during collection !!!\n"}, [], [2]),
+    ],
+)
+def test_a_run_of_a_check_is_kept(
+    desk: Desk, line: str, exit: int, result: Any, passes: list[int], failures: list[int]
+) -> None:
+    desk.tool_used("Bash", {"command": line}, result, exit=exit)
+    assert _seen(desk) == (passes, failures, [])
+
+
+@pytest.mark.parametrize(
+    ("line", "exit", "result", "why"),
+    [
+        (f"{CHECK} | tail -5", 0, "1 passed", "a pipe hides its exit code: run it without `| tail -5`"),
+        (CHECK, 0, "1 skipped in 0.1s", "it ran no tests"),
+        (CHECK, 0, {"stdout": "s\n1 skipped in 0.1s\n", "stderr": ""}, "it ran no tests"),
+        (CHECK, 5, "", "it ran no tests: exit code 5"),
+        (CHECK, 137, "", "it was ended before it was done: exit code 137"),
+        ("pytest", 1, "1 failed", "more ran than the check asks for, and something of it failed"),
+        (f"pip install -e . && {CHECK}", 1, "", "something failed that may not be the check"),
+    ],
+)
+def test_a_run_that_does_not_count_is_kept_with_the_reason(
+    desk: Desk, line: str, exit: int, result: Any, why: str
+) -> None:
+    desk.tool_used("Bash", {"command": line}, result, exit=exit)
+    assert _seen(desk) == ([], [], [why])
+
+
+@pytest.mark.parametrize(
+    "args", [{"command": "pytest tests/test_lexer.py"}, {"command": f"echo {CHECK}"}, {"path": CHECK}]
+)
+def test_anything_else_leaves_no_trace(desk: Desk, args: dict[str, Any]) -> None:
+    desk.tool_used("Bash", args, "1 passed in 0.1s", exit=0)
+    desk.tool_used("Bash", {"command": CHECK}, "1 passed in 0.1s")  # its exit code is not known
+    desk.tool_used("Bash", {"command": CHECK, "run_in_background": True}, "started", exit=0)
+    assert _seen(desk) == ([], [], [])
+
+
+def test_a_wider_run_does_not_pass_a_check_whose_tests_do_not_exist(desk: Desk) -> None:
+    Path("tests/test_parser.py").unlink()
+    desk.tool_used("Bash", {"command": "pytest"}, "9 passed in 0.1s", exit=0)
+    assert _seen(desk) == ([], [], ["more ran than the check asks for, and test_parser.py does not exist"])
+
+
+def test_a_wider_run_does_not_pass_a_check_that_is_not_where_pytest_looks(desk: Desk) -> None:
+    Path("pytest.ini").write_text("[pytest]\ntestpaths = other\n", encoding="utf-8")
+    desk.tool_used("Bash", {"command": "pytest"}, "9 passed in 0.1s", exit=0)
+    assert _seen(desk) == ([], [], [])
+    desk.tool_used("Bash", {"command": "pytest tests"}, "9 passed in 0.1s", exit=0)
+    assert _seen(desk) == ([0], [], [])
