@@ -20,12 +20,36 @@ from .speech import EVERY, NATIVE, Call, Dialect, texts
 
 def rows() -> list[Row]:
     count = counter()
-    found = [Row("native: definition", 265, count(compact(_tools("native"))), "tokens", "the tool list, compact JSON")]
+    found = [Row("native: definition", 275, count(compact(_tools("native"))), "tokens", "the tool list, compact JSON")]
     for size in (5, 10, 20, 50, 100):
         highest = max(_steps(NATIVE, size, count)[1:])
         found.append(Row(f"native: one step of {size}", 30, highest, "tokens", "at most; arguments + answer"))
+    found += _checked_rows(count)
     found.append(Row("mcp: instructions", 60, count(say("mcp")), "tokens", "beside the definition, in every request"))
     return found + [_whole_plan(dialect, count) for dialect in EVERY]
+
+
+def _checked_rows(count: Callable[[str], int]) -> list[Row]:
+    """A plan of 20 items, 5 of them with checks that are seen to pass before the item is done."""
+    plan = texts(20)
+    checks = {index: f"pytest -q tests/test_part_{index}.py" for index in range(0, 20, 4)}
+    add = [{"text": text.todo} for text in plan]
+    for index, check in checks.items():
+        add[index]["check"] = check
+    desk = punchlist.open("memory:", session="s")
+    steps = [count(compact({"add": add})) + count(_answer(desk, "plan", {"add": add}))]
+    checked = []
+    for index in range(20):
+        if index in checks:
+            desk.tool_used("Bash", {"command": checks[index]}, "1 passed", exit=0)
+        args = {"done": [index + 1]}
+        steps.append(count(compact(args)) + count(_answer(desk, "plan", args)))
+        if index in checks:
+            checked.append(steps[-1])
+    return [
+        Row("native: one step with a check", 30, max(checked), "tokens", "at most; its check was seen to pass"),
+        Row("native: 20 steps, 5 checks", 1000, sum(steps), "tokens", "arguments + answers"),
+    ]
 
 
 def _whole_plan(dialect: Dialect, count: Callable[[str], int]) -> Row:

@@ -423,8 +423,9 @@ def test_native_has_one_tool_with_these_verbs() -> None:
         "parent": integer,
         "notes": text,
         "owner": text,
+        "check": text,
     }
-    edit = {"id": integer, "text": text, "note": text}
+    edit = {"id": integer, "text": text, "note": text, "check": text}
     assert tool.schema["properties"] == {
         "add": {"type": "array", "items": {"type": "object", "properties": entry, "required": ["text"]}},
         "edit": {"type": "array", "items": {"type": "object", "properties": edit}},

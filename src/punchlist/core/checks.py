@@ -14,6 +14,7 @@ from .text import cut, inline, quoted
 KINDS = ("run", "file", "contains")
 IMPORT = "import"  # who has set a check that came with a file
 SUBJECT = "check:"  # how the subjects of observations begin that are about a check, not about an item
+_AGENT = "agent"  # who has set a check, if an agent calls itself like the user
 _LONGEST = 2_000  # characters of a command, a path or a text
 _MOST_GLOBS = 50
 _BLANK = Item("", "")
@@ -107,6 +108,13 @@ def in_words(check: Mapping[str, Any]) -> str:
     return f"{inline(path)} contains {quoted(text)}"
 
 
+def to_do(check: Mapping[str, Any]) -> str:
+    """What somebody has to do to show that an item is done: `run "make test"`."""
+    if "run" in check:
+        return f"run {quoted(check['run'], _LONGEST)}"
+    return f"see that {in_words(check)}"
+
+
 def folder_of(item: Item) -> str:
     """The directory that an item's check belongs to."""
     return str(item.check_set.get("dir", ""))
@@ -147,5 +155,8 @@ def stamped(item: Item, old: Item | None, author: Author) -> Item:
     if not check:
         check_set = NOTHING
     elif check != old.check and (not check_set.get("by") or check_set == old.check_set):
-        check_set = {"by": author.name, "at": author.at, "dir": check_set.get("dir") or author.folder}
+        name = author.name
+        if name == USER and not author.is_user:
+            name = _AGENT
+        check_set = {"by": name, "at": author.at, "dir": check_set.get("dir") or author.folder}
     return item._replace(check=check, check_set=check_set, waived=waived)

@@ -91,11 +91,13 @@ def inverted(change: Change) -> Change:
 
 
 def noted(
-    before: Plan, after: Plan, by: str, at: str, folder: str = "", *, is_user: bool = False
+    before: Plan, after: Plan, by: str, at: str, folder: str = "", *, is_user: bool | None = None
 ) -> tuple[Plan, tuple[Change, ...]]:
     """What was changed, with who closed an item or set its check noted on it, and what the user took away noted on the
-    plan."""
-    author = Author(by, at, folder, is_user or by == USER)
+    plan. `is_user`: whether the user did, if the name does not tell."""
+    if is_user is None:
+        is_user = by == USER
+    author = Author(by, at, folder, is_user)
     places = touched(before, after)
     if places is None:
         after = _stamped(before, after, author)

@@ -76,6 +76,12 @@ def passing(item: Item, seen: Seen, tree: str) -> Row | None:
     return here
 
 
+def has_failed(seen: Seen) -> bool:
+    """Whether the newest observation of a check is a failure."""
+    newest = _newest(seen)
+    return newest is not None and newest in seen.failures
+
+
 def looks_done(item: Item, seen: Seen, tree: str) -> Row | None:
     """The observation that makes an open item look done: its check passes on files that differ from those when it was
     started. None if there is none."""
@@ -85,6 +91,15 @@ def looks_done(item: Item, seen: Seen, tree: str) -> Row | None:
     if not started or started[-1].get("tree") in ("", tree):
         return None
     return passing(item, seen, tree)
+
+
+def was_fixed(item: Item, seen: Seen) -> bool:
+    """Whether the check of an item was seen to fail, and then to pass, since it was started."""
+    started = [str(row["at"]) for row in seen.bases if row.get("item") == item.id and row.get("what") == "started"]
+    if not started or has_failed(seen):
+        return False
+    failed = [str(row["at"]) for row in seen.failures if str(row["at"]) >= started[-1]]
+    return bool(failed) and any(str(row["at"]) > failed[-1] for row in seen.passes)
 
 
 def in_short(grade: Grade, clock: Callable[[str], str]) -> str:

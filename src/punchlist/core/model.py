@@ -24,6 +24,7 @@ CLOSED = frozenset((DONE, DROPPED))
 
 MODES = ("act", "plan", "quiet")
 USER = "user"
+CHECK = "check"  # the author of what an observation has completed
 MAIN = "main"
 
 NOTHING: Mapping[str, Any] = {}

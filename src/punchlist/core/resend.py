@@ -70,6 +70,7 @@ def resent(
     closed_is_final: bool = True,
     forgiving: bool = False,
     recall: Callable[[str], Item | None] = lambda id: None,
+    hold: Callable[[Item], str] = lambda item: "",
 ) -> Relisted:
     """The plan that a sent list makes of the plan as it is now.
 
@@ -77,9 +78,9 @@ def resent(
     What the list repeats says nothing. What it changes is a request: it is granted unless it is about something that
     others changed unheard, or that the user closed, removed, added or reopened.
     `forgiving`: the list is not an agent's, and nothing of that is looked at.
-    `recall` finds an item that left the plan.
+    `recall` finds an item that left the plan. `hold` says why an item cannot be completed now; nothing if it can.
     """
-    listing = _Listing(plan, form, kept, unheard, closed_is_final, forgiving, recall)
+    listing = _Listing(plan, form, kept, unheard, closed_is_final, forgiving, recall, hold)
     listing.place([item for item in plan.items if not (form.nested and item.parent)], sent, None)
     return listing.result(sent)
 
@@ -96,6 +97,7 @@ class _Listing:
         closed_is_final: bool,
         forgiving: bool,
         recall: Callable[[str], Item | None],
+        hold: Callable[[Item], str],
     ) -> None:
         self.plan = plan
         self.form = form
@@ -106,6 +108,7 @@ class _Listing:
         self.final = closed_is_final
         self.forgiving = forgiving
         self.recall = recall
+        self.hold = hold
         self.there = {item.id for item in plan.items}
         self.view = SenderView(plan, form.shown, kept, unheard, self.held, self.there)
         self.removed = frozenset(plan.removed)
@@ -311,7 +314,16 @@ class _Listing:
         if is_unheard or (item.id in self.unheard.added and item.status != PENDING):
             self.said.append(stays(item))
             return False
-        return True
+        return not self._is_on_hold(item, entry)
+
+    def _is_on_hold(self, item: Item, entry: Sent) -> bool:
+        """Whether an entry completes an item that cannot be completed now."""
+        if entry.status != DONE or not item.check:
+            return False
+        why = self.hold(item)
+        if why:
+            self.said.append(why)
+        return bool(why)
 
     def _refuse_removed(self, entry: Sent, held: Held) -> None:
         """An entry means an item that others removed."""
@@ -332,7 +344,10 @@ class _Listing:
         if not self.is_new_list:
             item = self._recalled(words)
         if item is not None:
-            item = item._replace(text=entry.text, status=entry.status, reason="", closed=None)
+            item = item._replace(text=entry.text, status=PENDING, reason="", closed=None)
+            if self._is_on_hold(item, entry):
+                entry = entry._replace(status=PENDING)
+            item = item._replace(status=entry.status)
             item = _updated(item, entry._replace(status=""), self.shown)
             item = item._replace(parent=parent.id if parent else "")
         else:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ._typing import Any, NamedTuple
 from .diff import Change, diff
-from .model import ACTIVE, BLOCKED, CLOSED, DONE, DROPPED, FIELDS, PENDING, USER, Item, Plan
+from .model import ACTIVE, BLOCKED, CHECK, CLOSED, DONE, DROPPED, FIELDS, PENDING, USER, Item, Plan
 from .text import WHOLE, cut, inline, quoted
 
 FINAL = "; do not bring it back."  # how the sentence about a removal ends
@@ -17,6 +17,8 @@ def tell(changes: Iterable[Change], who: str, plan: Plan, *, ids: bool = True) -
     """One sentence for each change, as a model that works from the plan should hear it."""
     if who == USER:
         name = "the user"
+    elif who == CHECK:
+        name = "a passed check"
     else:
         name = f"agent {inline(who)}"
     voice = _Voice(ids, who == USER)

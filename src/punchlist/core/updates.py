@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .diff import Change, Record, undo
-from .model import ACTIVE, CLOSED, PENDING, USER, Item, Plan
+from .model import ACTIVE, CHECK, CLOSED, PENDING, USER, Item, Plan
 from .text import quoted
 
 _LISTED = 20  # items of a new list that are named
@@ -66,8 +66,9 @@ def _listed(item: Item, ids: bool) -> str:
 
 
 def worth_telling(changes: Sequence[Change], by: str) -> list[Change]:
-    """The user's every change; of another agent's, not what it is busy with, nor that it put away what is closed."""
-    if by == USER:
+    """Every change of the user's, or by a passed check; of another agent's, not what it is busy with, nor that it put
+    away what is closed."""
+    if by in (USER, CHECK):
         return list(changes)
     told = [change for change in changes if not _is_tidying(change)]
     return [change for change in told if change.kind != "changed" or not _is_work(change)]

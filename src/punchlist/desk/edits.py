@@ -8,7 +8,7 @@ from ..core._typing import TYPE_CHECKING
 from ..core.diff import CALLS, Calls, Change, Record, apply, noted, without_calls
 from ..core.diff import undo as taken_back
 from ..core.errors import BadShape, Refused, check_type
-from ..core.model import USER, Author, Plan
+from ..core.model import USER, Author, Item, Plan
 from ..core.undo import leading_to, redoable, undoable
 from ..local.files import time_text
 from .commit import Changed, Draft, Snapshot, commit, run_edit
@@ -45,7 +45,12 @@ def change(desk: Desk, edit: Callable[[Plan], Plan], by: str, kind: str) -> Chan
         edited = run_edit(desk, edit, now)
         if author == USER and now.id:
             edited = _with_former_words(desk, now, edited)
-        after, changes, calls = _noted(now, edited, Author(author, at, desk._seat.folder, by == USER))
+        who = Author(author, at, desk._seat.folder, by == USER)
+        after, changes, calls = _noted(now, edited, who)
+        if by != USER and kind not in _REPLACING and any(map(_touches_check, changes)):
+            from .check_rules import judge
+
+            after, changes, _ = _noted(now, judge(desk, now, after, ids=True).plan, who)
         if not changes and (now.id or kind != "import"):  # an empty list that is imported is a plan, too
             return Draft(now), calls
         record = Record(now.revision + 1, at, name, key, "", kind, changes)
@@ -125,6 +130,11 @@ def rewound(plan: Plan, records: Sequence[Record]) -> Plan:
     for record in reversed(records):
         plan = taken_back(plan, record.changes)
     return plan
+
+
+def _touches_check(change: Change) -> bool:
+    """Whether an item is changed that has a check, or had one."""
+    return any(isinstance(item, Item) and bool(item.check) for item in (change.before, change.after))
 
 
 def _with_former_words(desk: Desk, now: Plan, after: Plan) -> Plan:

@@ -21,7 +21,7 @@ from ..policy.limits import Limits, tokens
 from ..prompts import say
 from .events import log_event
 from .holding import is_off, release
-from .nudges import audience, is_nudge, limits_of
+from .nudges import audience, is_nudge, limits_of, looks_done_lines
 from .quiet import end_quiet, mode_text
 from .session_state import decide, load_state, update_state
 from .tool_use import ToolUse, record
@@ -138,6 +138,8 @@ def tool_used(desk: Desk, use: ToolUse, *, is_told: bool = True, owes_list: bool
     if not plan.id:
         return []
     state = record(desk, plan, [use], counts=True)
+    if desk.settings.auto_done:
+        plan, reader = desk._seat.look()  # what was seen may have completed an item
     if not is_told:
         return []
     event = _Event(desk, plan, reader, state)
@@ -321,7 +323,8 @@ def _our_reminder(event: _Event, plan: Plan, turns: int) -> Listed:
         return Listed()
     desk = event.desk
     tool = event.state.tool or desk._seat.guide.writer or desk.dialect.tools[0].name
-    return Listed(wording.reminder(plan, item, turns, tool, ids=event.to.knows_ids))
+    words = wording.reminder(plan, item, turns, tool, ids=event.to.knows_ids)
+    return Listed(" ".join([words, *looks_done_lines(desk, plan, event.to)]))
 
 
 def _asks(heard: Tally, limits: Limits) -> bool:

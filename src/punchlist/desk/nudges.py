@@ -10,7 +10,7 @@ from ..core.model import MAIN, Item, Plan, SessionState
 from ..local.files import time_text
 from ..local.settings import DIALECTS, UNTIL_DONE, Settings
 from ..policy import wording
-from ..policy.continuation import TurnEnd, go_on
+from ..policy.continuation import TurnEnd, Verdict, go_on
 from ..policy.dialect_guide import OURS, Audience, Guide
 from ..policy.limits import Limits
 from ..prompts import say
@@ -45,6 +45,14 @@ class Stop(NamedTuple):
         return ""
 
 
+class Checks(NamedTuple):
+    """The checks of items that a session completed since it was last nudged."""
+
+    missing: tuple[Item, ...] = ()  # not seen to pass
+    failed: tuple[Item, ...] = ()  # run just now, and failed
+    passed: tuple[Item, ...] = ()  # run just now, and passed
+
+
 def turn_ended(desk: Desk, end: TurnEnd) -> Nudge | Stop:
     """A turn ends. With something open, and nothing against it, the agent is nudged; that is counted before it is
     said."""
@@ -64,19 +72,34 @@ def turn_ended(desk: Desk, end: TurnEnd) -> Nudge | Stop:
         always=end.always or desk._seat.guide.always_nudged,
     )
 
-    def step(state: SessionState) -> tuple[SessionState, tuple[Item | None, str]]:
-        item, reason, after = go_on(plan, state, end._replace(minutes=_minutes(state.since, at)), limits)
-        if item is not None:
-            after = after._replace(since=state.since or at, nudged_at=time_text())
-        return after, (item, reason)
+    def verdict(state: SessionState) -> Verdict:
+        return go_on(plan, state, end._replace(minutes=_minutes(state.since, at)), limits)
 
-    state, (item, reason) = decide(desk, step, known)
-    if item is None:
-        return _let_stop(desk, plan, reason)
-    log_event(desk, "nudge", item=item.id, number=state.nudges, idle=state.idle)
+    checks = Checks()
+    if desk.settings.verify in ("ask", "run") and any(item.check for item in plan.items):
+        from .check_nudges import find_checks, run_checks
+
+        checks = find_checks(desk, plan, known.nudged)
+        end = end._replace(unverified=bool(checks.missing))
+        if desk.settings.verify == "run" and verdict(known).is_nudge:
+            checks = run_checks(desk, plan, checks)
+            end = end._replace(unverified=bool(checks.missing or checks.failed))
+
+    def step(state: SessionState) -> tuple[SessionState, Verdict]:
+        found = verdict(state)
+        after = found.state
+        if found.is_nudge:
+            after = after._replace(since=state.since or at, nudged_at=time_text())
+        return after, found
+
+    state, found = decide(desk, step, known)
+    if not found.is_nudge:
+        return _let_stop(desk, plan, found.reason)
+    item = found.item
+    log_event(desk, "nudge", item=item.id if item else "", number=state.nudges, idle=state.idle)
     to = audience(desk, state)
     told = take_updates(desk, ids=to.knows_ids)
-    return Nudge("\n".join([_nudge(desk, plan, item, to), *told]), reason)
+    return Nudge("\n".join([*_nudge(desk, plan, item, checks, to), *told]), found.reason)
 
 
 def note_refusal(desk: Desk) -> None:
@@ -121,8 +144,32 @@ def _let_stop(desk: Desk, plan: Plan, reason: str) -> Stop:
     return Stop(reason)
 
 
-def _nudge(desk: Desk, plan: Plan, item: Item, to: Audience) -> str:
-    """What nudges an agent, in words that fit the tool it has."""
+def _nudge(desk: Desk, plan: Plan, item: Item | None, checks: Checks, to: Audience) -> list[str]:
+    """What nudges an agent: the item to continue with, and the checks that were not seen to pass."""
+    if item is None:
+        from .check_nudges import in_words
+
+        return [say("plan.nudge.checks", checks=in_words(checks, ids=to.knows_ids))]
+    lines = [_nudge_for(desk, plan, item, to)]
+    if checks != Checks():
+        from .check_nudges import tell_checks
+
+        lines += tell_checks(checks, ids=to.knows_ids)
+    return [*lines, *looks_done_lines(desk, plan, to)]
+
+
+def looks_done_lines(desk: Desk, plan: Plan, to: Audience) -> list[str]:
+    """Sentences on the agent's open items that look done: their checks pass."""
+    own = [item for item in plan.open_items if item.check and item.owner in ("", desk._seat.name)]
+    if not own:
+        return []
+    from .check_nudges import tell_looks_done
+
+    return tell_looks_done(desk, plan, own, ids=to.knows_ids)
+
+
+def _nudge_for(desk: Desk, plan: Plan, item: Item, to: Audience) -> str:
+    """What nudges an agent to continue with an item, in words that fit the tool it has."""
     own = desk._seat.guide.nudge
     if own:
         return say(own, item=wording.now(plan, item, ids=False))
@@ -133,7 +180,7 @@ def _nudge(desk: Desk, plan: Plan, item: Item, to: Audience) -> str:
 def is_nudge(desk: Desk, prompt: str) -> bool:
     """Whether a prompt is a nudge of ours that comes back."""
     own = desk._seat.guide.nudge
-    names = ("plan.nudge", "plan.nudge.list", *([own] if own else []))
+    names = ("plan.nudge", "plan.nudge.list", "plan.nudge.checks", *([own] if own else []))
     heads = tuple([say(name).partition("{")[0] for name in names])
     return prompt.lstrip().startswith(heads) and bool(load_state(desk).since)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 
 from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.conflicts import (
@@ -42,6 +43,7 @@ from .visible import visible
 if TYPE_CHECKING:
     from . import Desk
 
+_check_of = attrgetter("check")
 _UNDERSTOOD = 10  # notes on what was understood, in one answer
 
 
@@ -190,6 +192,7 @@ class _Done(NamedTuple):
     records: Sequence[Record] = ()  # what that is about
     said: Sequence[str] = ()  # what of the call was not applied, and why
     calls: Calls = NOTHING  # tool calls that came with it, by item
+    unverified: Sequence[Item] = ()  # completed, though their checks were not seen to pass
     is_quiet: bool = False  # nothing was done yet: the plan is in a quiet context
 
 
@@ -223,8 +226,22 @@ def _carry_out(desk: Desk, call: Call, notes: list[str], *, ends_quiet: bool = T
     if dialect.shows_calls:
         after = with_calls(desk._seat.store, after)
     in_words = _in_user_words(desk, after, changed.changes)
-    turn = Turn(done.call, changed.before, after, changed.changes, done.worked.errors, done.updates, in_words)
-    return _with(dialect.reply(turn), [*done.updates, *done.said, *done.worked.kept], notes)
+    turn = Turn(
+        done.call,
+        changed.before,
+        after,
+        changed.changes,
+        done.worked.errors,
+        done.updates,
+        in_words,
+        done.unverified,
+    )
+    said = [*done.updates, *done.said, *done.worked.kept]
+    if done.unverified and not dialect.tells_unverified:
+        from .check_rules import unverified_line
+
+        said += [unverified_line(item, ids=dialect.guide.knows_ids) for item in done.unverified]
+    return _with(dialect.reply(turn), said, notes)
 
 
 def _draft(desk: Desk, call: Call, snapshot: Snapshot, ends_quiet: bool) -> tuple[Draft, _Done]:
@@ -237,7 +254,7 @@ def _draft(desk: Desk, call: Call, snapshot: Snapshot, ends_quiet: bool) -> tupl
         unknown = pending_updates(desk, now, snapshot.known)
     try:
         _refuse_mode(call, now)
-        done = _apply_call(desk, call, now, unknown)
+        done = _judge_checks(desk, _apply_call(desk, call, now, unknown), now)
     except Refused as refusal:
         done = _Done(call, now, Worked(now), str(refusal))
     updates = update_lines(desk, now, pending, ids=dialect.guide.knows_ids, is_new=not reader.seen)
@@ -273,6 +290,18 @@ def _apply_call(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) ->
     return _Done(call, current, _worked(desk, call, seen, current), said=said)
 
 
+def _judge_checks(desk: Desk, done: _Done, now: Plan) -> _Done:
+    """What became of a call, without what an agent may not do to checks. Raises Refused."""
+    plan = done.worked.plan
+    if plan is now or not (any(map(_check_of, now.items)) or any(map(_check_of, plan.items))):
+        return done
+    from .check_rules import judge
+
+    judged = judge(desk, now, plan, ids=desk.dialect.guide.knows_ids, cleared=done.worked.cleared)
+    kept = (*done.worked.kept, *judged.said)
+    return done._replace(worked=done.worked._replace(plan=judged.plan, kept=kept), unverified=judged.unverified)
+
+
 def _note_changes(desk: Desk, done: _Done, now: Plan) -> tuple[Plan, tuple[Change, ...], Calls]:
     """The plan to save, what changed in it, and the tool calls that came with it."""
     call, worked = done.call, done.worked
@@ -280,7 +309,7 @@ def _note_changes(desk: Desk, done: _Done, now: Plan) -> tuple[Plan, tuple[Chang
     if call.agent != desk.agent:
         plan = owned(now, plan, call.agent)
     plan, calls = without_calls(plan)
-    after, changes = noted(now, plan, call.agent, call.at, desk._seat.folder)
+    after, changes = noted(now, plan, call.agent, call.at, desk._seat.folder, is_user=False)
     if worked.cleared:
         changes = parted(changes, worked.cleared, call.agent, call.at)
     return after, changes, calls
@@ -402,6 +431,7 @@ def _apply_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) ->
         unheard_of(unknown, desk._seat.reader_key),
         closed_is_final=desk.settings.user_closed_is_final,
         recall=lambda id: _find_removed(desk, now, id),
+        hold=_hold(desk, now),
     )
     plan, new = found.plan, found.kept
     cleared: tuple[Item, ...] = ()
@@ -416,6 +446,15 @@ def _apply_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) ->
         lists, desk._seat.sent = {call.tool.name: text}, (text, new)
     said = _worked_on(desk, call, now, before, found.kept)
     return Worked(plan, (), (*found.said, *said), cleared, lists)
+
+
+def _hold(desk: Desk, now: Plan) -> Callable[[Item], str]:
+    """What tells why an item cannot be completed now."""
+    if desk.settings.verify != "block":
+        return lambda item: ""
+    from .check_rules import held
+
+    return held(desk, now, ids=desk.dialect.guide.knows_ids)
 
 
 def _worked_on(desk: Desk, call: Call, now: Plan, before: Kept, kept: Kept) -> tuple[str, ...]:

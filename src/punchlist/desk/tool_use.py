@@ -152,6 +152,10 @@ def _keep_evidence(desk: Desk, plan: Plan, commands: Sequence[Ran]) -> None:
         from .evidence import note_commands
 
         note_commands(desk, plan, commands)
+        if desk.settings.auto_done:
+            from .auto_done import complete_shown
+
+            complete_shown(desk, plan)
 
 
 def _own_item(desk: Desk, plan: Plan) -> Item | None:

@@ -137,6 +137,7 @@ class Turn(NamedTuple):
     errors: Sequence[str] = ()
     updates: Sequence[str] = ()
     in_user_words: frozenset[str] = frozenset()  # items that became active with it, in long words of the user
+    unverified: Sequence[Item] = ()  # what it completed though its check was not seen to pass
 
 
 def judged(call: Call) -> str:
@@ -194,6 +195,7 @@ class _Fields(NamedTuple):
     failure: Callable[[Call, StoreError], str] = lambda call, error: str(error)  # what to say when the store fails
     tolerant: bool = False
     system: str = ""  # the name of its text for the system prompt
+    tells_unverified: bool = False  # whether its answers say what was completed without being verified
     shows_calls: bool = False  # whether its answers list the tool calls that were made for an item
     guide: Guide = Guide()  # what its model is told beside the answers
 

@@ -76,13 +76,23 @@ GET = _tool(
 
 def _apply(plan: Plan, call: Call) -> Plan:
     if call.tool is CREATE:
-        return _created(plan, call.args)
+        known, after = _taskless(plan, call.args["subject"]), _created(plan, call.args)
+        return _with_check(after, known.id if known else str(after.last_id), call.args)
     if call.tool is UPDATE:
         item = _find(plan, call.args["taskId"])
-        return _updated(plan, item, _left(call, item), lambda id: _find(plan, id))
+        after = _updated(plan, item, _left(call, item), lambda id: _find(plan, id))
+        return _with_check(after, item.id, call.args)
     if call.tool is GET:
         _find(plan, call.args["taskId"])
     return plan
+
+
+def _with_check(plan: Plan, id: str, args: dict[str, Any]) -> Plan:
+    """The plan with the check that the metadata of a task names. Raises Refused for what cannot be one."""
+    check = args.get("metadata", {}).get("check")
+    if not check or all(item.id != id for item in plan.items):
+        return plan
+    return ops.set_check(plan, id, check)
 
 
 def _mirror(plan: Plan, call: Call) -> Plan:

@@ -31,18 +31,17 @@ _ENTRY: dict[str, Schema] = {
     "parent": _ID,
     "notes": _TEXT,
     "owner": _TEXT,
+    "check": _TEXT,
 }
-_EDIT: dict[str, Schema] = {"id": _ID, "text": _TEXT, "note": _TEXT}
+_EDIT: dict[str, Schema] = {"id": _ID, "text": _TEXT, "note": _TEXT, "check": _TEXT}
 
-# Every word of this is sent with every request of a session: what costs many tokens to say here is checked below.
-# Not every provider takes unions of types, objects without named keys, or `additionalProperties`: there are none.
-PLAN = Tool(
-    name="plan",
-    schema={
+
+def _schema(entry: Mapping[str, Schema], edit: Mapping[str, Schema]) -> Schema:
+    return {
         "type": "object",
         "properties": {
-            "add": {"type": "array", "items": {"type": "object", "properties": _ENTRY, "required": ["text"]}},
-            "edit": {"type": "array", "items": {"type": "object", "properties": _EDIT}},
+            "add": {"type": "array", "items": {"type": "object", "properties": entry, "required": ["text"]}},
+            "edit": {"type": "array", "items": {"type": "object", "properties": edit}},
             "start": _IDS,
             "done": _IDS,
             "drop": _IDS,
@@ -52,7 +51,14 @@ PLAN = Tool(
             "pause": _TEXT,
             "show": {"type": "boolean"},
         },
-    },
+    }
+
+
+# Every word of this is sent with every request of a session: what costs many tokens to say here is checked below.
+# Not every provider takes unions of types, objects without named keys, or `additionalProperties`: there are none.
+PLAN = Tool(
+    name="plan",
+    schema=_schema(_ENTRY, _EDIT),
     prompt="native",
     examples=(
         {"add": [{"text": "Read the parser"}, {"text": "Fix the bug"}, {"text": "Run the tests"}]},
@@ -62,6 +68,7 @@ PLAN = Tool(
     title="Plan",
     pauses=lambda args: isinstance(args, dict) and bool(args.get("pause")),
 )
+_ACCEPTED = _schema({**_ENTRY, "check": {}}, {**_EDIT, "check": {}})  # a check may be an object, too
 _WHOLE = 500  # characters of the user's words that are shown the first time they become current
 _KEYS: dict[str | int, dict[str, Schema]] = {"add": _ENTRY, "edit": _EDIT}  # of the entries of a verb
 _BY_ID = ("unblock", "start", "done", "block", "drop")
@@ -86,7 +93,17 @@ def _read(call: Call) -> Call:
         args["edit"] = _entries(args["edit"], "text")
     if isinstance(args.get("note"), dict) and isinstance(args.get("edit", []), list):
         args["edit"] = [*args.get("edit", ()), *_entries(args.pop("note"), "note")]
+    for verb in ("add", "edit"):
+        if isinstance(args.get(verb), list):
+            args[verb] = [_without_empty_check(entry) for entry in args[verb]]
     return call._replace(args=args)
+
+
+def _without_empty_check(entry: object) -> object:
+    """An entry without a check that says nothing. It takes no check off an item: only the user does."""
+    if isinstance(entry, dict) and "check" in entry and entry["check"] in ("", None, {}):
+        return {name: value for name, value in entry.items() if name != "check"}
+    return entry
 
 
 def _parsed(text: str) -> object:
@@ -131,6 +148,8 @@ def _asked(plan: Plan, call: Call) -> list[Asked]:
             found.append(Asked("edit", str(entry["id"]), text=entry["text"]))
         if "note" in entry:
             found.append(Asked("note", str(entry["id"])))
+        if "check" in entry:
+            found.append(Asked("check", str(entry["id"])))
     for verb in _BY_ID:
         if verb in args:
             asked = verb
@@ -177,7 +196,7 @@ def _named(call: Call) -> dict[str, list[str]]:
 
 
 def _edited(plan: Plan, call: Call, named: list[str]) -> Plan:
-    """Give items other words, then notes. Every id of the call must be there before anything is done."""
+    """Give items other words, then notes, then checks. Every id of the call must be there before anything is done."""
     entries: list[dict[str, Any]] = call.args.get("edit", [])
     if not entries:
         ops.require(plan, named)
@@ -186,17 +205,21 @@ def _edited(plan: Plan, call: Call, named: list[str]) -> Plan:
     notes = [(str(entry["id"]), entry["note"]) for entry in entries if "note" in entry]
     texts = [(id, text) for id, text in texts if ("edit", id) not in call.spared]
     notes = [(id, text) for id, text in notes if ("note", id) not in call.spared]
-    ops.require(plan, [*named, *(id for id, _ in (*texts, *notes))])
+    checks = [(str(entry["id"]), entry["check"]) for entry in entries if "check" in entry]
+    checks = [(id, given) for id, given in checks if ("check", id) not in call.spared]
+    ops.require(plan, [*named, *(id for id, _ in (*texts, *notes, *checks))])
     for id, text in texts:
         plan = ops.rename(plan, id, text)
     for id, text in notes:
         plan = ops.note(plan, id, text)
+    for id, given in checks:
+        plan = ops.set_check(plan, id, given)
     return plan
 
 
 def _judge(call: Call) -> str:
     """The schema, and what it leaves unsaid to stay short: the keys there are, and how long a text may be."""
-    problems = check(call.args, PLAN.schema)
+    problems = check(call.args, _ACCEPTED)
     args = {}
     if isinstance(call.args, dict):
         args = call.args
@@ -220,17 +243,29 @@ def _entry_problems(path: Path, entry: Any) -> list[Problem]:
     found = []
     if known is _EDIT and "id" not in entry:
         found.append(Problem((*path, "id"), "required", "is missing."))
-    if known is _EDIT and entry.keys().isdisjoint(("text", "note")):
-        found.append(Problem(path, "required", "needs a text or a note."))
+    if known is _EDIT and entry.keys().isdisjoint(("text", "note", "check")):
+        found.append(Problem(path, "required", "needs a text, a note or a check."))
     for key in ("text", "note", "notes", "phase", "owner"):
         if isinstance(entry.get(key), str):
             found += check_at(entry[key], _SHORT, (*path, key))
+    if "check" in entry:
+        found += _check_problems((*path, "check"), entry["check"])
     numbers = [entry.get("id"), entry.get("after"), entry.get("parent")]
     if isinstance(entry.get("needs"), list):
         numbers += entry["needs"]
     if any(isinstance(number, int) and is_huge(number) for number in numbers):
         found.append(Problem(path, "number", "names an id that no item has."))
     return found + _unknown(path, entry, known)
+
+
+def _check_problems(path: Path, given: object) -> list[Problem]:
+    from ..core.checks import read_check
+
+    try:
+        read_check(given)
+    except Refused as refusal:
+        return [Problem(path, "check", f"cannot be read: {refusal}")]
+    return []
 
 
 def _unknown(path: Path, given: dict[str, Any], known: Mapping[str, Schema]) -> list[Problem]:
@@ -266,6 +301,10 @@ def _entry(index: int, wish: Any) -> dict[str, Any]:
         entry["needs"] = tuple(dict.fromkeys(map(str, entry["needs"])))
     if "notes" in entry:
         entry["notes"] = (entry["notes"],) if entry["notes"].strip() else ()
+    if "check" in entry:
+        from ..core.checks import read_check
+
+        entry["check"] = read_check(entry["check"])
     return entry
 
 
@@ -347,6 +386,7 @@ def _reply(turn: Turn) -> Reply:
     head = ""
     if added:
         head = f"added {_ranges(added)}; "
+    head += _unverified(turn)
     found = counts(turn.plan)
     text = head + digest(turn.plan, turn.call.agent, found, turn.in_user_words)
     if turn.call.args.get("show"):
@@ -357,6 +397,25 @@ def _reply(turn: Turn) -> Reply:
         "updates": list(turn.updates),
     }
     return Reply(text, text, details=details)
+
+
+def _unverified(turn: Turn) -> str:
+    """What was completed or dropped, and its check was not seen to pass: `done 2, not verified: run "make test"; `."""
+    said = ""
+    if turn.unverified:
+        from ..core.checks import to_do
+
+        said = "".join(f"done {item.id}, not verified: {to_do(item.check)}; " for item in turn.unverified)
+    dropped = [change.id for change in turn.changes if _drops_check(change)]
+    if dropped:
+        said += f"dropped {_ranges(dropped)}, not verified; "
+    return said
+
+
+def _drops_check(change: Change) -> bool:
+    if change.kind != "changed" or not change.after.check:
+        return False
+    return bool(change.before.status != change.after.status == DROPPED)
 
 
 def digest(plan: Plan, agent: str, found: dict[str, int], whole: frozenset[str] = frozenset()) -> str:
@@ -377,6 +436,9 @@ def digest(plan: Plan, agent: str, found: dict[str, int], whole: frozenset[str] 
         return "the plan is empty"
     left = [item for item in plan.items if item.status not in CLOSED]
     if not left:
+        dropped = [item.id for item in plan.items if item.status == DROPPED and item.check]
+        if dropped:
+            return f"all done {tail}; dropped, not verified: {_ranges(dropped)}"
         return f"all done {tail}"
     ready = ops.next_ready(plan, owner=_owner(agent) or None)
     if ready:
@@ -417,6 +479,10 @@ def _asides(item: Item) -> str:
         said.append(f"@{inline(item.owner)}")
     if item.reason:
         said.append(inline(item.reason))
+    if item.check and item.status not in CLOSED:
+        from ..core.checks import in_words
+
+        said.append(f"check: {in_words(item.check)}")
     if said:
         return f" ({'; '.join(said)})"
     return ""
@@ -464,5 +530,6 @@ DIALECT = Dialect(
     read=_read,
     asked=_asked,
     tolerant=True,
+    tells_unverified=True,
     system="native.system",
 )

@@ -12,6 +12,7 @@ INTERRUPTED = "it was interrupted"
 WAIT = "the user said to wait"
 LIMITED = "the user asked for a part only"
 UNPLANNED = "no planned work since the user's last message"
+UNVERIFIED = "what it completed is not verified"
 PAUSED, PLANNING = "the work is paused", "planning goes on"
 REFUSED, BACKGROUND = "a permission was refused", "work goes on in the background"
 # After one of these the agent must change the plan again before it is nudged.
@@ -36,15 +37,17 @@ class TurnEnd(NamedTuple):
     changed: int = 0  # the last revision of the plan that the agent itself made since the user spoke; 0: none
     always: bool = False  # whether it is nudged also where it did no planned work
     ending: bool = False  # its program ends with this turn: no nudge could reach it
+    unverified: bool = False  # it completed something, and should be asked to run the checks
     unasked: bool = False  # the user asked for nothing, but typed a command of their own
 
 
 class Verdict(NamedTuple):
     """What to do with it."""
 
-    item: Item | None  # to go on with; None: stop
+    item: Item | None  # to go on with, if there is one
     reason: str  # why it stops, or what it is nudged for
     state: SessionState
+    is_nudge: bool = False  # whether it is nudged; otherwise it may stop
 
 
 def go_on(plan: Plan, state: SessionState, end: TurnEnd, limits: Limits) -> Verdict:
@@ -54,10 +57,13 @@ def go_on(plan: Plan, state: SessionState, end: TurnEnd, limits: Limits) -> Verd
     if why in _ENDING:
         state = state._replace(asked=plan.revision, going=False)
     item = None if why else next_item(plan, end.agent)
-    if item is None:
+    if item is None and (why or not end.unverified):
         return Verdict(None, why or "only blocked or waiting items are left", state._replace(revision=plan.revision))
+    reason = "an item is open"
+    if item is None:
+        reason = UNVERIFIED
     counted = state._replace(nudges=state.nudges + 1, idle=state.idle + 1, work=0)
-    return Verdict(item, "an item is open", counted._replace(revision=plan.revision, nudged=plan.revision))
+    return Verdict(item, reason, counted._replace(revision=plan.revision, nudged=plan.revision), is_nudge=True)
 
 
 def next_item(plan: Plan, agent: str = "") -> Item | None:
@@ -118,7 +124,7 @@ def _reason_to_stop(plan: Plan, state: SessionState, end: TurnEnd, limits: Limit
         (end.refused, REFUSED),
         (end.waits, WAIT),
         (end.background, BACKGROUND),
-        (not any(item.status not in CLOSED for item in plan.items), "nothing is open"),
+        (not end.unverified and not any(item.status not in CLOSED for item in plan.items), "nothing is open"),
         (end.awaiting, "an approval is awaited"),
         (not _is_planned(state, end, limits), UNPLANNED),
         (state.idle >= limits.idle_nudges, "nudges led to no progress"),

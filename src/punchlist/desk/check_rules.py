@@ -1,0 +1,157 @@
+"""What a change by somebody else than the user may do to checks, and what it leaves to be verified. Imported only where
+a plan has checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ..core._typing import TYPE_CHECKING, NamedTuple
+from ..core.checks import folder_of, in_words, is_trusted, to_do
+from ..core.errors import Refused
+from ..core.grades import OUTDATED, PASSED, UNKNOWN, VERIFIED, WAIVED, Grade, has_failed
+from ..core.model import DONE, DROPPED, Item, Plan
+from ..core.ops import grouped
+from ..core.text import quoted
+from ..local.files import time_text
+from . import evidence
+
+if TYPE_CHECKING:
+    from . import Desk
+
+BLOCK = "block"  # the value of `verify` with which nothing is completed without evidence
+REMOVED = "removed by the agent"
+
+
+class Judged(NamedTuple):
+    """A change, as far as it is granted."""
+
+    plan: Plan
+    said: tuple[str, ...] = ()  # what is not granted, a sentence each
+    unverified: tuple[Item, ...] = ()  # what it completes though its check was not seen to pass
+
+
+def judge(desk: Desk, now: Plan, plan: Plan, *, ids: bool, cleared: Sequence[Item] = ()) -> Judged:
+    """Grant what somebody else than the user wants to make of a plan, but for the checks that stay, and find out what
+    of it is not verified. `ids`: whether its author knows items by their ids. `cleared`: what it completes and
+    takes off the list. Raises Refused where the user wants evidence first, and there is none."""
+    old = {item.id: item for item in now.items}
+    kept = _kept_checks(desk, now, [(old[item.id], item) for item in plan.items if item.id in old])
+    said = [f"the check of {_name(item, ids)} {why}; it stays." for item, why in kept]
+    plan = _with_checks(plan, {item.id: item for item, _ in kept})
+    plan = _with_removed(now, plan, {item.id for item in cleared})
+    completed = [item for item in (*plan.items, *cleared) if _is_completed(old.get(item.id), item)]
+    unverified = unseen(desk, now, completed)
+    if unverified and desk.settings.verify == BLOCK:
+        raise Refused("\n".join(refusal(item, ids=ids) for item in unverified))
+    return Judged(plan, tuple(said), tuple(unverified))
+
+
+def unseen(desk: Desk, now: Plan, items: Iterable[Item]) -> list[Item]:
+    """Those of some completed items whose checks were not seen to pass on the files as they are now."""
+    grades = _grades(desk, now, items)
+    return [item for item, grade in grades if not _is_shown(grade)]
+
+
+def never_seen(desk: Desk, now: Plan, items: Iterable[Item]) -> list[Item]:
+    """The same without those that passed before files were changed."""
+    grades = _grades(desk, now, items)
+    return [item for item, grade in grades if not _is_shown(grade) and grade.word != OUTDATED]
+
+
+def _grades(desk: Desk, now: Plan, items: Iterable[Item]) -> list[tuple[Item, Grade]]:
+    checked = [item for item in items if item.check]
+    if not checked:
+        return []
+    for item in checked:
+        if "run" not in item.check and now.id:
+            _look_at_file(desk, now, item)
+    grades = evidence.graded(desk, now._replace(items=tuple(checked)), evidence.PATIENCE).grades
+    return [(item, grades[item.id]) for item in checked]
+
+
+def held(desk: Desk, now: Plan, *, ids: bool) -> Callable[[Item], str]:
+    """What tells why an item cannot be completed, where the user wants evidence first; nothing if it can."""
+    if desk.settings.verify != BLOCK:
+        return lambda item: ""
+
+    def why(item: Item) -> str:
+        if not unseen(desk, now, [item._replace(status=DONE)]):
+            return ""
+        return f"{_name(item, ids)} stays {item.status}: {to_do(item.check)} first, then mark it completed."
+
+    return why
+
+
+def refusal(item: Item, *, ids: bool) -> str:
+    """Why an item is not completed."""
+    return f"{_name(item, ids)} is not verified: {to_do(item.check)} first, then mark it done."
+
+
+def _look_at_file(desk: Desk, now: Plan, item: Item) -> None:
+    """Keep whether what an item's check says of a file is true: nobody runs anything that shows it."""
+    from ..checks.look import look_at
+
+    exit = 1
+    if look_at(item.check, folder_of(item) or desk._seat.folder).is_passed:
+        exit = 0
+    evidence.record_run(
+        desk, now, item, {"at": time_text(), "tier": "ran", "command": in_words(item.check), "exit": exit}
+    )
+
+
+def unverified_line(item: Item, *, ids: bool) -> str:
+    """What to say of an item that is completed and not verified."""
+    return f"{_name(item, ids)} is not verified: {to_do(item.check)}."
+
+
+def _is_shown(grade: Grade) -> bool:
+    """Whether a check was seen to pass. Where there was no time to look at the files, the last time counts."""
+    if grade.word == UNKNOWN:
+        return grade.row.get("exit") == 0
+    return grade.word in (VERIFIED, PASSED, WAIVED)
+
+
+def _is_completed(old: Item | None, item: Item) -> bool:
+    return item.status == DONE and (old is None or old.status != DONE)
+
+
+def _kept_checks(desk: Desk, now: Plan, pairs: Iterable[tuple[Item, Item]]) -> list[tuple[Item, str]]:
+    """The items whose checks somebody wants to replace, and may not; with why."""
+    changed = [old for old, new in pairs if old.check and new.check != old.check]
+    own = [item for item in changed if not is_trusted(item)]
+    seen = evidence.load_seen(desk._seat.store, now, own)
+    found = []
+    for item in changed:
+        if is_trusted(item):
+            found.append((item, "is the user's"))
+        elif has_failed(seen[item.id]):
+            found.append((item, "has failed"))
+    return found
+
+
+def _with_checks(plan: Plan, kept: dict[str, Item]) -> Plan:
+    if not kept:
+        return plan
+    items = list(plan.items)
+    for place, item in enumerate(items):
+        if item.id in kept:
+            was = kept[item.id]
+            items[place] = item._replace(check=was.check, check_set=was.check_set, waived=was.waived)
+    return plan._replace(items=tuple(items))
+
+
+def _with_removed(now: Plan, plan: Plan, cleared: set[str]) -> Plan:
+    """Open items with a check of the user's are not taken off a list: they stay, as abandoned. So nobody gets rid of a
+    check by adding the same work again."""
+    ids = cleared.union([item.id for item in plan.items])
+    gone = [item for item in now.items if item.id not in ids and not item.is_closed and is_trusted(item)]
+    if not gone:
+        return plan
+    left = [item._replace(status=DROPPED, reason=REMOVED, parent="", needs=()) for item in gone]
+    return grouped(plan._replace(items=(*plan.items, *left)))
+
+
+def _name(item: Item, ids: bool) -> str:
+    if ids:
+        return item.id
+    return quoted(item.text)

@@ -1,0 +1,40 @@
+"""A project in git, and a desk in it: for tests of checks."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from punchlist import Desk, MemoryStore
+from punchlist.local.settings import Settings
+
+PATIENT = pytest.mark.usefixtures("patient")  # a look at the files takes as long as it needs
+
+
+def git(folder: Path, *args: str) -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    subprocess.run(["git", *who, *args], cwd=folder, check=True, capture_output=True)
+
+
+def make_project(folder: Path) -> Path:
+    """A repository with one commit."""
+    (folder / "app.py").write_text("1\n")
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "a")
+    return folder
+
+
+def open_desk(folder: Path, *, dialect: str = "native", store: Any = None, **settings: Any) -> Desk:
+    """A desk whose agent works in a folder."""
+    desk = Desk(store or MemoryStore(), session="s", dialect=dialect, settings=Settings(**settings))
+    desk._seat.known_folder = str(folder)
+    return desk
+
+
+def ran(desk: Desk, command: str, exit: int = 0) -> None:
+    """A hook saw a command and its exit code."""
+    desk.tool_used("Bash", {"command": command}, "output", failed=exit != 0, exit=exit)
