@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from punchlist import Desk, MemoryStore
+from punchlist.dialects import Dialect
 from punchlist.local.settings import Settings
 
 PATIENT = pytest.mark.usefixtures("patient")  # a look at the files takes as long as it needs
@@ -28,7 +29,7 @@ def make_project(folder: Path) -> Path:
     return folder
 
 
-def open_desk(folder: Path, *, dialect: str = "native", store: Any = None, **settings: Any) -> Desk:
+def open_desk(folder: Path, *, dialect: str | Dialect = "native", store: Any = None, **settings: Any) -> Desk:
     """A desk whose agent works in a folder."""
     desk = Desk(store or MemoryStore(), session="s", dialect=dialect, settings=Settings(**settings))
     desk._seat.known_folder = str(folder)

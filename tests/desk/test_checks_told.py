@@ -11,6 +11,7 @@ import pytest
 import punchlist
 from punchlist import Desk, Refused, ops
 from punchlist.core.model import Item
+from punchlist.dialects import load_mirror
 from tests.desk.checked import PATIENT, make_project, open_desk, ran
 
 pytestmark = PATIENT
@@ -241,6 +242,21 @@ def test_block_leaves_an_item_of_a_whole_list_in_progress_until_its_check_passes
     assert not desk.call("TodoWrite", todos("completed", "completed")).updates
 
 
+def test_block_leaves_what_an_agents_own_tool_has_completed_as_it_was(project: Path) -> None:
+    dialect = load_mirror("claude-tasks")._replace(is_mirror=True)
+    desk = open_desk(project, dialect=dialect, verify="block")
+    desk.call("TaskCreate", {"subject": "a", "description": "", "id": "1"})
+    desk.call("TaskUpdate", {"taskId": "1", "status": "in_progress"})
+    desk.change(lambda plan: ops.set_check(plan, "1", "make test"))
+    desk.take_updates()
+    reply = desk.call("TaskUpdate", {"taskId": "1", "status": "completed"})
+    assert reply.updates == ('"a" stays in_progress: run "make test" first, then mark it completed.',)
+    assert first(desk).status == "in_progress"
+    ran(desk, "make test")
+    desk.call("TaskUpdate", {"taskId": "1", "status": "completed"})
+    assert first(desk).status == "completed"
+
+
 def test_block_never_stops_the_user(project: Path) -> None:
     desk = open_desk(project, verify="block")
     says(desk, add=CHECKED)
@@ -405,6 +421,20 @@ def test_a_carried_plan_keeps_checks_and_who_set_them_but_not_what_was_observed(
     assert copy.check == {"run": "make all"}
     assert copy.check_set == first(desk).check_set
     assert not copy.evidence
+
+
+def test_a_plan_that_is_carried_to_another_worktree_has_its_checks_there(project: Path, tmp_path: Path) -> None:
+    desk = open_desk(project)
+    desk._seat.known_place = str(project)
+    says(desk, add=CHECKED)
+    desk.change(lambda plan: ops.set_check(plan, "2", "make docs", folder=str(project / "docs")))
+    there = Desk(desk._seat.store, session="t", place=str(tmp_path / "tree"))
+    there.carry("s", "t")
+    assert [item.check_set["dir"] for item in there.load().items] == [
+        str(tmp_path / "tree"),
+        str(tmp_path / "tree" / "docs"),
+    ]
+    assert [item.check_set["by"] for item in there.load().items] == ["main", "user"]
 
 
 def test_removing_git_changes_no_status(project: Path) -> None:

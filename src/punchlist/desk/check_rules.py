@@ -3,13 +3,13 @@ a plan has checks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..core._typing import TYPE_CHECKING, NamedTuple
 from ..core.checks import folder_of, in_words, is_trusted, to_do
 from ..core.errors import Refused
 from ..core.grades import OUTDATED, PASSED, UNKNOWN, VERIFIED, WAIVED, Grade, has_failed
-from ..core.model import DONE, DROPPED, Item, Plan
+from ..core.model import DONE, DROPPED, PENDING, Item, Plan
 from ..core.ops import grouped
 from ..core.text import quoted
 from ..local.files import time_text
@@ -30,10 +30,13 @@ class Judged(NamedTuple):
     unverified: tuple[Item, ...] = ()  # what it completes though its check was not seen to pass
 
 
-def judge(desk: Desk, now: Plan, plan: Plan, *, ids: bool, cleared: Sequence[Item] = ()) -> Judged:
+def judge(
+    desk: Desk, now: Plan, plan: Plan, *, ids: bool, cleared: Sequence[Item] = (), refuses: bool = True
+) -> Judged:
     """Grant what somebody else than the user wants to make of a plan, but for the checks that stay, and find out what
     of it is not verified. `ids`: whether its author knows items by their ids. `cleared`: what it completes and
-    takes off the list. Raises Refused where the user wants evidence first, and there is none."""
+    takes off the list. Where the user wants evidence first, and there is none, it raises Refused; or such items stay as
+    they are, if not `refuses`."""
     old = {item.id: item for item in now.items}
     kept = _kept_checks(desk, now, [(old[item.id], item) for item in plan.items if item.id in old])
     said = [f"the check of {_name(item, ids)} {why}; it stays." for item, why in kept]
@@ -42,8 +45,24 @@ def judge(desk: Desk, now: Plan, plan: Plan, *, ids: bool, cleared: Sequence[Ite
     completed = [item for item in (*plan.items, *cleared) if _is_completed(old.get(item.id), item)]
     unverified = unseen(desk, now, completed)
     if unverified and desk.settings.verify == BLOCK:
+        if not refuses:
+            return _held_back(plan, unverified, old, said, ids=ids)
         raise Refused("\n".join(refusal(item, ids=ids) for item in unverified))
     return Judged(plan, tuple(said), tuple(unverified))
+
+
+def _held_back(
+    plan: Plan, unverified: Sequence[Item], old: Mapping[str, Item], said: Sequence[str], *, ids: bool
+) -> Judged:
+    """A change without what it would complete."""
+    items = list(plan.items)
+    lines = []
+    for place, item in enumerate(items):
+        if item in unverified:
+            was = old.get(item.id, item._replace(status=PENDING, closed=None))
+            items[place] = item._replace(status=was.status, reason=was.reason, closed=was.closed)
+            lines.append(_stays(was, ids))
+    return Judged(plan._replace(items=tuple(items)), (*said, *lines))
 
 
 def unseen(desk: Desk, now: Plan, items: Iterable[Item]) -> list[Item]:
@@ -77,9 +96,13 @@ def held(desk: Desk, now: Plan, *, ids: bool) -> Callable[[Item], str]:
     def why(item: Item) -> str:
         if not unseen(desk, now, [item._replace(status=DONE)]):
             return ""
-        return f"{_name(item, ids)} stays {item.status}: {to_do(item.check)} first, then mark it completed."
+        return _stays(item, ids)
 
     return why
+
+
+def _stays(item: Item, ids: bool) -> str:
+    return f"{_name(item, ids)} stays {item.status}: {to_do(item.check)} first, then mark it completed."
 
 
 def refusal(item: Item, *, ids: bool) -> str:

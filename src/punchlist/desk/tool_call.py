@@ -297,7 +297,9 @@ def _judge_checks(desk: Desk, done: _Done, now: Plan) -> _Done:
         return done
     from .check_rules import judge
 
-    judged = judge(desk, now, plan, ids=desk.dialect.guide.knows_ids, cleared=done.worked.cleared)
+    dialect = desk.dialect
+    ids, refuses = dialect.guide.knows_ids, not dialect.is_mirror
+    judged = judge(desk, now, plan, ids=ids, cleared=done.worked.cleared, refuses=refuses)
     kept = (*done.worked.kept, *judged.said)
     return done._replace(worked=done.worked._replace(plan=judged.plan, kept=kept), unverified=judged.unverified)
 

@@ -3,9 +3,10 @@ Loaded when that is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 
-from ..core._typing import TYPE_CHECKING
+from ..core._typing import TYPE_CHECKING, Any
 from ..core.checks import IMPORT
 from ..core.errors import Refused
 from ..core.model import MAIN, Plan, Reader
@@ -46,7 +47,8 @@ def carry(desk: Desk, source: str, target: str) -> Changed:
     """Give a session a copy of the plan of another session's main agent."""
     copy, old = _load_carried(desk, source, target)
     copy._seat.parent = old.id
-    changed = copy.change(lambda now: _replacement(now, old, set()), kind="import")
+    moved = _with_checks_here(desk, old, copy._seat.place)
+    changed = copy.change(lambda now: _replacement(now, moved, set()), kind="import")
     _copy_lists(desk.for_session(source), old, copy, changed.plan)
     return changed
 
@@ -61,6 +63,25 @@ def _load_carried(desk: Desk, source: str, target: str) -> tuple[Desk, Plan]:
     if copy.plan.id == old.id:
         raise Refused(f"session {cut(inline(target), 40)!r} works from that plan already.")
     return copy, old
+
+
+def _with_checks_here(desk: Desk, plan: Plan, place: str) -> Plan:
+    """The plan as a session in another worktree needs it: its checks belong to the same directories there. Who set them
+    stays. What was observed of them stays with the plan it was observed for."""
+    if not any(item.check for item in plan.items):
+        return plan
+    known = desk._seat.store.plans(1, plan=plan.id)
+    if not known or not known[0].place or known[0].place == place:
+        return plan
+    items = [item._replace(check_set=_moved(item.check_set, known[0].place, place)) for item in plan.items]
+    return plan._replace(items=tuple(items))
+
+
+def _moved(origin: Mapping[str, Any], old: str, new: str) -> Mapping[str, Any]:
+    folder = str(origin.get("dir", ""))
+    if folder != old and not folder.startswith(os.path.join(old, "")):
+        return origin
+    return {**origin, "dir": new + folder.removeprefix(old)}
 
 
 def _copy_lists(source: Desk, old: Plan, copy: Desk, new: Plan) -> None:

@@ -195,6 +195,7 @@ class _Fields(NamedTuple):
     failure: Callable[[Call, StoreError], str] = lambda call, error: str(error)  # what to say when the store fails
     tolerant: bool = False
     system: str = ""  # the name of its text for the system prompt
+    is_mirror: bool = False  # whether somebody else has carried out its calls already, so that none can be refused
     tells_unverified: bool = False  # whether its answers say what was completed without being verified
     shows_calls: bool = False  # whether its answers list the tool calls that were made for an item
     guide: Guide = Guide()  # what its model is told beside the answers

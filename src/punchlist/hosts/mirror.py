@@ -19,6 +19,7 @@ def mirror(desk: Desk, event: HookEvent, host: Host) -> list[str]:
         "place": desk._seat.place,
     }
     copy = Desk(desk._seat.store, dialect=dialect, host=desk._seat.host, **own)
+    copy._seat.known_folder = desk._seat.known_folder
     if tool not in [one.name for one in copy.dialect.tools]:
         return []
     return list(copy.call(tool, args).updates)
@@ -27,4 +28,4 @@ def mirror(desk: Desk, event: HookEvent, host: Host) -> list[str]:
 def _for_all(dialect: Dialect) -> Dialect:
     """The dialect without what it withholds from sub-agents: one of them has used the tool, whoever may."""
     tools = [tool if tool.for_subagents else tool._replace(for_subagents=True) for tool in dialect.tools]
-    return dialect._replace(tools=tuple(tools))
+    return dialect._replace(tools=tuple(tools), is_mirror=True)
