@@ -11,6 +11,7 @@ import pytest
 import punchlist
 from punchlist import Desk, Refused, ops
 from punchlist.core.model import Item
+from punchlist.desk.evidence import graded
 from punchlist.dialects import load_mirror
 from tests.desk.checked import PATIENT, make_project, open_desk, ran
 
@@ -406,6 +407,32 @@ def test_auto_done_is_off_by_default(project: Path) -> None:
     ran(desk, "make test", 1)
     ran(desk, "make test")
     assert first(desk).status == "in_progress"
+
+
+# --- sub-agents ------------------------------------------------------------------------------------------------------
+
+
+def test_what_another_agent_completed_is_reported_until_its_check_was_seen(project: Path) -> None:
+    desk = open_desk(project)
+    says(desk, add=CHECKED)
+    other = Desk(desk._seat.store, session="s", agent="w1", plan=desk.plan.id)
+    other._seat.known_folder = str(project)
+    assert says(other, done=[1]).startswith("done 1, not verified: ")
+    assert graded(desk, desk.load(), 60).grades["1"].word == "reported"
+    ran(other, "make test")
+    assert graded(desk, desk.load(), 60).grades["1"].word == "passed"
+
+
+def test_a_sub_agent_with_a_plan_of_its_own_shows_what_its_parent_asked_for(project: Path) -> None:
+    desk = open_desk(project)
+    says(desk, add=CHECKED)
+    says(desk, done=[1])
+    other = desk.for_session("s", "w1")
+    other._seat.known_folder = str(project)
+    ran(other, "make test")
+    assert graded(desk, desk.load(), 60).grades["1"].word == "passed"
+    (row,) = desk.load(calls=True).items[0].evidence
+    assert (row["agent"], row["tier"]) == ("w1", "seen")
 
 
 # --- copies ----------------------------------------------------------------------------------------------------------

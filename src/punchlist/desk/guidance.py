@@ -24,7 +24,7 @@ from .holding import is_off, release
 from .nudges import audience, is_nudge, limits_of, looks_done_lines
 from .quiet import end_quiet, mode_text
 from .session_state import decide, load_state, update_state
-from .tool_use import ToolUse, record
+from .tool_use import ToolUse, keep_for_parent, record
 from .updates import forget_lists, take_updates
 from .visible import visible
 
@@ -135,6 +135,7 @@ def tool_used(desk: Desk, use: ToolUse, *, is_told: bool = True, owes_list: bool
     was told of an edit of the user's just now."""
     desk._seat.owes_list = desk._seat.owes_list or owes_list
     plan, reader = desk._seat.look()
+    keep_for_parent(desk, plan, [use])
     if not plan.id:
         return []
     state = record(desk, plan, [use], counts=True)

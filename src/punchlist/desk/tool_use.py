@@ -101,14 +101,30 @@ def record_tool_use(desk: Desk, uses: Sequence[ToolUse]) -> None:
     """Keep calls with the item that is active, and as progress since the agent was last nudged. Nothing is told: a loop
     asks before its next request."""
     plan = desk.plan
+    keep_for_parent(desk, plan, uses)
     if uses and plan.id:
         record(desk, plan, uses, counts=False)
+
+
+def keep_for_parent(desk: Desk, plan: Plan, uses: Sequence[ToolUse]) -> None:
+    """Keep what a sub-agent's commands say about the checks of the plan of its session's main agent, which has handed
+    the work on."""
+    commands = [use.ran for use in uses if use.ran]
+    if not commands or desk.agent == MAIN or not desk.session:
+        return
+    parent = desk.for_session(desk.session).plan
+    if parent.id and parent.id != plan.id:
+        _keep_evidence(desk, parent, commands)
 
 
 def record(desk: Desk, plan: Plan, uses: Sequence[ToolUse], *, counts: bool) -> SessionState:
     """Keep what tools were used for. `counts`: as a turn of work, where nobody has the conversation."""
     _keep_calls(desk, plan, tuple([call for use in uses for call in use.calls]))
-    _keep_evidence(desk, plan, [use.ran for use in uses if use.ran])
+    is_kept = _keep_evidence(desk, plan, [use.ran for use in uses if use.ran])
+    if is_kept and desk.settings.auto_done:
+        from .auto_done import complete_shown
+
+        complete_shown(desk, plan)
     heard = time_text()
 
     def step(state: SessionState) -> SessionState:
@@ -137,25 +153,24 @@ def _keep_calls(desk: Desk, plan: Plan, calls: tuple[Mapping[str, Any], ...]) ->
         observe(desk, active.id, calls, plan.id)
 
 
-def _keep_evidence(desk: Desk, plan: Plan, commands: Sequence[Ran]) -> None:
-    """Keep what commands say about checks: looked at only if there may be something to say."""
+def _keep_evidence(desk: Desk, plan: Plan, commands: Sequence[Ran]) -> bool:
+    """Keep what commands say about checks: looked at only if there may be something to say. Return whether there may
+    be."""
     if not commands:
-        return
+        return False
     checks = [item.check["run"] for item in plan.items if "run" in item.check]
     if desk.settings.default_check:
         checks.append(desk.settings.default_check)
     if not checks:
-        return
+        return False
     from ..core.commands_hint import may_match
 
-    if any(may_match(check, one.line) for check in checks for one in commands):
-        from .evidence import note_commands
+    if not any(may_match(check, one.line) for check in checks for one in commands):
+        return False
+    from .evidence import note_commands
 
-        note_commands(desk, plan, commands)
-        if desk.settings.auto_done:
-            from .auto_done import complete_shown
-
-            complete_shown(desk, plan)
+    note_commands(desk, plan, commands)
+    return True
 
 
 def _own_item(desk: Desk, plan: Plan) -> Item | None:
