@@ -61,6 +61,11 @@ def test_a_glob_names_what_common_sense_expects(glob: str, folder: str, named: s
     assert [path for path in others.split() if counts(path)] == []
 
 
+def test_a_scope_that_is_one_text_is_one_glob() -> None:
+    assert in_scope("*.py", "")("a.py")
+    assert not in_scope("*.py", "")("p")
+
+
 def test_without_globs_everything_counts_and_several_are_added_up() -> None:
     assert in_scope([], "src")("anything")
     assert in_scope(["", " "], "src")("anything")

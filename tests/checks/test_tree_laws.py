@@ -80,5 +80,20 @@ def test_the_fingerprint_is_the_same_exactly_if_the_contents_are(history: list[S
             assert count == expected
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=40)
+@given(st.lists(st.one_of(writes, removals), min_size=1, max_size=8))
+def test_the_same_holds_without_git(history: list[Step]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        project = Project(Path(folder) / "plain")
+        seen = []
+        for step in history:
+            _do(project, step)
+            seen.append((_contents(project), project.print(), tree.digest_row(project.look())))
+        for contents, whole, row in seen:
+            assert (contents == seen[-1][0]) == (whole == seen[-1][1])
+            count = tree.changed_since(project.look(), row["base"], row["dirty"])  # type: ignore[arg-type]
+            assert count == _differences(contents, seen[-1][0])
+
+
 def _differences(one: dict[str, bytes], other: dict[str, bytes]) -> int:
     return sum(one.get(path) != other.get(path) for path in {*one, *other})

@@ -10,7 +10,7 @@ from hashlib import new
 from time import monotonic
 
 from .errors import NoFiles, TooLong
-from .scope import is_cache, ours
+from .scope import is_cache, ours, own_places
 
 LARGE = 64 * 1024 * 1024  # above, a file is told by its size and its time of modification
 _FILES, _BYTES = 50_000, 1024 * 1024 * 1024  # the most that is read of a folder without git
@@ -47,11 +47,11 @@ def link_blob(path: str, algorithm: str) -> str:
     try:
         return blob(os.fsencode(os.readlink(path)), algorithm)
     except OSError:
-        return "unreadable"
+        return unreadable(path)
 
 
 def hash_file(path: str, end: float, algorithm: str = "sha256") -> str:
-    """A hash of what is in a file, "unreadable" if it cannot be read. Raises TooLong."""
+    """A hash of what is in a file. Raises TooLong."""
     made = new(algorithm, usedforsecurity=False)
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
@@ -60,8 +60,16 @@ def hash_file(path: str, end: float, algorithm: str = "sha256") -> str:
                 if monotonic() > end:
                     raise TooLong
     except OSError:
-        return "unreadable"
+        return unreadable(path)
     return made.hexdigest()
+
+
+def unreadable(path: str) -> str:
+    """What tells a file that may not be read; "" if it is gone."""
+    try:
+        return f"unreadable {by_size(os.lstat(path))}"
+    except OSError:
+        return ""
 
 
 def by_size(found: os.stat_result) -> str:
@@ -76,9 +84,10 @@ def read_folder(top: str, end: float, own: Sequence[str]) -> tuple[dict[str, str
     """
     found: dict[str, str] = {}
     repositories: list[str] = []
+    places = own_places(top, own)
     size = 0
     for path, entry in _entries(top, end):
-        if is_cache(path) or ours((path,), top, own):
+        if is_cache(path) or ours((path,), places):
             continue
         if entry is None:
             repositories.append(path)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from time import monotonic
 
 from ..core._typing import NamedTuple
@@ -49,7 +49,7 @@ def ask(folder: str, end: float, *command: str, settings: Iterable[str] = (), se
 
 def ask_all(
     folder: str, end: float, *commands: Sequence[str], settings: Iterable[str] = (), sent: bytes | None = None
-) -> Iterator[Answer]:
+) -> Generator[Answer, None, None]:
     """Run commands of git side by side, and give what they said in the same order. `sent` goes to the last one."""
     options = [word for setting in (*_SETTINGS, *settings) for word in ("-c", setting)]
     environment = _environment()

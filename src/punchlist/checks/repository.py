@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 
 from ..core._typing import NamedTuple
 from . import contents
 from .errors import NoFiles
 from .git import Answer, ask, ask_all
-from .scope import CACHES, ours
+from .scope import CACHES, ours, own_places
 
 _LFS = b"version https://git-lfs.github.com/spec/v1\n"
 _ABSENT = "000000"
+_ODD = re.compile(rb'^"|[\n\r]')  # in a path: it has to be quoted
 
 
 class Repository(NamedTuple):
@@ -116,9 +119,9 @@ def read(repository: Repository, end: float, own: Sequence[str]) -> Listing:
     caches = [f"--exclude={name}" for name in CACHES]
     listing = ("ls-files", "-z", "--cached", "--others", "--stage", "-v", "--exclude-standard", *caches)
     status = ("status", "--porcelain=v2", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames")
-    answers = ask_all(repository.top, end, listing, status, settings=repository.settings)
-    index = _listed(_entries(next(answers)))
-    changed = _changed(_entries(next(answers)))
+    with closing(ask_all(repository.top, end, listing, status, settings=repository.settings)) as answers:
+        index = _listed(_entries(next(answers)))  # git is still busy with the other answer
+        changed = _changed(_entries(next(answers)))
     return _completed(repository, end, own, index, changed)
 
 
@@ -133,6 +136,7 @@ class _Index(NamedTuple):
 
     blobs: dict[str, str]  # of all tracked files, as they were added
     unsure: set[str]  # tracked, and git was told not to look, or has several
+    sparse: set[str]  # of these, the ones that need not be there
     untracked: set[str]
     modules: dict[str, str]
 
@@ -143,7 +147,7 @@ def _listed(entries: list[str]) -> _Index:
     width = 0
     if plain:
         width = plain[0].index("\t")
-    index = _Index({entry[width + 1 :]: entry[2 : width - 2] for entry in plain}, set(), set(), {})
+    index = _Index({entry[width + 1 :]: entry[2 : width - 2] for entry in plain}, set(), set(), set(), {})
     for entry in entries:
         if not entry.startswith(("H 100", "H 120")):
             _add_odd(index, entry)
@@ -159,6 +163,8 @@ def _add_odd(index: _Index, entry: str) -> None:
     elif about:
         index.blobs[path] = about[2:-2]
         index.unsure.add(path)
+        if entry[0] in "Ss":
+            index.sparse.add(path)
 
 
 def _add_untracked(index: _Index, path: str) -> None:
@@ -193,7 +199,8 @@ def _completed(
     """The listing with the contents of the files that git has not seen, or was told not to look at."""
     untracked = _without_tagged(index.untracked)
     doubtful = index.unsure.union(changed, untracked)
-    skipped = ours(index.blobs, repository.top, own) | ours(doubtful, repository.top, own)
+    places = own_places(repository.top, own)
+    skipped = ours(index.blobs, places) | ours(doubtful, places)
     doubtful -= skipped
     present = [path for path in doubtful if path in untracked or path not in changed or changed[path][1]]
     blobs = dict(index.blobs)
@@ -202,7 +209,7 @@ def _completed(
     for path in doubtful | skipped:
         blobs.pop(path, None)
     blobs.update(_texts(repository, sorted(present), index.blobs, end))
-    dirty = {path for path in doubtful if blobs.get(path, "") != heads[path]}
+    dirty = {path for path in doubtful - index.sparse.difference(blobs) if blobs.get(path, "") != heads[path]}
     return Listing(blobs, dirty, untracked.intersection(blobs), index.modules)
 
 
@@ -257,16 +264,16 @@ def _hashes(repository: Repository, paths: list[str], end: float) -> dict[str, s
         waiting = waiting[len(hashes) :]
         if waiting:  # git stops at a file that it cannot read
             stopped = waiting.pop(0)
-            if os.path.lexists(os.path.join(repository.top, stopped)):
-                found[stopped] = "unreadable"
-    return found
+            found[stopped] = contents.unreadable(os.path.join(repository.top, stopped))
+    return {path: text for path, text in found.items() if text}
 
 
 def _quoted(path: str) -> bytes:
     """A path as git reads it from a line."""
-    return (
-        b'"' + b"".join(b"\\%03o" % byte if byte in b'"\\\n\r' else b"%c" % byte for byte in os.fsencode(path)) + b'"'
-    )
+    plain = os.fsencode(path)
+    if not _ODD.search(plain):
+        return plain
+    return b'"' + b"".join([b"\\%03o" % byte for byte in plain]) + b'"'
 
 
 def _large_pointers(repository: Repository, paths: list[str], end: float) -> dict[str, str]:

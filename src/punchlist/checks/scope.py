@@ -63,6 +63,8 @@ def in_scope(globs: Iterable[str], folder: str) -> Callable[[str], bool]:
     `*.py` is any such file below it, `src/*.py` one directly in `src`, `src/**` or `src/` or `src` everything in it,
     `**/api/*.ts` at any depth, `../lib/` beside it; `[ab]`, `?` and `{ts,tsx}` work. There is no `!`.
     """
+    if isinstance(globs, str):
+        globs = (globs,)
     return _compiled(tuple(globs), folder.strip("/"))
 
 
@@ -197,12 +199,16 @@ def is_cache(path: str) -> bool:
     return in_scope(CACHES, "")(path)
 
 
-def ours(paths: Collection[str], top: str, own: Iterable[str]) -> set[str]:
-    """The paths of files of Punchlist. `own` are further ones, by absolute paths: the store, the state folder."""
+def own_places(top: str, own: Iterable[str]) -> tuple[str, ...]:
+    """Where in a project files of Punchlist are. `own` are absolute paths: the store, the state folder."""
+    return tuple(filter(None, (below(top, path) for path in own)))
+
+
+def ours(paths: Collection[str], places: Iterable[str]) -> set[str]:
+    """The paths of files of Punchlist: those at these places, and everything that is called `.punchlist...`."""
     found = {path for path in paths if ".punchlist" in path and _OURS.search(path)}
-    places = [place for place in (below(top, path) for path in own) if place]
-    if places:
-        names = {place + suffix for place in places for suffix in _BESIDE}
+    names = {place + suffix for place in places for suffix in _BESIDE}
+    if names:
         folders = tuple(name + "/" for name in names)
         found.update(path for path in paths if path in names or path.startswith(folders))
     return found

@@ -8,7 +8,8 @@ inside count; another worktree of the same repository does not: it is a tree of 
 contents have the same fingerprint: what was observed is told apart by the directory of its check.
 
 Git is run to read, and runs nothing itself: no hook, monitor or filter. A file under a filter that is not Git LFS
-counts by its raw contents from the moment it is touched until git has looked at it (`git status`).
+counts by its raw contents from the moment it is touched until git has looked at it (`git status`). Files above 64 MB
+that git has not seen count by size and time of modification.
 """
 
 from __future__ import annotations
@@ -85,24 +86,24 @@ def _look(folder: str, end: float, own: Sequence[str]) -> Files:
 def _look_with_git(found: repository.Repository, end: float, own: Sequence[str]) -> Files:
     listing = repository.read(found, end, own)
     files = Files(found.top, found.head, listing.blobs, frozenset(listing.dirty), frozenset(listing.untracked), {})
-    return _with_inner(files, listing.modules, end, own)
+    return _with_inner(files, listing.modules, end, own, True)
 
 
 def _look_without_git(top: str, end: float, own: Sequence[str]) -> Files:
     blobs, inner = contents.read_folder(top, end, own)
     everything = frozenset(blobs)
     files = Files(top, "", blobs, everything, everything, {})
-    return _with_inner(files, dict.fromkeys(inner, ""), end, own)
+    return _with_inner(files, dict.fromkeys(inner, ""), end, own, False)
 
 
-def _with_inner(files: Files, modules: Mapping[str, str], end: float, own: Sequence[str]) -> Files:
+def _with_inner(files: Files, modules: Mapping[str, str], end: float, own: Sequence[str], has_git: bool) -> Files:
     """The files together with those of the repositories inside. `modules` says what HEAD has for them."""
     if not modules:
         return files
     blobs, heads = dict(files.blobs), {}
     dirty, untracked = set(files.dirty), set(files.untracked)
     for path, known in modules.items():
-        inner = _look_inside(os.path.join(files.top, path), end, own)
+        inner = _look_inside(os.path.join(files.top, path), end, own, has_git)
         if inner is None:
             if known:
                 blobs[path] = known  # a submodule that was not fetched
@@ -116,11 +117,11 @@ def _with_inner(files: Files, modules: Mapping[str, str], end: float, own: Seque
     return Files(files.top, files.head, blobs, frozenset(dirty), frozenset(untracked), heads)
 
 
-def _look_inside(folder: str, end: float, own: Sequence[str]) -> Files | None:
-    """The files of a repository inside another; None if they do not count."""
+def _look_inside(folder: str, end: float, own: Sequence[str], has_git: bool) -> Files | None:
+    """The files of a repository inside a project, with or without git; None if they do not count."""
     if not os.path.lexists(os.path.join(folder, ".git")) or os.path.islink(folder):
         return None
-    if is_cache(os.path.basename(folder)) or repository.is_linked_worktree(folder):
+    if is_cache(os.path.basename(folder)) or (has_git and repository.is_linked_worktree(folder)):
         return None
     folder = os.path.realpath(folder)
     found = repository.find(folder, end)
