@@ -252,10 +252,22 @@ class Desk:
         return await self._run(self._desk.before_request, messages)
 
     async def tool_used(
-        self, name: str, args: Any, result: Any = "", failed: bool = False, exit: int | None = None
+        self,
+        name: str,
+        args: Any,
+        result: Any = "",
+        failed: bool = False,
+        exit: int | None = None,
+        *,
+        folder: str | None = None,
+        seconds: float | None = None,
     ) -> None:
         """Report a call of one of your own tools. It is kept with the active item, and counts as progress."""
-        await self._run(self._desk.tool_used, name, args, result, failed, exit)
+
+        def report() -> None:
+            self._desk.tool_used(name, args, result, failed, exit, folder=folder, seconds=seconds)
+
+        await self._run(report)
 
     async def turn_ended(self, said: str = "") -> Nudge | Stop:
         """Report that the model called no tool, and return whether it should continue.

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import punchlist
-from punchlist.hosts import answer
+from punchlist.hosts import answer, load
 
 pytestmark = pytest.mark.usefixtures("own_project")
 
@@ -43,7 +43,7 @@ WORKED = {"stdout": "Exit code 3", "stderr": "", "interrupted": False}
 @pytest.mark.parametrize(
     ("host", "event", "expected"),
     [
-        ("claude-code", claude(hook_event_name="PostToolUse", tool_response=WORKED), ("ok", None)),
+        ("claude-code", claude(hook_event_name="PostToolUse", tool_response=WORKED), ("ok", 0)),
         ("claude-code", claude(hook_event_name="PostToolUseFailure", error="Exit code 1"), ("failed", 1)),
         ("claude-code", claude(hook_event_name="PostToolUseFailure", error="Exit code 127\nno x"), ("failed", 127)),
         ("claude-code", claude(hook_event_name="PostToolUseFailure", error="3"), ("failed", None)),
@@ -52,11 +52,11 @@ WORKED = {"stdout": "Exit code 3", "stderr": "", "interrupted": False}
             claude(hook_event_name="PostToolUseFailure", error="Exit code " + "9" * 5000),
             ("failed", None),
         ),
-        ("gemini", gemini("", "fine"), ("ok", None)),
+        ("gemini", gemini("", "fine"), ("ok", 0)),
         ("gemini", gemini("Exit Code: 1\n", "Command exited with code: 1", "(empty)"), ("failed", 1)),
         ("gemini", gemini("Exit Code: 127\n", "bash: no x\nnot found"), ("failed", 127)),
         ("gemini", gemini("Signal: 9\n", "Command terminated by signal: 9", "(empty)"), ("failed", None)),
-        ("gemini", gemini("", "what it printed\nExit Code: 4\nSignal: 9"), ("ok", None)),
+        ("gemini", gemini("", "what it printed\nExit Code: 4\nSignal: 9"), ("ok", 0)),
         ("gemini", gemini("Exit Code: 5\n", "Exit Code: 4"), ("failed", 5)),
         ("opencode", plugin(failed=False, exit=0), ("ok", 0)),
         ("opencode", plugin(failed=True, exit=3), ("failed", 3)),
@@ -73,6 +73,103 @@ def test_a_command_is_kept_with_what_its_agent_says_of_its_end(
     host: str, event: dict[str, Any], expected: tuple[str, int | None]
 ) -> None:
     assert kept(host, event) == expected
+
+
+def moved(**more: Any) -> dict[str, Any]:
+    return claude(hook_event_name="PostToolUse", tool_response={**WORKED, **more})
+
+
+def failed(error: str, **more: Any) -> dict[str, Any]:
+    return claude(hook_event_name="PostToolUseFailure", error=error, is_interrupt=False, **more)
+
+
+def said(text: str) -> dict[str, Any]:
+    event = gemini("", "")
+    return {**event, "tool_response": {"llmContent": text, "returnDisplay": text}}
+
+
+@pytest.mark.parametrize(
+    ("host", "event", "code", "why"),
+    [
+        ("claude-code", moved(returnCodeInterpretation="Condition is false"), 1, ""),
+        ("claude-code", moved(returnCodeInterpretation="No matches found"), 1, ""),
+        ("claude-code", moved(returnCodeInterpretation="Something new"), None, ""),
+        ("claude-code", moved(backgroundTaskId="b1"), None, "it went to the background"),
+        ("claude-code", moved(interrupted=True), None, "it was interrupted"),
+        ("claude-code", claude(hook_event_name="PostToolUse", tool_response="fine"), None, ""),
+        ("claude-code", claude(hook_event_name="PostToolUse", tool_name="mcp__x__run", tool_response=WORKED), None, ""),
+        ("claude-code", failed("Exit code 143\nhi\nCommand timed out after 1s"), 143, "it timed out"),
+        ("claude-code", failed("Exit code 1\nCommand timed out after 1s"), 1, ""),
+        ("claude-code", {**failed("Exit code 130"), "is_interrupt": True}, 130, "it was interrupted"),
+        ("gemini", gemini("Background PIDs: 3\n", "hi"), 0, ""),
+        ("gemini", gemini("Error: spawn\n", "hi"), None, ""),
+        ("gemini", gemini("Exit Code: 0\n", "other", "hi"), None, ""),
+        ("gemini", gemini("Signal: 9\n", "hi\nExit Code: 0"), None, "it was killed"),
+        ("gemini", said("Command moved to background (PID: 3). Output hidden."), None, "it went to the background"),
+        ("gemini", said("Command was automatically cancelled because it took too long"), None, "it timed out"),
+        ("gemini", said("Command was cancelled by user before it could complete."), None, "it was interrupted"),
+        ("gemini", {**said("x"), "tool_response": {"llmContent": "x", "error": {"message": "y"}}}, None, ""),
+        (
+            "opencode",
+            plugin(failed=True, exit=None, no_exit="it timed out or was killed"),
+            None,
+            "it timed out or was killed",
+        ),
+        ("oh-my-pi", plugin(no_exit="it went to the background"), None, "it went to the background"),
+        (
+            "goose",
+            {"event": "PostToolUse", "session_id": "s", "tool_name": "shell"},
+            None,
+            "Goose does not tell its exit code",
+        ),
+        ("goose", {"event": "PostToolUse", "session_id": "s", "tool_name": "read"}, None, ""),
+    ],
+)
+def test_an_exit_code_that_is_not_certain_is_not_known(
+    host: str, event: dict[str, Any], code: int | None, why: str
+) -> None:
+    found = load(host).read(event)
+    assert (found.exit, found.no_exit) == (code, why)
+
+
+@pytest.mark.parametrize(
+    ("command", "log", "folder"),
+    [
+        ("make", [], None),
+        ("cd sub && make", [{"type": "assistant", "cwd": "/p", "id": "t"}], "/p"),
+        ("cd sub && make", [{"type": "user", "cwd": "/p/sub", "id": "t"}], ""),
+        ("cd sub && make", [{"type": "assistant", "cwd": "/q", "id": "other"}], ""),
+        ("pushd sub && make", [], ""),
+    ],
+)
+def test_a_command_of_claude_code_began_where_its_log_says(
+    command: str, log: list[dict[str, str]], folder: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in log))
+    about = {**moved(), "tool_use_id": '"t"', "cwd": "/p/sub", "transcript_path": str(path)}
+    about["tool_input"] = {"command": command}
+    assert load("claude-code").read(about).folder == folder
+    assert load("claude-code").read({**about, "hook_event_name": "PostToolUseFailure"}).folder is None, "it stays"
+
+
+def test_the_log_of_codex_says_where_a_command_ran_and_how_long(tmp_path: Path) -> None:
+    path = tmp_path / "rollout.jsonl"
+    line = ended("t", 0)
+    line["payload"] |= {"started_at_ms": 1000, "completed_at_ms": 3500}
+    line["payload"]["item"]["cwd"] = "file:///my%20work/sub"
+    path.write_text(json.dumps(line) + "\n")
+    about = claude(hook_event_name="PostToolUse", tool_response="out", transcript_path=str(path))
+    found = load("codex").read(about)
+    assert (found.folder, found.seconds) == ("/my work/sub", 2.5)
+
+
+def test_a_command_of_codex_that_was_killed_has_no_exit_code(tmp_path: Path) -> None:
+    path = tmp_path / "rollout.jsonl"
+    path.write_text(json.dumps(ended("t", -1)) + "\n")
+    about = claude(hook_event_name="PostToolUse", tool_response="out", transcript_path=str(path))
+    found = load("codex").read(about)
+    assert (found.exit, found.no_exit, found.failed) == (None, "it was killed", True)
 
 
 def ended(use: str, code: Any) -> dict[str, Any]:

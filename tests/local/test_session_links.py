@@ -88,7 +88,8 @@ def test_nobody_and_nothing_cannot_be_tied() -> None:
         b'["tool:toolu_1"]',
         b'["tool:toolu_1", "s", 3, ""]',
         b'["tool:another", "s", "main", ""]',
-        b'["tool:toolu_1", "s", "main", "", ""]',
+        b'["tool:toolu_1", "s", "main"]',
+        b'["tool:toolu_1", "s", "main", "", "", ""]',
         b"\xff",
         b"[" * 10_000,
     ],
@@ -100,6 +101,15 @@ def test_a_file_that_is_no_tie_is_none(content: bytes) -> None:
     assert look_up(tool_use_key("toolu_1")) is None
     assert link(tool_use_key("toolu_1"), WHO)
     assert look_up(tool_use_key("toolu_1")) == WHO
+
+
+def test_a_tie_of_an_older_version_names_no_directory() -> None:
+    who = WHO._replace(folder="/work")
+    link(tool_use_key("toolu_1"), who)
+    assert look_up(tool_use_key("toolu_1")) == who
+    (name,) = files()
+    Path(session_links.home(), name).write_bytes(b'["tool:toolu_1", "s", "main", "codex"]')
+    assert look_up(tool_use_key("toolu_1")) == AgentRef("s", "main", "codex")
 
 
 def test_where_nothing_can_be_written_there_is_no_tie_and_no_failure(own_home: Path) -> None:

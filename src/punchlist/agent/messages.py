@@ -54,7 +54,7 @@ class Result(NamedTuple):
     tool: str
     text: str
     is_error: bool = False
-    details: Mapping[str, Any] = NOTHING  # for programs: what a call of the plan's own tools came to
+    details: Mapping[str, Any] = NOTHING  # for programs: what a call of the plan's own tools, or a command, came to
     plan: Mapping[str, Any] = NOTHING  # the plan that it led to
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
+from typing import Any
 
 from ..core.errors import PunchlistError
-from ..desk import Desk
+from ..core.model import NOTHING
 from ..desk.plan_mode import has_own_id, plan_file
 from ..desk.tool_use import ToolUse, describe, record_tool_use
 from .context import Context
@@ -69,23 +70,24 @@ def _run(context: Context, tools: Sequence[Tool], batch: list[Call]) -> Iterator
             found = list(pool.map(one, batch))
     yield from found
     made = zip(batch, found, strict=True)
-    uses = [_use(context.desk, call, result) for call, result in made if not _seen_as(context, tools, call).is_plan]
+    uses = [_use(context, call, result) for call, result in made if not _seen_as(context, tools, call).is_plan]
     record_tool_use(context.desk, uses)
 
 
-def _use(desk: Desk, call: Call, result: Result) -> ToolUse:
-    exit = _exit_code(result.text) if call.tool == "shell" else None
-    return describe(desk, call.tool, call.args, result.text, id=call.id, failed=result.is_error, exit=exit)
-
-
-def _exit_code(text: str) -> int | None:
-    """The exit code that our shell writes behind the output of a command."""
-    last = text.rstrip().rpartition("\n")[2]
-    number = last.removeprefix("(exit code ").removesuffix(")")
-    is_code = last == f"(exit code {number})" and number.lstrip("-").isdecimal()
-    if is_code:
-        return int(number)
-    return None
+def _use(context: Context, call: Call, result: Result) -> ToolUse:
+    ending: Mapping[str, Any] = NOTHING
+    if call.tool == "shell":
+        ending = result.details
+    return describe(
+        context.desk,
+        call.tool,
+        call.args,
+        result.text,
+        id=call.id,
+        failed=result.is_error,
+        folder=context.folder,
+        **ending,
+    )
 
 
 def _one(context: Context, planning: bool, tools: Sequence[Tool], call: Call) -> Result:

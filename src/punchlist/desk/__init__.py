@@ -294,10 +294,22 @@ class Desk:
         heard = tally(read(messages, self._seat.guide.marks), [tool.name for tool in self.dialect.tools])
         return [{"role": "user", "content": one.text} for one in before_request(self, heard)]
 
-    def tool_used(self, name: str, args: Any, result: Any = "", failed: bool = False, exit: int | None = None) -> None:
+    def tool_used(
+        self,
+        name: str,
+        args: Any,
+        result: Any = "",
+        failed: bool = False,
+        exit: int | None = None,
+        *,
+        folder: str | None = None,
+        seconds: float | None = None,
+    ) -> None:
         """Report a call of one of your own tools. It is kept with the active item, and counts as progress.
 
-        `failed`: whether it failed; an `exit` code other than 0 means the same.
+        `failed`: whether it failed; an `exit` code other than 0 means the same. A command in `args` (`command`, `cmd`
+        or `script`) that is the check of an item is evidence, if you tell its `exit` code: report it as soon as it has
+        ended. `folder`: the directory it ran in, by default that of this process; `seconds`: how long it took.
 
             desk.tool_used("shell", {"command": "make test"}, "1 failed", exit=1)
         """
@@ -306,7 +318,11 @@ class Desk:
         check_type("name", name, str, "a string")
         if exit is not None:
             check_type("exit", exit, int, "a number, or None")
-        record_tool_use(self, [describe(self, name, args, result, failed=failed or bool(exit), exit=exit)])
+        if folder is not None:
+            check_type("folder", folder, str, "a string, or None")
+        failed = failed or bool(exit)
+        use = describe(self, name, args, result, failed=failed, exit=exit, folder=folder, seconds=seconds)
+        record_tool_use(self, [use])
 
     def turn_ended(self, said: str = "") -> Nudge | Stop:
         """Report that the model called no tool, and return whether it should continue.

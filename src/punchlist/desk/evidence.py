@@ -146,15 +146,18 @@ def note_commands(desk: Desk, plan: Plan, commands: Sequence[Ran]) -> None:
 
 def _note_command(desk: Desk, plan: Plan, item: Item, ran: Ran) -> None:
     folder = folder_of(item)
-    match = compare(item.check["run"], folder, ran.line, ran.folder or desk._seat.folder)
+    match = compare(item.check["run"], folder, ran.line, ran.folder)
     if match.kind == COVERS:
-        match = _looked_at(match, item.check["run"], folder, ran.line, ran.folder or desk._seat.folder)
+        match = _looked_at(match, item.check["run"], folder, ran.line, ran.folder)
     if match.kind == OTHER:
         return
-    row = {"at": time_text(), "tier": "seen", "command": ran.line, "exit": ran.exit}
+    row: dict[str, Any] = {"at": time_text(), "tier": "seen", "command": ran.line, "exit": ran.exit}
+    if ran.seconds is not None:
+        row["seconds"] = round(ran.seconds, 3)
     verdict = judge(match, ran.exit, ran.output)
-    if verdict.word == UNKNOWN:
-        keep(desk, plan, subjects(item.check, folder).hidden, {**row, "why": verdict.why, "tree": ""})
+    if ran.why or verdict.word == UNKNOWN:
+        why = match.why or ran.why or verdict.why
+        keep(desk, plan, subjects(item.check, folder).hidden, {**row, "why": why, "tree": ""})
     else:
         record_run(desk, plan, item, row)
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from . import Desk
 
 
+_UNTOLD = "its exit code is not known"
+_INTERRUPTED = "it was interrupted"
+_BACKGROUND = "it went to the background"
 _OUTPUT = 4_000  # characters of the end of an output that are looked at
 
 
@@ -23,10 +26,11 @@ class Ran(NamedTuple):
     """A command that a tool ran, and how it ended."""
 
     line: str
-    exit: int
+    exit: int | None = None  # None: not known
     output: str = ""  # the end of it
-    folder: str = ""  # where it ran; empty: where the agent works
+    folder: str = ""  # where it began; empty: not known
     seconds: float | None = None  # how long it took, if that is known
+    why: str = ""  # why it shows nothing, whatever its exit code
 
 
 class ToolUse(NamedTuple):
@@ -39,7 +43,7 @@ class ToolUse(NamedTuple):
     changes: bool = True  # whether it may have changed something beside the plan
     calls: tuple[Mapping[str, Any], ...] = ()  # what is kept of it
     dialect: str = ""  # of a tool that wrote the plan and is the agent's own: the dialect it is mirrored in
-    ran: Ran | None = None  # of a shell: what it ran, if its exit code is known
+    ran: Ran | None = None  # of a shell: what it ran
 
 
 def describe(
@@ -53,13 +57,16 @@ def describe(
     interrupted: bool = False,
     hides_failure: bool = False,
     exit: int | None = None,
-    folder: str = "",
+    no_exit: str = "",
+    folder: str | None = None,
+    seconds: float | None = None,
 ) -> ToolUse:
-    """Describe a call of a tool that is not the plan's, as it is kept: bounded, with secrets blanked. `folder`: where a
-    shell ran it."""
+    """Describe a call of a tool that is not the plan's, as it is kept: bounded, with secrets blanked. Of a command:
+    `no_exit`: why its end is not known; `folder`: where it began, by default where the agent works; empty if that is
+    not known."""
     from ..core.json_text import dumps
     from ..core.redact import recorded, shallow
-    from ..policy.effects import changes_something, command_of
+    from ..policy.effects import changes_something, folder_of, line_of
 
     outcome = "failed" if failed else "unknown" if hides_failure else "ok"
     args = shallow(args)
@@ -73,8 +80,17 @@ def describe(
     who = {"at": time_text(), "session": desk.session, "agent": desk.agent}
     kept = recorded(id, tool, given, outcome, shown, redact=desk.settings.redact_calls, exit=exit, **who)
     ran = None
-    if exit is not None and not interrupted and not _is_in_background(given):
-        ran = Ran(command_of(args), exit, _printed(result, shown)[-_OUTPUT:], folder)
+    line = line_of(args)
+    if line:
+        if folder is None:
+            folder = desk._seat.folder
+        if interrupted:
+            no_exit = no_exit or _INTERRUPTED
+        if _is_in_background(given):
+            no_exit = no_exit or _BACKGROUND
+        if exit is None:
+            no_exit = no_exit or _UNTOLD
+        ran = Ran(line, exit, _printed(result, shown)[-_OUTPUT:], folder_of(args, folder), seconds, no_exit)
     return ToolUse(digest(tool, args), "", failed, interrupted, changes_something(tool, args), (kept,), ran=ran)
 
 

@@ -81,6 +81,7 @@ def _kept_store(settings: Settings, patience: float) -> Store:
 
 
 def _answer(desk: Desk, event: HookEvent, host: Host, before: str) -> HookAnswer:
+    desk._seat.known_folder = event.cwd
     if is_off(desk):
         return HookAnswer()
     if event.moment == BEFORE:
@@ -116,7 +117,7 @@ def _link(event: HookEvent, host: Host) -> str:
         return ""
     from ..local import session_links
 
-    who = session_links.AgentRef(event.session, event.agent, host.name)
+    who = session_links.AgentRef(event.session, event.agent, host.name, event.cwd)
     if event.moment == BEFORE and event.use:
         session_links.link(session_links.tool_use_key(event.use), who)
     key = session_links.agent_key() if told_apart else ""
@@ -235,7 +236,17 @@ def _use(desk: Desk, event: HookEvent, host: Host) -> tool_use.ToolUse:
         interrupted=event.interrupted,
         hides_failure=host.hides_failure and event.exit is None,
         exit=event.exit,
+        no_exit=event.no_exit,
+        folder=_folder(event),
+        seconds=event.seconds,
     )
+
+
+def _folder(event: HookEvent) -> str:
+    """Where a command began; empty if that is not known."""
+    if event.folder is None:
+        return event.cwd
+    return event.folder
 
 
 def _makes_commit(event: HookEvent) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core._typing import Any
 from ..core.model import MAIN
-from .host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, exit_code, needed, text
+from .host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, exit_code, needed, seconds, text
 
 MOMENTS = {
     "SessionStart": START,
@@ -43,6 +43,7 @@ def read(event: dict[str, Any]) -> HookEvent:
         use=text(event, "tool_use_id"),
         failed=name == "PostToolUseFailure",
         exit=_exit_code(event.get("error")),
+        seconds=seconds(event.get("duration_ms"), 0.001),
         interrupted=event.get("is_interrupt") is True,
         approved=plan if isinstance(plan, str) and name == "PostToolUse" else "",
         said=text(event, "last_assistant_message"),

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from .agent_log import Log
 
 _LONG = 12  # characters: no exit code has so many
+BACKGROUND, TIMED_OUT, INTERRUPTED, KILLED = (  # why a command shows nothing
+    "it went to the background",
+    "it timed out",
+    "it was interrupted",
+    "it was killed",
+)
 START, PROMPT, BEFORE, AFTER, STOP = "start", "prompt", "before", "after", "stop"
 
 
@@ -36,6 +42,9 @@ class HookEvent(NamedTuple):
     use: str = ""  # the id of the tool use
     failed: bool = False
     exit: int | None = None  # of a tool that ran a command: its exit code, where the agent says it
+    no_exit: str = ""  # of a command that shows nothing, whatever its exit code: why
+    folder: str | None = None  # where a command began, if that is not `cwd`; empty if it is not known
+    seconds: float | None = None  # how long a tool took, where the agent says it
     interrupted: bool = False
     approved: str = ""  # the text of a plan the user has approved
     said: str = ""  # the agent's last words
@@ -98,6 +107,13 @@ def exit_code(value: Any) -> int | None:
         return int(value)
     if type(value) is int:
         return value
+    return None
+
+
+def seconds(value: Any, unit: float = 1.0) -> float | None:
+    """Return a duration that is a number; None for anything else. `unit`: of the number, in seconds."""
+    if isinstance(value, int | float) and value >= 0:
+        return value * unit
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..core._typing import Any
 from ..core.model import MAIN
-from .host import HookAnswer, HookEvent, exit_code, needed, text
+from .host import HookAnswer, HookEvent, exit_code, needed, seconds, text
 
 
 def read(event: dict[str, Any]) -> HookEvent:
@@ -23,6 +23,8 @@ def read(event: dict[str, Any]) -> HookEvent:
         use=text(event, "use"),
         failed=event.get("failed") is True,
         exit=exit_code(event.get("exit")),
+        no_exit=text(event, "no_exit"),
+        seconds=seconds(event.get("seconds")),
         interrupted=event.get("interrupted") is True,
         said=text(event, "said"),
         ends=event.get("ends") is True,

@@ -42,6 +42,7 @@ class AgentRef(NamedTuple):
     session: str
     agent: str = MAIN
     host: str = ""  # the agent program
+    folder: str = ""  # where it works
 
 
 class Process(NamedTuple):
@@ -83,7 +84,9 @@ def look_up(key: str, folder: str = "") -> AgentRef | None:
         found = loads(data)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, list) or [type(one) for one in found] != [str] * 4 or found[0] != key:
+    if not isinstance(found, list) or not 4 <= len(found) <= 5 or any(type(one) is not str for one in found):
+        return None
+    if found[0] != key:
         return None
     return AgentRef(*found[1:])
 

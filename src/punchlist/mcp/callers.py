@@ -85,7 +85,7 @@ class Callers:
         if given.session and given.agent:
             return AgentRef(given.session, given.agent, host)
         found = next(self._search(meta, host), None) or AgentRef(self.nameless, host=host)
-        return AgentRef(given.session or found.session, given.agent or found.agent, found.host)
+        return found._replace(session=given.session or found.session, agent=given.agent or found.agent)
 
     def host_of(self, client: str) -> str:
         """Return the host whose program connects under this name; empty for one that we do not know."""

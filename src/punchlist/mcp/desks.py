@@ -38,12 +38,14 @@ class Desks:
     def of(self, meta: Mapping[str, Any], client: str) -> Desk:
         """The desk of whoever makes a call with this `_meta`. Raises StoreError."""
         who = self._callers.who(meta, client)
+        place = self._callers.place_of(meta, client)
         key = (who.session, who.agent)
         desk = self._open.get(key)
         if desk is None:
-            desk = self._open[key] = self._open_desk(who, self._callers.place_of(meta, client))
+            desk = self._open[key] = self._open_desk(who, place)
             if len(self._open) > _MOST:
                 self._open.pop(next(iter(self._open)))
+        desk._seat.known_folder = place or who.folder
         self._latest = desk
         return desk
 

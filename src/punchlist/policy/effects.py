@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from posixpath import isabs, join, normpath
+
 from ..core._typing import Any
 
 # How the names of tools begin that only look, in any spelling: `Read`, `read_file`, `mcp__files__list_folder`.
@@ -10,6 +12,8 @@ _LOOKING = (
     *("web", "ls", "open", "think", "ask", "wait", "check", "inspect", "lsp", "toolsearch", "requestuserinput"),
 )
 _COMMANDS = ("command", "cmd", "script")  # the arguments in which shells take their command
+_FOLDERS = ("workdir", "dir_path", "cwd", "directory", "working_directory", "working_dir")  # and where to run it
+_VARIABLES = ("env", "environment")  # and variables for it
 # Commands that only look, whatever their arguments.
 _READERS = """
     ls cat head tail less more wc grep rg egrep fgrep ag pwd echo printf which whereis type file stat du df tree nl date
@@ -29,9 +33,6 @@ def changes_something(tool: str, args: Any) -> bool:
     return not _plain_name(tool).startswith(_LOOKING)
 
 
-# --- inside ----------------------------------------------------------------------------------------------------------
-
-
 def command_of(args: Any) -> str:
     """The shell command that a call runs, if it runs one."""
     if not isinstance(args, dict):
@@ -44,6 +45,40 @@ def command_of(args: Any) -> str:
     if isinstance(given, str):
         return given.strip()
     return ""
+
+
+def line_of(args: Any) -> str:
+    """The shell command that a call runs, with the variables that the call sets, as one would type it."""
+    command = command_of(args)
+    if not command:
+        return ""
+    given = next((args[name] for name in _VARIABLES if args.get(name)), None)
+    if not isinstance(given, dict):
+        return command
+    from shlex import quote
+
+    words = " ".join(f"{name}={quote(str(value))}" for name, value in given.items())
+    return f"export {words} && {command}"
+
+
+def folder_of(args: Any, folder: str) -> str:
+    """The directory that a call names for its command, which is otherwise run in this one; empty if it is not
+    known."""
+    given = None
+    if isinstance(args, dict):
+        given = next((args[name] for name in _FOLDERS if args.get(name)), None)
+    if given is None:
+        return folder
+    if not isinstance(given, str) or given.startswith("~"):
+        return ""
+    if isabs(given):
+        return normpath(given)
+    if not folder:
+        return ""
+    return normpath(join(folder, given))
+
+
+# --- inside ----------------------------------------------------------------------------------------------------------
 
 
 def _plain_name(tool: str) -> str:

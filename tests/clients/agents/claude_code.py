@@ -25,7 +25,7 @@ SETTINGS = {
 \t"statusLine": {"type": "command", "command": "echo mine"}
 }""",
 }
-EXITS = (None, 3)
+EXITS = (0, 3)
 ASIDE = "Respond with TEXT ONLY"
 LATE, ECHOES = 0, 1
 

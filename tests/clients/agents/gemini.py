@@ -31,7 +31,7 @@ SETTINGS = {
 }
 """,
 }
-EXITS = (None, 3)
+EXITS = (0, 3)
 ASIDE = ""
 LATE, ECHOES = 1, 1  # no event tells of a compression: the plan comes with the next tool result
 

@@ -11,7 +11,7 @@ from tests.clients.agents import Setup, World
 
 FOLDER = "omp"
 PACKAGES = ("@oh-my-pi/pi-coding-agent@18.2.3", "bun@1.4.4")
-EXITS = (None, 3)
+EXITS = (0, 3)
 ASIDE = ""
 SETTINGS = {".omp/agent/mcp.json": '{\n\t"mcpServers": {}\n}'}
 _COST = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}

@@ -25,7 +25,7 @@ class Answer(NamedTuple):
     text: str
     is_error: bool = False
     display: str | None = None  # what the user should see of it, where that is something else; empty for nothing
-    details: Mapping[str, Any] = NOTHING  # what came of a call of the plan's own tools, for programs
+    details: Mapping[str, Any] = NOTHING  # for programs: what came of a call of the plan's own tools, or of a command
     plan: Mapping[str, Any] = NOTHING  # the plan that it led to
 
 

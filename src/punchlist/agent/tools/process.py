@@ -26,6 +26,7 @@ class Ran(NamedTuple):
     code: int
     late: bool = False  # it was ended because its time was over
     stopped: bool = False  # it was ended because the user stopped the turn
+    seconds: float = 0.0  # how long it took
 
 
 class _Kept:
@@ -70,6 +71,7 @@ def run(
 ) -> Ran:
     """Run a command to its end, until its time is over, or until the user stops it. Nothing it started is left, and
     what it had printed is kept."""
+    began = time.monotonic()
     child = subprocess.Popen(
         command,
         cwd=folder,
@@ -89,10 +91,11 @@ def run(
                 child.stdin.close()
         cut_short = not _await_end(child, stop, time.monotonic() + seconds)
         stopped = cut_short and stop.asked
+        took = time.monotonic() - began
     finally:
         end_group(child)
         reader.join(_GRACE)
-    return Ran(kept.text(), child.returncode, cut_short and not stopped, stopped)
+    return Ran(kept.text(), child.returncode, cut_short and not stopped, stopped, took)
 
 
 def _await_end(child: subprocess.Popen[bytes], stop: Interrupt, end: float) -> bool:

@@ -48,7 +48,10 @@ def _shell(context: Context, args: Mapping[str, Any]) -> Answer:
         env=_environ(context),
     )
     output, end = ran.output.rstrip("\n"), _end(ran, seconds)
-    return Answer(f"{output}\n({end})" if output else f"({end})", ran.late or ran.stopped or ran.code != 0)
+    text = f"({end})"
+    if output:
+        text = f"{output}\n{text}"
+    return Answer(text, ran.late or ran.stopped or ran.code != 0, details=_details(ran))
 
 
 def _refusal(context: Context, command: str) -> str:
@@ -88,6 +91,20 @@ def _environ(context: Context) -> dict[str, str]:
     known = without_keys(os.environ, context.desk.settings.model)
     known.pop("PUNCHLIST_PLAN", None)
     return {**known, **own}
+
+
+def _details(ran: Ran) -> dict[str, Any]:
+    """How a command ended, for the desk."""
+    found: dict[str, Any] = {"seconds": ran.seconds}
+    if ran.stopped:
+        found["no_exit"] = "it was interrupted"
+    elif ran.late:
+        found["no_exit"] = "it timed out"
+    elif ran.code < 0:
+        found["no_exit"] = "it was killed"
+    else:
+        found["exit"] = ran.code
+    return found
 
 
 def _end(ran: Ran, seconds: int) -> str:

@@ -10,17 +10,73 @@ from collections.abc import Mapping
 
 from ...core._typing import TYPE_CHECKING, Any
 from .. import hooks_format
-from ..hooks_format import read
-from ..host import AFTER, PROMPT, HookAnswer, HookEvent, Host
+from ..host import AFTER, BACKGROUND, INTERRUPTED, PROMPT, TIMED_OUT, HookAnswer, HookEvent, Host
 
 if TYPE_CHECKING:
     from ..agent_log import Log
 
 __all__ = ["HOST", "read", "unpack", "write"]
 
-_PACKED = frozenset(["tool_input", "tool_response", "background_tasks", "session_crons", "is_interrupt"])
+_PACKED = frozenset(["tool_input", "tool_response", "background_tasks", "session_crons", "is_interrupt", "duration_ms"])
+_SHELL = "Bash"
+# What it says of the exit code 1 of commands for which that is not an error. It says nothing of 0.
+_ONES = frozenset(["Condition is false", "No matches found", "Files differ", "Some directories were inaccessible"])
+_ENDED = 143  # the exit code of a command that it ended
+_LATE = "Command timed out after "  # begins a line that it adds to the output then
+_MOVES = ("cd", "pushd", "popd")
 _REFUSALS = ("requested permissions to", "Permission to use", "doesn't want to proceed with this tool use")
 _WRAPPER = ("<system-reminder>", "</system-reminder>")
+
+
+def read(event: dict[str, Any]) -> HookEvent:
+    """Return an event of Claude Code. Raises Refused."""
+    found = hooks_format.read(event)
+    if found.moment != AFTER or found.tool != _SHELL:
+        return found
+    code, why = found.exit, ""
+    if not found.failed:
+        code, why = _read_success(event.get("tool_response"))
+    elif found.interrupted:
+        why = INTERRUPTED
+    elif code == _ENDED and f"\n{_LATE}" in str(event.get("error")):
+        why = TIMED_OUT
+    return found._replace(exit=code, no_exit=why, folder=_folder(found))
+
+
+def _read_success(response: Any) -> tuple[int | None, str]:
+    """The exit code of a command that did not fail, or why there is none. Some commands may exit with 1."""
+    if not isinstance(response, dict) or not isinstance(response.get("stdout"), str):
+        return None, ""
+    if response.get("backgroundTaskId"):
+        return None, BACKGROUND
+    if response.get("interrupted") is not False:
+        return None, INTERRUPTED
+    meaning = response.get("returnCodeInterpretation")
+    if meaning is None:
+        return 0, ""
+    if meaning in _ONES:
+        return 1, ""
+    return None, ""
+
+
+def _folder(event: HookEvent) -> str | None:
+    """Where a command began. The event says where it ended: one that did not fail may have gone elsewhere. Then the log
+    says it, in the entry of the call."""
+    from ...policy.effects import command_of
+    from ..log_file import entries
+
+    line = command_of(event.args)
+    if event.failed or not any(word in line for word in _MOVES):
+        return None
+    try:
+        found = [entry.get("cwd") for entry in entries(event.log, holding=event.use) if _is_call(entry)]
+    except (OSError, ValueError):
+        found = []
+    return next((cwd for cwd in found if isinstance(cwd, str)), "")
+
+
+def _is_call(entry: Mapping[str, Any]) -> bool:
+    return entry.get("type") == "assistant"
 
 
 def write(event: dict[str, Any], answer: HookAnswer) -> dict[str, Any] | None:
@@ -125,7 +181,7 @@ HOST = Host(
     lost=_lost,
     forgets="rewind",
     forked_from=_forked_from,
-    shell="Bash",
+    shell=_SHELL,
     processes=("claude", "node"),
     shell_session="CLAUDE_CODE_SESSION_ID",
     hooks_only="CLAUDE_PROJECT_DIR",

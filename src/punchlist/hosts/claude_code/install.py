@@ -40,8 +40,8 @@ _USED = ("tool_name", "tool_use_id", "tool_input")
 _SERVED = {
     "UserPromptSubmit": ("prompt",),
     "PreToolUse": _USED,
-    "PostToolUse": (*_USED, "tool_response"),
-    "PostToolUseFailure": (*_USED, "error", "is_interrupt"),
+    "PostToolUse": (*_USED, "tool_response", "duration_ms"),
+    "PostToolUseFailure": (*_USED, "error", "is_interrupt", "duration_ms"),
     "Stop": ("last_assistant_message", "background_tasks", "session_crons"),
 }
 

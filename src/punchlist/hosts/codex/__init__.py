@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...core._typing import TYPE_CHECKING, Any
+from ...core.model import NOTHING
 from .. import hooks_format
-from ..host import AFTER, HookAnswer, HookEvent, Host, exit_code
+from ..host import AFTER, KILLED, HookAnswer, HookEvent, Host, exit_code, seconds
 
 if TYPE_CHECKING:
     from ..agent_log import Log
 
 _CUT = "(turn aborted)"
 _SHELL = "Bash"  # what its hooks call the tool that runs commands
+_FILE = "file://"  # begins the directory of a command
 _TURN = "x-codex-turn-metadata"
 
 
@@ -21,31 +23,51 @@ def read(event: dict[str, Any]) -> HookEvent:
     found = hooks_format.read(event)
     if found.moment != AFTER or found.tool != _SHELL:
         return found
-    code = _exit_code(found.log, found.use)
-    return found._replace(exit=code, failed=bool(code))
+    payload = _find_completed(found.log, found.use)
+    item = payload.get("item", {})
+    code = exit_code(item.get("exit_code"))
+    if code is not None and code < 0:
+        return found._replace(no_exit=KILLED, failed=True)
+    return found._replace(exit=code, failed=bool(code), folder=_folder(item), seconds=_seconds(payload))
 
 
-def _exit_code(log: str, use: str) -> int | None:
-    """The exit code of a command. No event says it; the log does, in an entry with the id of the tool use."""
+def _find_completed(log: str, use: str) -> Mapping[str, Any]:
+    """What the log says of a command that has ended. No event says it; the log does, in an entry with the id of the
+    tool use."""
     from ..log_file import entries
 
     try:
-        items = [_item(entry) for entry in entries(log, holding=use)]
+        payloads = [entry.get("payload") for entry in entries(log, holding=use)]
     except (OSError, ValueError):  # it is not there, or nobody may read it
-        return None
-    codes = [item.get("exit_code") for item in items if item.get("id") == use]
-    return exit_code(next(iter(codes), None))
+        return NOTHING
+    return next((payload for payload in payloads if payload and _is_of(payload, use)), NOTHING)
 
 
-def _item(entry: dict[str, Any]) -> dict[str, Any]:
-    """What was completed, of an entry that says so."""
-    payload = entry.get("payload")
+def _is_of(payload: Any, use: str) -> bool:
+    """Whether an entry says that the item with this id is completed."""
     item = None
     if isinstance(payload, dict):
         item = payload.get("item")
-    if isinstance(item, dict):
-        return item
-    return {}
+    return isinstance(item, dict) and item.get("id") == use and "exit_code" in item
+
+
+def _folder(item: Mapping[str, Any]) -> str | None:
+    """Where a command began, which may be named in its call; None if the log does not say it."""
+    cwd = item.get("cwd")
+    if not isinstance(cwd, str) or not cwd:
+        return None
+    if not cwd.startswith(_FILE):
+        return cwd
+    from urllib.parse import unquote
+
+    return unquote(cwd.removeprefix(_FILE))
+
+
+def _seconds(payload: Mapping[str, Any]) -> float | None:
+    started, completed = payload.get("started_at_ms"), payload.get("completed_at_ms")
+    if type(started) is int and type(completed) is int:
+        return seconds(completed - started, 0.001)
+    return None
 
 
 def write(event: dict[str, Any], answer: HookAnswer) -> dict[str, Any] | None:

@@ -5,7 +5,23 @@ from __future__ import annotations
 from ...core._typing import Any
 from ...core.model import MAIN
 from .. import hooks_format
-from ..host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, Host, exit_code, needed, text
+from ..host import (
+    AFTER,
+    BACKGROUND,
+    BEFORE,
+    INTERRUPTED,
+    KILLED,
+    PROMPT,
+    START,
+    STOP,
+    TIMED_OUT,
+    HookAnswer,
+    HookEvent,
+    Host,
+    exit_code,
+    needed,
+    text,
+)
 
 _MOMENTS = {
     "SessionStart": START,
@@ -18,6 +34,13 @@ _REPLACED = b'{"$set":{"messages":'  # begins a line of its log, when its memory
 _DELEGATES = "invoke_agent"  # its tool that has another agent do something
 _SHELL = "run_shell_command"
 _EXIT, _SIGNAL = "Exit Code", "Signal"  # names of lines in the answer to a command that failed
+_HARMLESS = frozenset(["Background PIDs", "Process Group PGID", ""])  # names of lines in the answer to any command
+_WORDS = {  # how the answer begins to a command of which the end is not known
+    "Command moved to background": BACKGROUND,
+    "Command was automatically cancelled": TIMED_OUT,
+    "Command was cancelled": INTERRUPTED,
+}
+_NO_OUTPUT = "Output: (empty)\n"
 _LONG = 65_536  # bytes of the log that may be read again
 _MOST = 16_000_000  # bytes of it that are read at all
 _OPEN, _CLOSE = "<hook_context>", "</hook_context>"
@@ -52,11 +75,13 @@ def read(event: dict[str, Any]) -> HookEvent:
     name, prompt, tool = needed(event, "hook_event_name"), text(event, "prompt"), text(event, "tool_name")
     response = event.get("tool_response")
     shown = _output(response)
-    failed, end = False, {}
+    failed, code, why = False, None, ""
     if isinstance(response, dict):
         failed = bool(response.get("error"))
     if isinstance(response, dict) and tool == _SHELL:
-        end = _end(shown, response.get("returnDisplay"))
+        code, why = _end(str(shown), response.get("returnDisplay"))
+        if failed:
+            code = None
     return HookEvent(
         moment=_MOMENTS.get(name, ""),
         session=needed(event, "session_id"),
@@ -68,8 +93,9 @@ def read(event: dict[str, Any]) -> HookEvent:
         tool=tool,
         args=event.get("tool_input"),
         result=shown,
-        failed=failed or _EXIT in end or _SIGNAL in end,
-        exit=exit_code(end.get(_EXIT)),
+        failed=failed or bool(code) or why == KILLED,
+        exit=code,
+        no_exit=why,
         said=text(event, "prompt_response"),
         log=text(event, "transcript_path"),
     )
@@ -113,12 +139,19 @@ def _output(response: Any) -> Any:
     return shown.strip().removeprefix(_WRAP[0]).removesuffix(_WRAP[1]).strip()
 
 
-def _end(shown: Any, printed: Any) -> dict[str, str]:
-    """What is said of a command in lines below what it printed, by their names."""
-    if not isinstance(shown, str):
-        return {}
-    lines = shown.removeprefix(f"Output: {printed}").split("\n")
-    return {name: value for name, _, value in (line.partition(": ") for line in lines)}
+def _end(shown: str, printed: Any) -> tuple[int | None, str]:
+    """The exit code of a command, or why there is none: lines below what it printed say so. There is none for 0."""
+    ends = [shown.removeprefix(start) for start in (f"Output: {printed}\n", _NO_OUTPUT) if shown.startswith(start)]
+    if not ends:
+        return None, next((why for words, why in _WORDS.items() if shown.startswith(words)), "")
+    lines = {name: value for name, _, value in (line.partition(": ") for line in ends[0].split("\n"))}
+    if _SIGNAL in lines:
+        return None, KILLED
+    if _EXIT in lines:
+        return exit_code(lines[_EXIT]), ""
+    if _HARMLESS.issuperset(lines):
+        return 0, ""
+    return None, ""
 
 
 HOST = Host(

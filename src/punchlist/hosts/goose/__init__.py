@@ -9,21 +9,27 @@ from .. import hooks_format
 from ..host import HookAnswer, HookEvent, Host, needed, text
 
 _SESSION = "agent-session-id"
+_SHELLS = ("shell", "developer__shell")
+_UNTOLD = "Goose does not tell its exit code"
 
 
 def read(event: dict[str, Any]) -> HookEvent:
     """Return an event of Goose. Raises Refused."""
-    name = needed(event, "event")
+    name, tool = needed(event, "event"), text(event, "tool_name")
+    why = ""
+    if tool in _SHELLS:
+        why = _UNTOLD
     return HookEvent(
         moment=hooks_format.MOMENTS.get(name, ""),
         session=needed(event, "session_id"),
         cwd=text(event, "working_dir"),
         source=text(event, "source") or text(event, "matcher_context"),
         prompt=text(event, "message"),
-        tool=text(event, "tool_name"),
+        tool=tool,
         args=event.get("tool_input"),
         use=text(event, "tool_call_id"),
         failed=name == "PostToolUseFailure",
+        no_exit=why,
         said=text(event, "last_assistant_message"),
     )
 

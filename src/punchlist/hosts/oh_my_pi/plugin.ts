@@ -38,6 +38,21 @@ function textOf(content: unknown): string {
 	return parts.filter((part) => part?.type === "text").map((part) => part.text).join("\n");
 }
 
+// The beginning and the end of what a tool answered.
+function shortened(text: string): string {
+	return text.length > 4000 ? `${text.slice(0, 2000)}\n...\n${text.slice(-2000)}` : text;
+}
+
+// How a command ended. Its exit code is told unless it is 0: then there is only the time it took.
+function ending(event: any): Record<string, unknown> {
+	if (event.toolName !== "bash") return {};
+	const { exitCode, wallTimeMs, timedOut, async } = event.details ?? {};
+	if (async) return { no_exit: "it went to the background" };
+	if (timedOut) return { no_exit: "it timed out" };
+	const ended = exitCode === undefined && wallTimeMs !== undefined && event.isError !== true;
+	return { exit: ended ? 0 : exitCode, seconds: wallTimeMs === undefined ? undefined : wallTimeMs / 1000 };
+}
+
 // An MCP tool may be reached as a device: a `write` to xd://NAME.
 function called(event: any): { tool: string; args: unknown } {
 	const path = event.input?.path;
@@ -80,8 +95,8 @@ export default function (pi: any): void {
 	});
 	pi.on("tool_result", async (event: any, ctx: any) => {
 		const { tool, args } = called(event);
-		const result = textOf(event.content).slice(0, 2000);
-		const more = { tool, args, use: event.toolCallId, failed: event.isError === true, exit: event.details?.exitCode, result };
+		const result = shortened(textOf(event.content));
+		const more = { tool, args, use: event.toolCallId, failed: event.isError === true, result, ...ending(event) };
 		const { context } = await tell("after", ctx, more);
 		const told = [restored, context].filter(Boolean).join("\n");
 		restored = "";

@@ -31,6 +31,9 @@ const ask = (event) =>
 
 const textOf = (parts) => (parts ?? []).filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n")
 
+// The beginning and the end of what a tool answered.
+const shortened = (text) => (text.length > 4000 ? `${text.slice(0, 2000)}\n...\n${text.slice(-2000)}` : text)
+
 export const Punchlist = async ({ client, directory }) => {
   const made = new Set() // sessions that began in this process: any other was there before it
   const known = new Set() // sessions that have spoken here
@@ -39,6 +42,7 @@ export const Punchlist = async ({ client, directory }) => {
   const nudged = {} // what we nudged it with
   const aborted = new Set() // sessions whose turn the user has interrupted
   const ends = process.argv.slice(2).find((word) => !word.startsWith("-")) === "run" // a plain `opencode run` ends with its turn
+  const started = {} // when tools began, by the ids of their uses
   const restored = {} // the plan, for a session that was compacted, and the message it goes with
 
   const who = (session) => (parents[session] ? { session: parents[session], agent: session } : { session })
@@ -87,15 +91,20 @@ export const Punchlist = async ({ client, directory }) => {
       message.parts.push({ ...message.parts[0], id: "prt_zzzpunchlist", type: "text", synthetic: true, text: plan.text })
     },
     "tool.execute.before": async (input, output) => {
+      started[input.callID] = Date.now()
       const command = output.args?.command ?? ""
       const wanted = /punchlist/.test(`${input.tool} ${command}`) || COMMITS.test(command)
       if (wanted) await tell("before", input.sessionID, { tool: input.tool, use: input.callID, args: output.args })
     },
     "tool.execute.after": async (input, output) => {
       const result = typeof output.output === "string" ? output.output : textOf(output.content)
-      const exit = output.metadata?.exit // of a command; null, if it was killed
+      const exit = input.tool === "bash" ? output.metadata?.exit : undefined // null, if it was killed
       const failed = exit !== undefined && exit !== 0
-      const more = { tool: input.tool, use: input.callID, args: input.args, result: result.slice(0, 2000), failed, exit }
+      const ending = { failed, exit, no_exit: exit === null ? "it timed out or was killed" : undefined }
+      const begun = started[input.callID]
+      delete started[input.callID]
+      const seconds = begun === undefined ? undefined : (Date.now() - begun) / 1000
+      const more = { tool: input.tool, use: input.callID, args: input.args, result: shortened(result), seconds, ...ending }
       const { context } = await tell("after", input.sessionID, more)
       if (!context) return
       if (typeof output.output === "string") output.output += `\n\n${context}`
