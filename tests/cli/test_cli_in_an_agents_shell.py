@@ -40,6 +40,8 @@ USERS_ONLY = [
     ("bind", "--next", "--plan", "x"),
     ("carry", "s1", "s2"),
     ("import", "--format", "json", "-"),
+    ("check", "1", "true"),
+    ("waive", "1", "--why", "x"),
 ]
 
 

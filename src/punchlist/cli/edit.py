@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ..core import ops
 from ..core.codec import to_json
 from ..core.errors import Refused
-from ..core.model import Plan
+from ..core.model import USER, Plan
 from ..core.sentences import difference
 from ..core.text import quoted
 from ..desk import Desk
@@ -67,7 +67,8 @@ def edit(args: Args) -> int:
     from .editor import edit_in_editor
 
     with open_own_desk(args) as desk:
-        return edit_in_editor(desk, args.file, lambda edit: apply(desk, args, edit))
+        is_own = not args.file  # what a file brings is not run before the user has seen it
+        return edit_in_editor(desk, args.file, lambda edit: report(args, change(desk, edit, approves=is_own)))
 
 
 def clear(args: Args) -> int:
@@ -87,8 +88,8 @@ def report(args: Args, changed: Changed, *more: str) -> int:
     return output.answer(args, to_json(changed.plan), *difference(changed.before, changed.plan), *more)
 
 
-def change(desk: Desk, edit: Edit) -> Changed:
-    """Make a change as whoever types."""
+def change(desk: Desk, edit: Edit, *, approves: bool = True) -> Changed:
+    """Make a change as whoever types. `approves`: checks that the user sets may be run here."""
 
     def guard(plan: Plan) -> Plan:
         after = edit(plan)
@@ -98,7 +99,27 @@ def change(desk: Desk, edit: Edit) -> Changed:
 
         return check_edit(desk, caller(), plan, after)
 
-    return desk.change(guard, by=caller().by)
+    changed = desk.change(guard, by=caller().by)
+    if approves and not caller().is_agent:
+        _approve_checks(changed)
+    return changed
+
+
+def _approve_checks(changed: Changed) -> None:
+    """Approve the checks that the user has set with a change."""
+    known = {item.id: item.check for item in changed.before.items if item.check}
+    new = [item for item in changed.plan.items if item.check and item.check != known.get(item.id)]
+    own = [item for item in new if "run" in item.check and item.check_set.get("by") == USER]
+    if not own:
+        return
+    from ..checks.approvals import approve
+    from ..core.checks import folder_of
+
+    try:
+        for item in own:
+            approve(item.check, folder_of(item))
+    except OSError as error:
+        output.complain(f"the check is set, but not approved to be run: {error.filename}: {error.strerror}.")
 
 
 def _edit(args: Args, edit: Edit) -> int:
@@ -119,6 +140,10 @@ def _added(plan: Plan, args: Args) -> Plan:
         fields["parent"] = ops.resolve(plan, args.parent)
     if args.note:
         fields["notes"] = tuple(args.note)
+    if args.check:
+        from ..core.checks import read_check
+
+        fields["check"] = read_check(args.check)
     for text in args.texts:
         plan = ops.add(plan, text, after=after, **fields)
         after = str(plan.last_id) if after else ""

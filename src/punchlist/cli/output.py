@@ -14,6 +14,8 @@ from ..core.text import inline, visible
 from ..local.settings import Settings, is_unicode, wants_color
 
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from .parser import Args
 
 STDOUT = "standard output"
@@ -138,8 +140,17 @@ def width() -> int:
         return int(chosen)
     if not sys.stdout.isatty():
         return _UNCUT
+    return _columns_of(sys.stdout)
+
+
+def error_width() -> int:
+    """The width of the screen that standard error is."""
+    return _columns_of(sys.stderr)
+
+
+def _columns_of(stream: TextIO) -> int:
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+        return os.get_terminal_size(stream.fileno()).columns or 80
     except OSError:
         return 80
 

@@ -140,6 +140,7 @@ _EDIT = (
             Argument("--owner", "NAME", "the agent that it is for"),
             Argument("--parent", "ID", "the item that it is a part of", kind="item"),
             Argument("--note", "TEXT", "a note on it", "*"),
+            Argument("--check", "COMMAND", "a command that shows that it is done"),
         ),
         ("punchlist add 'Run the tests' 'Fix what fails'", "punchlist add 'Ship it' --needs 1-3 --note 'ask first'"),
         is_basic=True,
@@ -214,6 +215,69 @@ _EDIT = (
         is_for_users=True,
     ),
     Command("redo", "redo what was undone", "history:redo", (), ("punchlist redo",), is_for_users=True),
+)
+
+_CHECKS = (
+    Command(
+        "check",
+        "set the check of an item: what shows that it is done; without one, show it",
+        "check:check",
+        (
+            Argument(
+                "words",
+                "ID COMMAND",
+                "an id, or a part of the text that fits one item only; and a command for /bin/sh, in quotes,"
+                " which passes with exit code 0",
+                "*",
+                kind="item",
+            ),
+            Argument("--file", "PATH", "instead: a file that must exist and not be empty", kind="file", rivals="what"),
+            Argument("--contains", "PATH", "instead: a file that must contain the text that follows", rivals="what"),
+            Argument("--scope", "GLOB", "the files that matter to it, as in .gitignore; all if not given", "*"),
+            Argument("--remove", "", "remove it", rivals="what"),
+            Argument("--approve", "", "count a check that an agent set as yours, and let it be run", rivals="what"),
+            Argument("--suggest", "", "look for a default check of this project, and ask whether to set it"),
+        ),
+        (
+            "punchlist check 2 'python3 -c pass'",
+            "punchlist check 2 --file README.md",
+            "punchlist check 2 --contains CHANGELOG.md 2.0",
+            "punchlist check 2",
+            "punchlist check 2 --remove",
+            "punchlist check --suggest",
+        ),
+        is_for_users=True,
+    ),
+    Command(
+        "waive",
+        "say that an item needs no check, with a reason",
+        "check:waive",
+        (
+            _ID,
+            Argument("--why", "W", "the reason", is_required=True, rivals="how"),
+            Argument("--undo", "", "take that back", is_required=True, rivals="how"),
+        ),
+        ("punchlist waive 2 --why 'only a comment has changed'", "punchlist waive 2 --undo"),
+        is_for_users=True,
+    ),
+    Command(
+        "verify",
+        "run the checks of completed items; exit code 0 if all of them are verified",
+        "verify:verify",
+        (
+            Argument("ids", "ID", "only these items, completed or not", "*", kind="items"),
+            Argument("--all", "", "open items that have a check, too"),
+            Argument("--changed", "", "run only what has not passed on the files as they are now"),
+            Argument("--strict", "", "completed items without a check are not verified"),
+            Argument("--trust", "ID", "approve the checks of items first: 1, 1-3, or all", "*", kind="items"),
+            Argument("--approvals", "", "list the commands that may be run here"),
+            Argument("--revoke", "ID", "take an approval back: an item, or an id of that list", "*"),
+            Argument("--tier", "T", "record the runs as those of CI, and ask nothing:", choices=("ci",)),
+            Argument("--format", "F", "", choices=("text", "json", "junit", "github"), default="text"),
+        ),
+        ("punchlist verify", "punchlist verify --changed", "punchlist verify --tier ci --format junit"),
+        is_basic=True,
+    ),
 )
 
 _HISTORY = (
@@ -527,6 +591,7 @@ _MORE = (
 GROUPS = {
     "look at the plan": _LOOK,
     "edit the plan": _EDIT,
+    "check what is done": _CHECKS,
     "its history": _HISTORY,
     "plans and sessions": _PLANS,
     "control the agent": _CONTROL,

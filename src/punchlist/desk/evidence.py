@@ -184,7 +184,13 @@ def record_run(desk: Desk, plan: Plan, item: Item, row: Mapping[str, Any], files
     name = names.failed
     if row["exit"] == 0:
         name = names.passed
-    keep(desk, plan, name, {**row, **trees.described(item)})
+    made = made_before(desk, plan, item) + list(row.get("made", ()))
+    keep(desk, plan, name, {**row, **trees.described(item, made)})
+
+
+def made_before(desk: Desk, plan: Plan, item: Item) -> list[str]:
+    """The paths that observed runs of an item's check made: they do not count."""
+    return _made(load_seen(desk._seat.store, plan, [item]).get(item.id, Seen()))
 
 
 def note_bases(desk: Desk, before: Plan, after: Plan) -> None:
@@ -239,7 +245,7 @@ class _Trees:
             self._prints[key] = fingerprint(files, scope, folder_of(item), made)
         return self._prints[key]
 
-    def described(self, item: Item) -> dict[str, Any]:
+    def described(self, item: Item, made: Sequence[str] = ()) -> dict[str, Any]:
         """What an observation keeps of the files."""
         from ..checks.tree import digest_row, fingerprint, fingerprint_tests
 
@@ -247,8 +253,8 @@ class _Trees:
         if files is None:
             return {"tree": ""}
         scope, folder = item.check.get("scope", ()), folder_of(item)
-        tree = fingerprint(files, scope, folder)
-        return {"tree": tree, "tests": fingerprint_tests(files), **digest_row(files, scope, folder)}
+        tree = fingerprint(files, scope, folder, made)
+        return {"tree": tree, "tests": fingerprint_tests(files), **digest_row(files, scope, folder, made)}
 
     def explained(self, item: Item, seen: Seen, known: Grade) -> Grade:
         """A grade with what has changed since: files, and the tests since the check was set."""
@@ -288,7 +294,7 @@ class _Trees:
         from ..checks.tree import NoFiles, TooLong, look
 
         try:
-            return look(folder, max(self._end - monotonic(), 0.01), own=_own_files(self._desk))
+            return look(folder, max(self._end - monotonic(), 0.01), own=own_files(self._desk))
         except (TooLong, NoFiles):
             return None
 
@@ -298,7 +304,7 @@ def _made(seen: Seen) -> list[str]:
     return sorted({path for row in (*seen.passes, *seen.failures) for path in row.get("made", ())})
 
 
-def _own_files(desk: Desk) -> tuple[str, ...]:
+def own_files(desk: Desk) -> tuple[str, ...]:
     """The paths of our own files: they never count."""
     from ..local.settings import state_folder
 

@@ -366,6 +366,32 @@ def _entries(path: str, problems: list[str]) -> list[tuple[str, Any]]:
     return list(found.items())
 
 
+def with_default_check(text: str, command: str) -> str:
+    """The text of a settings file with a default check. Raises Refused if it cannot be put there."""
+    import json
+    import tomllib
+
+    line = f"default = {json.dumps(command)}\n"
+    lines = text.splitlines(keepends=True)
+    heads = [place for place, one in enumerate(lines) if one.split("#")[0].strip() == "[checks]"]
+    if heads:
+        lines.insert(heads[0] + 1, line)
+    else:
+        if lines:
+            lines[-1] = lines[-1].rstrip("\n") + "\n"
+            lines.append("\n")
+        lines += ["[checks]\n", line]
+    made = "".join(lines)
+    try:
+        before, after = tomllib.loads(text), tomllib.loads(made)
+    except tomllib.TOMLDecodeError as error:
+        raise Refused(f"{FILE}: {error}; add it by hand: [checks] default = {json.dumps(command)}") from None
+    before.setdefault("checks", {})["default"] = command
+    if before != after:
+        raise Refused(f"{FILE}: add it by hand: [checks] default = {json.dumps(command)}")
+    return made
+
+
 def _file(path: str, problems: list[str]) -> dict[str, Any]:
     if not os.path.isfile(path):
         return {}
@@ -441,7 +467,13 @@ def _check(name: str, value: Any, origin: str, is_project: bool) -> Any:
     return value
 
 
-_READ_FURTHER: Mapping[str, Callable[[str], object]] = {"keep_history": ago}
+def _read_command(command: str) -> None:
+    from ..core.checks import read_check
+
+    read_check(command)
+
+
+_READ_FURTHER: Mapping[str, Callable[[str], object]] = {"keep_history": ago, "default_check": _read_command}
 
 
 def _require_may_set(name: str, value: Any, before: Any, origin: str) -> None:

@@ -1,0 +1,76 @@
+"""Checks of a plan, run: identical ones once, and what came to no end is not evidence."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from punchlist import Desk, MemoryStore, Plan, ops
+from punchlist.checks.output import read_output
+from punchlist.core.checks import subjects
+from punchlist.desk.verification import FAILED, PASSED, Job, jobs_of, run_job
+from punchlist.local.settings import Settings
+
+
+@pytest.fixture
+def folder(own_folder: Path) -> str:
+    (own_folder / "a").write_text("1")
+    return str(own_folder)
+
+
+def planned(desk: Desk, *checks: str) -> Plan:
+    def edit(plan: Plan) -> Plan:
+        for number, check in enumerate(checks, 1):
+            plan = ops.set_check(ops.add(plan, "x"), str(number), check)
+        return plan
+
+    return desk.change(edit).plan
+
+
+def test_identical_checks_are_one_job_in_the_order_of_their_items(folder: str) -> None:
+    desk = Desk(MemoryStore())
+    plan = planned(desk, "true", "false", "true")
+    desk.change(lambda now: ops.add(now, "without one"))
+    jobs = jobs_of(desk.plan.items)
+    assert [(job.words, [item.id for item in job.items]) for job in jobs] == [("true", ["1", "3"]), ("false", ["2"])]
+    assert jobs_of(plan.items) == jobs
+
+
+def test_a_check_that_does_not_end_in_time_is_no_evidence_and_says_so(folder: str) -> None:
+    store = MemoryStore()
+    desk = Desk(store, settings=Settings(verify_minutes=0))
+    plan = planned(desk, "sleep 1000")
+    (job,) = jobs_of(plan.items)
+    result = run_job(desk, plan, job)
+    assert (result.state, result.exit) == (FAILED, None)
+    assert result.why.startswith("not finished after")
+    names = subjects(job.check, job.folder)
+    rows = store.load_calls(plan.id, *names)
+    assert not rows.get(names.passed)
+    assert not rows.get(names.failed)
+    assert rows[names.hidden][-1]["why"] == result.why
+
+
+def test_a_run_leaves_its_output_and_a_row_with_the_files(folder: str) -> None:
+    store = MemoryStore()
+    desk = Desk(store)
+    plan = planned(desk, "echo hello; echo x > made")
+    (job,) = jobs_of(plan.items)
+    assert run_job(desk, plan, job).state == PASSED
+    kept = read_output(store, job.digest)
+    assert kept is not None
+    assert (kept.text, kept.exit) == ("hello\n", 0)
+    name = subjects(job.check, job.folder).passed
+    (row,) = store.load_calls(plan.id, name)[name]
+    assert (row["made"], row["tier"], row["exit"], row["command"]) == (["made"], "ran", 0, "echo hello; echo x > made")
+    assert row["tree"]
+
+
+def test_a_directory_that_is_gone_is_told(folder: str) -> None:
+    desk = Desk(MemoryStore())
+    plan = planned(desk, "true")
+    job = Job({"run": "true"}, os.path.join(folder, "gone"), plan.items)
+    result = run_job(desk, plan, job)
+    assert (result.state, result.why) == (FAILED, "cannot be run: No such file or directory")
