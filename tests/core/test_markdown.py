@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -453,3 +454,45 @@ def test_an_item_that_looks_like_data_is_written_as_data() -> None:
     plan = plan_of('"quoted"', "#hash", "plain")
     written = [line.split(". ", 1)[1] for line in write_document(plan).splitlines() if line.startswith("- [")]
     assert written == [json.dumps('"quoted"'), json.dumps("#hash"), "plain"]
+
+
+# --- checks in a checklist -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        {"run": "make test"},
+        {"run": "echo '-->' && make"},
+        {"run": '"quoted" <!-- check: x'},
+        {"file": "dist/app.whl"},
+        {"contains": ["CHANGELOG.md", "--> <b>"], "scope": ["src/**"]},
+    ],
+)
+def test_a_check_is_a_comment_behind_its_task_and_reads_back(check: dict[str, Any]) -> None:
+    plan = read("# Build\n- [ ] Fix it")
+    plan = plan._replace(items=(plan.items[0]._replace(check=check),))
+    text = write(plan)
+    assert "<!-- check:" in text
+    assert read(text).items == plan.items
+
+
+def test_a_comment_of_a_file_sets_a_check() -> None:
+    assert read("- [ ] Fix it <!-- check: make test -->").items[0].check == {"run": "make test"}
+    assert read('- [ ] Fix it <!-- check: {"file": "x"} -->').items[0].check == {"file": "x"}
+    assert read("- [ ] Fix it <!-- check: make -->").items[0].text == "Fix it"
+
+
+@pytest.mark.parametrize(
+    "text", ["Say <!-- check: rm -rf x -->", "<!-- check: -->", "x <!-- check: a --> <!-- check: -->"]
+)
+def test_a_text_that_looks_like_a_check_stays_a_text(text: str) -> None:
+    plan = read("- [ ] A")
+    plan = plan._replace(items=(plan.items[0]._replace(text=text),))
+    again = read(write(plan)).items[0]
+    assert (again.text, again.check) == (text, {})
+
+
+@pytest.mark.parametrize("words", ['{"file": "/etc/passwd"}', '{"run": ', '{"run": ""}', '"unfinished'])
+def test_a_comment_that_cannot_be_a_check_is_refused_with_its_line(words: str) -> None:
+    assert refusal(f"# A\n- [ ] Fix it <!-- check: {words} -->").startswith("line 2: ")

@@ -53,9 +53,10 @@ def show(args: Args) -> int:
             output.say_json(data)
             return 0
         if args.markdown:
+            from ..core.diff import without_calls
             from ..core.markdown import write_document
 
-            output.say(write_document(plan, load_tails(desk, plan)))
+            output.say(write_document(without_calls(plan)[0], load_tails(desk, plan)))
             return 0
     output.show(draw(desk.settings, plan, whose, **notices))
     if spent and (spent["reminder_tokens"] or spent["nudges"]):

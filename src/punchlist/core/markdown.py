@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from ._typing import TYPE_CHECKING, Any
+from .check_comment import split_comment, with_comment
 from .checks import read_check
 from .errors import BadShape, Refused
 from .grade_tail import with_tail, without_tail
@@ -113,13 +114,14 @@ def read(text: str) -> Plan:
             phase = line.heading or line.body
             phases.append(phase)
         elif box:
-            status, words = _status(line, box[0]), without_tail(box[1])
+            status = _status(line, box[0])
+            words, check = _read_task(line, box[1])
             if not words:
                 raise line.refuse("the task has no text.")
             if not phase:
                 phase = _ORPHANS
                 phases.append(phase)
-            items.append(Item(str(len(items) + 1), words, status, phase=phase))
+            items.append(Item(str(len(items) + 1), words, status, phase=phase, check=check))
             fresh = True
         elif line.body.startswith(">") and items:
             words = line.body[1:].removeprefix(" ").rstrip()
@@ -132,10 +134,20 @@ def read(text: str) -> Plan:
     return promoted(one_active(grouped(plan)))
 
 
+def _read_task(line: _Line, words: str) -> tuple[str, dict[str, Any]]:
+    """The text of a task and its check, without the grade that was behind them."""
+    try:
+        text, check = split_comment(words)
+    except Refused as refusal:
+        raise line.refuse(str(refusal)) from None
+    return without_tail(text), check
+
+
 def _section(name: str, items: list[Item], grades: Mapping[str, str]) -> str:
     lines = [f"# {visible(name)}"]
     for item in items:
-        lines.append(f"- [{_BOXES[item.status]}] {with_tail(visible(item.text).strip(), grades.get(item.id, ''))}")
+        text = with_tail(visible(item.text).strip(), grades.get(item.id, ""))
+        lines.append(f"- [{_BOXES[item.status]}] {with_comment(text, item.check)}")
         for index, note in enumerate(item.notes):
             if index:
                 lines.append("  >")
