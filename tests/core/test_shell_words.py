@@ -2,9 +2,57 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from punchlist.core.shell_words import NotUnderstood, parse
+from tests.core.plans import often
+
+PARTS = [
+    "a",
+    "b-c",
+    "'d e'",
+    '"f g"',
+    "\\ ",
+    "\\'",
+    '\\"',
+    "'",
+    '"',
+    "\\",
+    "\\\n",
+    " ",
+    "  ",
+    "\t",
+    "$",
+    "5$",
+    "''",
+    "#x",
+    " #y",
+]
+PARTS += [
+    '"$"',
+    "é",
+    "{h}",
+    "=",
+    "2>&1",
+    " 2>&1 ",
+    ">x",
+    " > x ",
+    "--",
+    "\\\\",
+    "'\"'",
+    '"\'"',
+    "!",
+    "%",
+    "@",
+    "]",
+    "}",
+    "^",
+    "~",
+]
 
 
 def test_each_command_knows_what_comes_behind_it() -> None:
@@ -37,3 +85,21 @@ def test_a_dollar_sign_at_the_end_of_a_quoted_text_is_one() -> None:
 def test_parentheses_are_noted() -> None:
     assert parse("(a && b)").is_grouped
     assert not parse("a '(b)'").is_grouped
+
+
+@often(100)
+@given(st.lists(st.sampled_from(PARTS), max_size=8).map("".join))
+def test_words_are_those_of_a_real_shell(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    line = f"printf '%s\\0' w {text}"
+    try:
+        commands = parse(line).commands
+    except NotUnderstood:
+        return
+    words = commands[0].words[2:]
+    if len(commands) != 1 or commands[0].targets or not all(word.is_plain and not word.is_pattern for word in words):
+        return
+    if any(word.is_bare and word.text.startswith("~") for word in words):
+        return
+    folder = tmp_path_factory.getbasetemp()
+    done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, check=False)
+    assert done.stdout.decode() == "".join(f"{word.text}\0" for word in words)

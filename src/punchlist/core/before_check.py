@@ -13,10 +13,10 @@ from .wrappers import QUOTED, Run, is_setting, is_within, moved
 # What a shell does itself and may change the commands behind it, or keep them from being run.
 _SHELL = words_of(
     """
-    alias autoload bind break builtin caller continue coproc declare disown emulate enable eval exec exit fc function
-    functions getopts hash kill let local logout mapfile noglob popd read readarray readonly return setopt shift shopt
-    suspend trap typeset unalias unfunction unset unsetopt wait zmodload fi done } esac in complete compopt compgen
-    integer float nocorrect
+    alias autoload bind break builtin caller continue coproc declare disown emulate enable eval exec exit export fc
+    function functions getopts hash kill let local logout mapfile noglob popd read readarray readonly return setopt
+    shift shopt suspend trap typeset unalias unfunction unset unsetopt wait zmodload fi done } esac in complete
+    compopt compgen integer float nocorrect
     """
 )
 _SAFE_SET = re.compile(r"[-+][euxo]+|pipefail|errexit|nounset|xtrace")
@@ -43,6 +43,8 @@ def read_before(runs: Sequence[Run], here: str | None, folder: str) -> Before:
     for run in runs:
         if run.operator != "&&":
             problem = problem or f"what comes before it is not joined with `&&`: {_shown(run)}"
+        if run.keyword:
+            problem = problem or f"`{run.keyword}` before it decides whether it runs"
         if not run.words:
             settings += run.settings
         elif run.words[0] in ("cd", "pushd"):

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from .wrappers import is_within
 
 _DECIDING = re.compile(
-    r"PATH|CDPATH|IFS|ENV|BASH\w*|SHELL\w*|ZDOTDIR|LD_\w+|DYLD_\w+|PYTEST\w*|TOX\w*|NOX\w*|RUFF_\w+|MYPY\w*|JEST\w*|VITEST\w*"
-    r"|PYTHON(?:HOME|OPTIMIZE|STARTUP|WARNINGS|INSPECT|USERBASE|PLATLIBDIR|SAFEPATH)|NODE_OPTIONS|NODE_PATH"
+    r"PATH|CDPATH|IFS|GLOBIGNORE|EXECIGNORE|HOME|XDG_CONFIG_\w+|VIRTUAL_ENV|CONDA_\w+|ENV|BASH\w*|SHELL\w*|ZDOTDIR|LD_\w+|DYLD_\w+|PYTEST\w*|TOX\w*|NOX\w*|RUFF_\w+|MYPY\w*|JEST\w*|VITEST\w*"
+    r"|PYTHON(?:HOME|OPTIMIZE|STARTUP|WARNINGS|INSPECT|USERBASE|PLATLIBDIR|SAFEPATH|PYCACHEPREFIX)|NODE_OPTIONS|NODE_PATH"
     r"|MAKE\w*|MFLAGS|GNUMAKEFLAGS|CARGO\w*|RUST(?:C|DOC|FLAGS|DOCFLAGS|UP)\w*"
     r"|GO(?:FLAGS|ENV|ROOT|PATH|WORK|OS|ARCH|EXPERIMENT|TOOLCHAIN|MOD)\w*|NPM_CONFIG_\w+|YARN_\w+|PNPM_\w+|UV_\w+"
     r"|POETRY_\w+|PIPENV_\w+|PDM_\w+|COVERAGE_PROCESS_START|HYPOTHESIS_\w+",
@@ -27,7 +27,7 @@ def find_deciding(settings: Iterable[str], words: Sequence[str], folder: str) ->
     """The first of some settings that may change what a command does; empty if none may."""
     for setting in settings:
         name, _, value = setting.partition("=")
-        if _decides(name.rstrip("+"), value, words, folder):
+        if _decides(name.rstrip("+").partition("[")[0], value, words, folder):
             return setting
     return ""
 

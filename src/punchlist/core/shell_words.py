@@ -122,7 +122,7 @@ class _Reader:
             self.at += 1
 
     def _take_escaped(self) -> None:
-        following = self.text[self.at + 1 : self.at + 2]
+        following = self.text[self.at + 1 : self.at + 2] or "\\"  # the last character is itself
         if following != "\n":
             self._said.append(following)
             self._bare = False
@@ -167,6 +167,8 @@ class _Reader:
             self._skip(found.end(), "")
         elif self.text[start + 1 : start + 2] in ("'", '"') and not self._is_quoted:
             raise NotUnderstood("it quotes with $")
+        elif self.text.startswith("\\\n", start + 1):
+            raise NotUnderstood("a line ends behind a $")
         else:
             self._said.append("$")
             self.at += 1
