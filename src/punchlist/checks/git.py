@@ -33,7 +33,7 @@ _SETTINGS = (
 )
 
 
-class Answer(NamedTuple):
+class GitOutput(NamedTuple):
     """What git said."""
 
     code: int  # its exit code
@@ -41,7 +41,7 @@ class Answer(NamedTuple):
     error: str
 
 
-def ask(folder: str, end: float, *command: str, settings: Iterable[str] = (), sent: bytes | None = None) -> Answer:
+def ask(folder: str, end: float, *command: str, settings: Iterable[str] = (), sent: bytes | None = None) -> GitOutput:
     """Run a command of git. Raises TooLong when `end` has come, FileNotFoundError if there is no git."""
     (answer,) = ask_all(folder, end, command, settings=settings, sent=sent)
     return answer
@@ -49,7 +49,7 @@ def ask(folder: str, end: float, *command: str, settings: Iterable[str] = (), se
 
 def ask_all(
     folder: str, end: float, *commands: Sequence[str], settings: Iterable[str] = (), sent: bytes | None = None
-) -> Generator[Answer, None, None]:
+) -> Generator[GitOutput, None, None]:
     """Run commands of git side by side, and give what they said in the same order. `sent` goes to the last one."""
     options = [word for setting in (*_SETTINGS, *settings) for word in ("-c", setting)]
     environment = _environment()
@@ -69,8 +69,12 @@ def ask_all(
 
 
 def _environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name.startswith(_KEPT)}
-    return {**kept, **_SET}
+    found = dict(os.environ)
+    for name in os.environ:
+        if name.startswith("GIT_") and not name.startswith(_KEPT):
+            del found[name]
+    found.update(_SET)
+    return found
 
 
 def _start(command: list[str], folder: str, environment: dict[str, str]) -> subprocess.Popen[bytes]:
@@ -80,7 +84,7 @@ def _start(command: list[str], folder: str, environment: dict[str, str]) -> subp
     )
 
 
-def _finish(process: subprocess.Popen[bytes], end: float, sent: bytes | None) -> Answer:
+def _finish(process: subprocess.Popen[bytes], end: float, sent: bytes | None) -> GitOutput:
     left = end - monotonic()
     if left <= 0:
         raise TooLong
@@ -88,7 +92,7 @@ def _finish(process: subprocess.Popen[bytes], end: float, sent: bytes | None) ->
         out, error = process.communicate(sent, timeout=left)
     except subprocess.TimeoutExpired:
         raise TooLong from None
-    return Answer(process.returncode, out, error.decode("utf-8", "replace").strip())
+    return GitOutput(process.returncode, out, error.decode("utf-8", "replace").strip())
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -10,7 +10,7 @@ from contextlib import closing
 from ..core._typing import NamedTuple
 from . import contents
 from .errors import NoFiles
-from .git import Answer, ask, ask_all
+from .git import GitOutput, ask, ask_all
 from .scope import CACHES, ours, own_places
 
 _LFS = b"version https://git-lfs.github.com/spec/v1\n"
@@ -62,7 +62,7 @@ def find(folder: str, end: float) -> Repository | None:
     return _with_settings(Repository(top, head, algorithm, (), False, True, True), _pairs(config))
 
 
-def _explain(found: Answer) -> None:
+def _explain(found: GitOutput) -> None:
     """Say why a repository cannot be read, if there is one."""
     said = found.error
     if "not a git repository" in said or "invalid gitfile" in said:
@@ -77,13 +77,14 @@ def _explain(found: Answer) -> None:
 
 
 def _first_line(said: str) -> str:
-    for line in said.splitlines():
-        if line.startswith("fatal: "):
-            return "".join(letter for letter in line[7:207] if letter.isprintable())
-    return "it gives no reason"
+    _, fatal, reason = said.partition("fatal: ")
+    if not fatal:
+        return "it gives no reason"
+    line = reason.partition("\n")[0][:200]
+    return "".join(filter(str.isprintable, line))
 
 
-def _pairs(config: Answer) -> list[tuple[str, str]]:
+def _pairs(config: GitOutput) -> list[tuple[str, str]]:
     entries = os.fsdecode(config.out).split("\0")
     return [(name, value) for name, _, value in (entry.partition("\n") for entry in entries) if name]
 
@@ -125,7 +126,7 @@ def read(repository: Repository, end: float, own: Sequence[str]) -> Listing:
     return _completed(repository, end, own, index, changed)
 
 
-def _entries(answer: Answer) -> list[str]:
+def _entries(answer: GitOutput) -> list[str]:
     if answer.code:
         raise NoFiles(f"git cannot read this repository: {_first_line(answer.error)}")
     return os.fsdecode(answer.out).split("\0")
@@ -215,9 +216,9 @@ def _completed(
 
 def _without_tagged(paths: set[str]) -> set[str]:
     """Leave out folders that say themselves that they are caches, as the `target` of Cargo does."""
-    folders = tuple(path.removesuffix("CACHEDIR.TAG") for path in paths if path.endswith("/CACHEDIR.TAG"))
-    if not folders:
-        return paths
+    tag = "/CACHEDIR.TAG"
+    tags = [path for path in paths if path.endswith(tag)]
+    folders = tuple(path.removesuffix(tag) + "/" for path in tags)
     return {path for path in paths if not path.startswith(folders)}
 
 
@@ -244,9 +245,11 @@ def _texts(repository: Repository, paths: list[str], known: Mapping[str, str], e
 
 def _mode(repository: Repository, mode: str, known: str) -> str:
     """The mode of a plain file. Where the file system cannot tell, git knows better."""
-    if not repository.has_links and known.startswith(contents.LINK):
-        return contents.LINK
-    if repository.has_modes:
+    is_link = known.startswith(contents.LINK)
+    trusted = repository.has_modes
+    if is_link:
+        trusted = repository.has_links
+    if trusted:
         return mode
     return known[:6] or contents.PLAIN
 

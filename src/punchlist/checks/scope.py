@@ -206,11 +206,13 @@ def own_places(top: str, own: Iterable[str]) -> tuple[str, ...]:
 
 def ours(paths: Collection[str], places: Iterable[str]) -> set[str]:
     """The paths of files of Punchlist: those at these places, and everything that is called `.punchlist...`."""
-    found = {path for path in paths if ".punchlist" in path and _OURS.search(path)}
+    hinted = [path for path in paths if ".punchlist" in path]
+    found = set(filter(_OURS.search, hinted))
     names = {place + suffix for place in places for suffix in _BESIDE}
+    folders = tuple(name + "/" for name in names)
     if names:
-        folders = tuple(name + "/" for name in names)
-        found.update(path for path in paths if path in names or path.startswith(folders))
+        found.update(names.intersection(paths))
+        found.update(path for path in paths if path.startswith(folders))
     return found
 
 

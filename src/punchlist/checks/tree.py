@@ -119,15 +119,16 @@ def _with_inner(files: Files, modules: Mapping[str, str], end: float, own: Seque
 
 def _look_inside(folder: str, end: float, own: Sequence[str], has_git: bool) -> Files | None:
     """The files of a repository inside a project, with or without git; None if they do not count."""
-    if not os.path.lexists(os.path.join(folder, ".git")) or os.path.islink(folder):
-        return None
-    if is_cache(os.path.basename(folder)) or (has_git and repository.is_linked_worktree(folder)):
+    is_missing = not os.path.lexists(os.path.join(folder, ".git"))
+    is_other_tree = has_git and repository.is_linked_worktree(folder)
+    is_skipped = os.path.islink(folder) or is_cache(os.path.basename(folder))
+    if any((is_missing, is_other_tree, is_skipped)):
         return None
     folder = os.path.realpath(folder)
     found = repository.find(folder, end)
-    if found is None or found.top != folder:
-        return _look_without_git(folder, end, own)
-    return _look_with_git(found, end, own)
+    if found is not None and found.top == folder:
+        return _look_with_git(found, end, own)
+    return _look_without_git(folder, end, own)
 
 
 def fingerprint(files: Files, scope: Iterable[str] = (), folder: str = "", without: Collection[str] = ()) -> str:
@@ -295,10 +296,13 @@ def modified_during(
 
 
 def _compared(files: Files, before: Files, counts: Callable[[str], bool]) -> During:
-    paths = sorted(path for path in {*files.blobs, *before.blobs} if counts(path))
-    different = [path for path in paths if files.blobs.get(path) != before.blobs.get(path)]
-    made = [path for path in different if path in files.untracked and path not in before.blobs]
-    return During([path for path in different if path not in made], made)
+    differences = set(files.blobs.items()) ^ set(before.blobs.items())
+    paths = {path for path, _ in differences}
+    different = sorted(filter(counts, paths))
+    new = files.untracked.difference(before.blobs)
+    made = [path for path in different if path in new]
+    changed = [path for path in different if path not in new]
+    return During(changed, made)
 
 
 def _is_touched(path: str, start: float, now: float) -> bool:
