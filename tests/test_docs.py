@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -20,6 +21,7 @@ from typing import NamedTuple
 import pytest
 
 import punchlist
+from punchlist.cli.parser import parse
 from punchlist.cli.table import COMMANDS
 from punchlist.dialects import PATHS as DIALECTS
 from punchlist.dialects import load
@@ -213,9 +215,28 @@ def test_json_that_is_shown_is_json() -> None:
 
 
 def test_a_page_has_only_blocks_that_mean_something() -> None:
-    known = {"sh", "python", "json", "text", "toml"}
+    known = {"sh", "python", "json", "text", "toml", "yaml"}
     found = [(block.page, block.line, block.language) for page in PAGES for block in _blocks(page)]
     assert [one for one in found if one[2] not in known] == []
+
+
+def _typed(line: str) -> str:
+    """The command that a line of YAML runs."""
+    return line.partition("entry: ")[2] or line.partition("run: ")[2]
+
+
+def test_every_command_of_ours_in_yaml_can_be_read() -> None:
+    hooks = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    texts = [hooks, *(block.text for block in _all("yaml"))]
+    commands = [_typed(line) for text in texts for line in text.splitlines() if _typed(line).startswith("punchlist ")]
+    assert len(commands) > 2
+    for command in commands:
+        assert parse(shlex.split(command)[1:]).command in COMMANDS
+
+
+def test_the_hook_for_pre_commit_is_the_one_that_the_page_names() -> None:
+    (name,) = re.findall(r"^- id: (\S+)$", (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"), re.M)
+    assert f"- id: {name}\n" in (ROOT / "docs" / "goals.md").read_text(encoding="utf-8")
 
 
 # --- prompts ---------------------------------------------------------------------------------------------------------

@@ -300,7 +300,7 @@ def _tell_grade(item: Item, grade: Grade, result: Result | None) -> str:
     if grade.word == PASSED:
         return f"{words}; to count it: punchlist check {item.id} --approve"
     if grade.word == UNKNOWN:
-        return f"{words}, but the files could not be looked at"
+        return f"{words}, but it is not known on which files"
     if not words and result is not None:
         return f"{result.state}, but that could not be kept"
     if result is not None and result.why and not result.output:
