@@ -68,6 +68,19 @@ def test_a_run_leaves_its_output_and_a_row_with_the_files(folder: str) -> None:
     assert row["tree"]
 
 
+def test_a_run_of_no_tests_is_not_evidence(folder: str) -> None:
+    store = MemoryStore()
+    desk = Desk(store)
+    Path("Makefile").write_text("test:\n\t@false\n", encoding="utf-8")
+    Path("test").mkdir()
+    plan = planned(desk, "make test")
+    (job,) = jobs_of(plan.items)
+    result = run_job(desk, plan, job)
+    assert (result.state, result.exit, result.why) == (FAILED, 0, "make had nothing to do, so nothing was run")
+    names = subjects(job.check, job.folder)
+    assert {name for name, rows in store.load_calls(plan.id, *names).items() if rows} == {names.base, names.hidden}
+
+
 def test_a_directory_that_is_gone_is_told(folder: str) -> None:
     desk = Desk(MemoryStore())
     plan = planned(desk, "true")

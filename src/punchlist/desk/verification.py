@@ -10,8 +10,10 @@ from ..checks.run import Ran, run
 from ..checks.tree import Files, NoFiles, look, modified_during
 from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.checks import digest, folder_of, in_words, subjects
+from ..core.commands import compare
 from ..core.model import Item, Plan
 from ..core.text import counted, inline, visible
+from ..core.verdicts import judge
 from ..local.files import utc_text
 from .evidence import keep, made_before, own_files, record_run
 
@@ -94,13 +96,16 @@ def run_job(
         during = modified_during(after, ran.start, before=before, scope=scope, folder=job.folder, without=made)
         row["made"], changed = during.made[:_MADE], during.changed
     row["seconds"] = round(ran.seconds, 3)
+    nothing = _ran_nothing(job, ran)
     if ran.exit is None:
         result = result._replace(state=FAILED)
+    elif nothing:
+        result = result._replace(state=FAILED, why=nothing)
     elif changed:
         result = result._replace(state=VOID, why=_tell_changed(changed))
     elif ran.exit:
         result = result._replace(state=FAILED)
-    if ran.exit is None or changed:
+    if ran.exit is None or changed or nothing:
         keep(desk, plan, subjects(job.check, job.folder).hidden, {**row, "why": result.why, "tree": ""})
     else:
         record_run(desk, plan, _holder(job), row, after)
@@ -120,6 +125,13 @@ def _ran(desk: Desk, job: Job, beat: Callable[[float], object] | None) -> tuple[
     now = time()
     looked = look_at(job.check, job.folder)
     return Ran(int(not looked.is_passed), start=now, end=time()), looked.why
+
+
+def _ran_nothing(job: Job, ran: Ran) -> str:
+    """Why a run with exit code 0 shows nothing: by its output it ran no tests. Empty if that is not so."""
+    if ran.exit != 0 or "run" not in job.check:
+        return ""
+    return judge(compare(job.check["run"], job.folder, job.check["run"], job.folder), 0, ran.tail).why
 
 
 def _look(desk: Desk, folder: str) -> Files | None:
