@@ -6,7 +6,6 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Sequence
-from hashlib import new
 from time import monotonic
 
 from .errors import NoFiles, TooLong
@@ -37,6 +36,8 @@ def kind_of(path: str) -> tuple[str, os.stat_result] | None:
 
 def blob(data: bytes, algorithm: str) -> str:
     """The name that git gives to contents."""
+    from hashlib import new
+
     made = new(algorithm, b"blob %d\0" % len(data), usedforsecurity=False)
     made.update(data)
     return made.hexdigest()
@@ -52,6 +53,8 @@ def link_blob(path: str, algorithm: str) -> str:
 
 def hash_file(path: str, end: float, algorithm: str = "sha256") -> str:
     """A hash of what is in a file. Raises TooLong."""
+    from hashlib import new
+
     made = new(algorithm, usedforsecurity=False)
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:

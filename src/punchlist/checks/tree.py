@@ -18,9 +18,9 @@ import json
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from hashlib import sha256
 
 from ..core._typing import NamedTuple
+from ..core.sha import hex_digest
 from . import contents, repository
 from .errors import NoFiles as NoFiles
 from .errors import TooLong as TooLong
@@ -168,7 +168,7 @@ def _digest(files: Files, paths: list[str]) -> str:
         return ""
     blobs = files.blobs
     lines = "\n".join([f"{path}\0{blobs[path]}" for path in sorted(paths)])
-    return sha256(os.fsencode(lines)).hexdigest()[:32]
+    return hex_digest(os.fsencode(lines))[:32]
 
 
 def digest_row(
@@ -195,7 +195,7 @@ def _text(files: Files, path: str) -> str:
 def _short(text: str) -> str:
     if not text:
         return ""
-    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:_SHORT]
+    return hex_digest(text.encode("utf-8", "surrogateescape"))[:_SHORT]
 
 
 def changed_since(

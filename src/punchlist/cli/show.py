@@ -7,7 +7,7 @@ from ..core._typing import Any
 from ..core.codec import to_json
 from ..core.model import Plan, SessionState
 from ..desk import Desk
-from ..desk.grade_labels import load_labels, load_tails, with_grades
+from ..desk.grade_labels import load_tails, start_labels, with_grades
 from ..desk.holding import is_off
 from ..desk.observations import with_calls
 from ..desk.session_state import load_state
@@ -35,6 +35,9 @@ def show(args: Args) -> int:
             from .item import show_item
 
             return show_item(desk, plan, args)
+        is_drawn = not args.json and not args.markdown
+        if is_drawn:
+            labels = start_labels(desk, plan)
         remember_shown(desk, args, in_full=True)
         spent: dict[str, int] = {}
         notices: dict[str, Any] = {}
@@ -42,8 +45,8 @@ def show(args: Args) -> int:
         if plan.id:
             spent = _spent(desk)
             whose = _whose(desk, plan, args)
-            if not args.json and not args.markdown:
-                notices = {"labels": load_labels(desk, plan), **_notices(desk, plan)}
+            if is_drawn:
+                notices = {**_notices(desk, plan), "labels": labels()}
         elif not is_named(args) and desk._seat.store.plans(1):
             hint = "There are plans in other directories: punchlist plans"
         if args.json:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from posixpath import isabs, normpath
 
-from ._typing import Any, NamedTuple
+from ._typing import TYPE_CHECKING, Any, NamedTuple
 from .errors import Refused
 from .json_text import dumps
 from .model import NOTHING, USER, Author, Item
 from .text import cut, inline, quoted
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 KINDS = ("run", "file", "contains")
 IMPORT = "import"  # who has set a check that came with a file
@@ -98,6 +101,14 @@ def is_check(value: object) -> bool:
         return False
 
 
+def is_kept_command(value: object) -> TypeGuard[dict[str, Any]]:
+    """Whether a value is the most usual check, a command, in the form in which it is kept. Cheaper than to read it."""
+    if not isinstance(value, dict) or len(value) != 1:
+        return False
+    words = value.get("run")
+    return isinstance(words, str) and 0 < len(words) <= _LONGEST and words.isprintable() and words == words.strip()
+
+
 def in_words(check: Mapping[str, Any]) -> str:
     """A check on one line: its command, or what must be true of a file."""
     if "run" in check:
@@ -127,10 +138,10 @@ def is_trusted(item: Item) -> bool:
 
 def digest(check: Mapping[str, Any], folder: str) -> str:
     """What tells a check from others: all of it, and its directory."""
-    from hashlib import sha256
+    from .sha import hex_digest
 
     words = dumps([{name: check[name] for name in sorted(check)}, folder])
-    return sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+    return hex_digest(words.encode("utf-8", "surrogatepass"))[:20]
 
 
 def subjects(check: Mapping[str, Any], folder: str) -> Subjects:

@@ -4,21 +4,20 @@ only where a plan has checks."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import monotonic
 
 from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.checks import Subjects, digest, folder_of, in_words, subjects
-from ..core.commands import COVERS, HIDDEN, OTHER, Match, compare
 from ..core.errors import StoreError
 from ..core.grades import OUTDATED, Grade, Row, Seen, grade, looks_done
 from ..core.model import ACTIVE, Item, Plan
-from ..core.redact import redacted
-from ..core.verdicts import UNKNOWN, judge
 from ..local.files import time_text
 from ..stores import Store
 
 if TYPE_CHECKING:
+    from threading import Thread
+
     from ..checks.tree import Files
     from . import Desk
     from .tool_use import Ran
@@ -46,9 +45,23 @@ class Graded(NamedTuple):
 
 def graded(desk: Desk, plan: Plan, seconds: float = PATIENCE) -> Graded:
     """Look at what was observed, and at the files as they are now, and grade every item."""
+    return start_grading(desk, plan, seconds)()
+
+
+def start_grading(desk: Desk, plan: Plan, seconds: float = PATIENCE) -> Callable[[], Graded]:
+    """Start to look at the files, and return a function that waits for them and grades every item."""
+    trees = _Trees(desk, seconds)
     checked = [item for item in plan.items if item.check]
     seen = load_seen(desk._seat.store, plan, checked)
-    trees = _Trees(desk, seconds)
+    trees.start({folder_of(item) for item in checked if _has_run(seen.get(item.id, Seen()))})
+    return lambda: _grade_all(desk, plan, seen, trees)
+
+
+def _has_run(seen: Seen) -> bool:
+    return bool(seen.passes or seen.failures)
+
+
+def _grade_all(desk: Desk, plan: Plan, seen: dict[str, Seen], trees: _Trees) -> Graded:
     grades: dict[str, Grade] = {}
     done: dict[str, Row] = {}
     found: dict[str, str] = {}
@@ -58,7 +71,7 @@ def graded(desk: Desk, plan: Plan, seconds: float = PATIENCE) -> Graded:
         if item.check and "run" not in item.check:
             tree = trees.of(item, own) or _NOW
             seen[item.id] = own = _look_at(item, tree)
-        elif own.passes or own.failures:
+        elif _has_run(own):
             tree = trees.of(item, own)
         if item.check:
             found[item.id] = tree
@@ -130,6 +143,8 @@ def _time(row: Row) -> str:
 
 def note_commands(desk: Desk, plan: Plan, commands: Sequence[Ran]) -> None:
     """Keep what commands that were run say about the checks of a plan."""
+    from .observed_commands import note_command
+
     default = default_item(desk)
     items = plan.items
     if default is not None:
@@ -141,37 +156,7 @@ def note_commands(desk: Desk, plan: Plan, commands: Sequence[Ran]) -> None:
                 key = digest(item.check, folder_of(item))
                 if key not in known:
                     known.add(key)
-                    _note_command(desk, plan, item, one)
-
-
-def _note_command(desk: Desk, plan: Plan, item: Item, ran: Ran) -> None:
-    folder = folder_of(item)
-    match = compare(item.check["run"], folder, ran.line, ran.folder)
-    if match.kind == COVERS:
-        match = _looked_at(match, item.check["run"], folder, ran.line, ran.folder)
-    if match.kind == OTHER:
-        return
-    row: dict[str, Any] = {"at": time_text(), "tier": "seen", "command": ran.line, "exit": ran.exit}
-    if ran.seconds is not None:
-        row["seconds"] = round(ran.seconds, 3)
-    verdict = judge(match, ran.exit, ran.output)
-    if ran.why or verdict.word == UNKNOWN:
-        why = match.why or ran.why or verdict.why
-        keep(desk, plan, subjects(item.check, folder).hidden, {**row, "why": why, "tree": ""})
-    else:
-        record_run(desk, plan, item, row)
-
-
-def _looked_at(match: Match, check: str, folder: str, line: str, here: str) -> Match:
-    """A run of more than the check, after a look whether the project has what the check names, where it is expected."""
-    from ..checks.wider_runs import find_missing, find_roots
-
-    if any(words[0] == "pytest" for words in match.runs):
-        match = compare(check, folder, line, here, find_roots(folder))
-    missing = find_missing(match.needs)
-    if missing:
-        return Match(HIDDEN, f"more ran than the check asks for, and {missing}")
-    return match
+                    note_command(desk, plan, item, one)
 
 
 def record_run(desk: Desk, plan: Plan, item: Item, row: Mapping[str, Any], files: Files | None = None) -> None:
@@ -214,6 +199,8 @@ def keep(desk: Desk, plan: Plan, subject: str, row: Mapping[str, Any]) -> None:
     """Keep one observation. A store that can only be read at the moment keeps none."""
     kept = {**row, "session": desk.session, "agent": desk.agent}
     if desk.settings.redact_calls:
+        from ..core.redact import redacted
+
         kept.update({name: redacted(kept[name]) for name in ("command", "text") if name in kept})
     try:
         desk._seat.store.observe(plan.id, subject, [kept])
@@ -231,6 +218,18 @@ class _Trees:
         self.known: dict[str, Files | None] = {}  # None: there was no time
         self._prints: dict[tuple[str, ...], str] = {}  # by what it was made of
         self._tests: dict[str, str] = {}  # by folder
+        self._looks: dict[str, Thread] = {}  # that are under way, by folder
+
+    def start(self, folders: Iterable[str]) -> None:
+        """Begin to look at directories, each in a thread: git works while something else is done here."""
+        for folder in folders:
+            from threading import Thread
+
+            self._looks[folder] = Thread(target=self._keep_files, args=(folder,), daemon=True)
+            self._looks[folder].start()
+
+    def _keep_files(self, folder: str) -> None:
+        self.known[folder] = self._look(folder)
 
     def of(self, item: Item, seen: Seen) -> str:
         """The fingerprint of the files that matter to an item's check; empty if it is not known."""
@@ -260,10 +259,19 @@ class _Trees:
         """A grade with what has changed since: files, and the tests since the check was set."""
         if known.word == OUTDATED:
             known = known._replace(changed=self._count_changed(item, seen, known.row))
-        tests = [row.get("tests") for row in seen.bases if row.get("what") == "set" and row.get("item") == item.id]
-        if known.row and tests and tests[-1]:
-            known = known._replace(tests_changed=tests[-1] != (self._tests_of(folder_of(item)) or tests[-1]))
+        if known.row:
+            known = known._replace(tests_changed=self._have_tests_changed(item, seen))
         return known
+
+    def _have_tests_changed(self, item: Item, seen: Seen) -> bool:
+        """Whether tests, or what says how they are run, have changed since the check was set."""
+        bases = [row for row in seen.bases if row.get("what") == "set" and row.get("item") == item.id]
+        if not bases or not bases[-1].get("tests"):
+            return False
+        if not item.check.get("scope") and bases[-1].get("tree") == self.of(item, seen):
+            return False  # nothing has changed: there is no need to ask which files are tests
+        now = self._tests_of(folder_of(item))
+        return bool(now) and now != bases[-1]["tests"]
 
     def _count_changed(self, item: Item, seen: Seen, row: Row) -> int | None:
         from ..checks.tree import changed_since
@@ -286,8 +294,10 @@ class _Trees:
         return self._tests.get(folder, "")
 
     def _files(self, folder: str) -> Files | None:
+        if folder in self._looks:
+            self._looks.pop(folder).join()
         if folder not in self.known:
-            self.known[folder] = self._look(folder)
+            self._keep_files(folder)
         return self.known[folder]
 
     def _look(self, folder: str) -> Files | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 
 from ..core._typing import TYPE_CHECKING, Any
@@ -38,11 +39,17 @@ def count_verified(desk: Desk, plan: Plan, seconds: float) -> int | None:
 
 def load_labels(desk: Desk, plan: Plan) -> Labels:
     """Look at what was observed, and at the files, and say what that means for each item."""
-    if not has_checks(desk, plan):
-        return NO_LABELS
-    from .evidence import graded
+    return start_labels(desk, plan)()
 
-    return tell(desk, plan, graded(desk, plan))
+
+def start_labels(desk: Desk, plan: Plan) -> Callable[[], Labels]:
+    """The same in two steps: git looks at the files while something else is done here."""
+    if not has_checks(desk, plan):
+        return lambda: NO_LABELS
+    from .evidence import start_grading
+
+    grade = start_grading(desk, plan)
+    return lambda: tell(desk, plan, grade())
 
 
 def tell(desk: Desk, plan: Plan, found: Graded) -> Labels:
