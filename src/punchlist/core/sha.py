@@ -3,14 +3,20 @@ to grade a plan."""
 
 from __future__ import annotations
 
-import sys
+from functools import cache
 
-if sys.version_info >= (3, 12):
-    from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]
-else:
-    from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
+from ._typing import Any
+
+
+@cache
+def _find() -> Any:
+    try:
+        from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:  # before Python 3.12
+        from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
+    return sha256
 
 
 def hex_digest(data: bytes) -> str:
     """The SHA-256 of some bytes, in 64 hexadecimal digits."""
-    return str(sha256(data).hexdigest())
+    return str(_find()(data).hexdigest())
