@@ -82,6 +82,19 @@ def test_a_dollar_sign_at_the_end_of_a_quoted_text_is_one() -> None:
     assert [word.text for word in parse("a \"5$\" 'x'").commands[0].words] == ["a", "5$", "x"]
 
 
+@pytest.mark.parametrize("line", ["; a", "&& a", "a && && b", "a | | b", "a & ; b", "a\n; b", "| a", "& a"])
+def test_an_operator_without_a_command_before_it_is_not_understood(line: str) -> None:
+    with pytest.raises(NotUnderstood):
+        parse(line)
+
+
+@pytest.mark.parametrize(
+    "line", ["(a) && b", "(a); b", "a &&\n b", "a;\n\nb", "a &\nb", "(a) | b", "a 2>&1 && b", "> x && b"]
+)
+def test_an_operator_behind_a_command_or_parentheses_is_understood(line: str) -> None:
+    assert parse(line).commands
+
+
 def test_parentheses_are_noted() -> None:
     assert parse("(a && b)").is_grouped
     assert not parse("a '(b)'").is_grouped

@@ -158,6 +158,7 @@ def test_a_run_that_did_not_get_to_its_end_says_nothing(check: str, exit: int | 
         ("cd /p && pytest", "sh: 1: cd: can't cd to /p"),
         (". venv/bin/activate && pytest", "sh: 1: .: cannot open venv/bin/activate: No such file"),
         ("source .venv/bin/activate && pytest", "bash: .venv/bin/activate: No such file or directory"),
+        ("set -o pipefail && pytest", "sh: 1: set: Illegal option -o pipefail"),
         ("pip install -e . && pytest", "ERROR: no network"),
         ("python -m pytest", "/usr/bin/python: No module named pytest"),
         ("uv run pytest", "error: Failed to spawn: `pytest`"),

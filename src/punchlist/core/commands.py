@@ -82,7 +82,7 @@ def _each(wanted: Sequence[Run]) -> tuple[tuple[str, ...], ...]:
 
 
 def _around(runs: Sequence[Run]) -> frozenset[str]:
-    names = [run.words[0] for run in runs if run.words and run.words[0] in ("cd", "pushd", "source", ".")]
+    names = [run.words[0] for run in runs if run.words and run.words[0] in ("cd", "pushd", "set", "source", ".")]
     return frozenset(names).union(*(run.around for run in runs))
 
 

@@ -14,6 +14,7 @@ _NAME = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9#?$!@*-])")
 _DUPLICATE = re.compile(r"[0-9]+|-")
 _SPACE = " \t"
 _BREAKS = "\n;&|()"
+_JOINING = ("&&", "||", "|", "|&", "&", ";")
 _ORDINARY = re.compile(r"[A-Za-z0-9_./:=,@%+^-]+")  # what only stands for itself
 
 
@@ -68,6 +69,7 @@ class _Reader:
         self._words: list[Word] = []
         self._targets: list[Word] = []
         self._redirects = ""  # the operator whose target comes next
+        self._last = ""  # operator
         self._is_fed = False
         self._is_quoted = False  # whether it is between double quotes
         self._documents: list[tuple[str, bool, bool]] = []  # here-documents to skip: end, tabs, expanded
@@ -267,6 +269,10 @@ class _Reader:
         self._end_word()
         if self._redirects:
             raise NotUnderstood("a redirection has no target")
+        is_empty = not (self._words or self._targets or self._is_fed)
+        if is_empty and operator in _JOINING and self._last != ")":
+            raise NotUnderstood(f"there is no command before {operator}")
+        self._last = operator
         if self._words or self._targets:
             self.commands.append(Simple(tuple(self._words), tuple(self._targets), operator, self._is_fed))
         if operator in ("(", ")"):

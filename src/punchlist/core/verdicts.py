@@ -205,7 +205,7 @@ def _judge_failure(match: Match, runners: list[str], code: int, text: str) -> Ve
 
 _SHELL_ERROR = re.compile(
     r"(?:\S*sh|\(eval\)|cd|pushd|source): ?.*"
-    r"(?:No such file|not a directory|can't cd|Permission denied|not found)",
+    r"(?:No such file|not a directory|can't cd|Permission denied|not found|Illegal option)",
     re.I,
 )
 _NOT_STARTED = {
@@ -221,7 +221,7 @@ _NOT_STARTED = {
 def _failed_before(match: Match, text: str) -> bool:
     """Whether the output says that `cd`, or what starts the check, failed."""
     first = text.lstrip().partition("\n")[0][:500]
-    moves = match.around & {"cd", "pushd", "source", "."}
+    moves = match.around & {"cd", "pushd", "set", "source", "."}
     if moves and _SHELL_ERROR.match(first):
         return True
     if "python -m" in match.around and re.search(r"^\S*python\S*: (?:No module named|Error while finding)", first):
