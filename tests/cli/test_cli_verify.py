@@ -16,7 +16,7 @@ import pytest
 
 import punchlist
 from punchlist.checks import approvals
-from punchlist.desk.evidence import graded
+from punchlist.desk.evidence import default_item, graded
 from tests.checks.projects import Project
 from tests.commands import BOUND, SCRIPT, bound, do, run
 from tests.tui.screens import running
@@ -231,6 +231,18 @@ def test_a_default_check_of_a_project_is_not_run_before_it_is_approved() -> None
     plan("true")
     assert "default check: touch marker: not run: not approved\n" in verify()
     assert not os.path.exists("marker")
+
+
+def test_a_default_check_of_a_project_is_not_shown_before_it_is_approved() -> None:
+    Path("punchlist.toml").write_text('[checks]\ndefault = "true"\n')
+    plan("true")
+    with punchlist.open() as desk:
+        assert default_item(desk) is None
+    approvals.approve({"run": "true"}, os.getcwd())
+    with punchlist.open() as desk:
+        assert default_item(desk) is not None
+    verify()
+    assert "true passed " in do("show")
 
 
 def test_a_default_check_of_the_user_is_run_and_counts_for_no_item(own_home: Path) -> None:

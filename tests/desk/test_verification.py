@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from punchlist import Desk, MemoryStore, Plan, ops
+from punchlist.checks import approvals
 from punchlist.checks.output import read_output
 from punchlist.core.checks import subjects
-from punchlist.desk.verification import FAILED, PASSED, Job, jobs_of, run_job
-from punchlist.local.settings import Settings
+from punchlist.desk.verification import FAILED, PASSED, VOID, Job, jobs_of, run_approved, run_job
 
 
 @pytest.fixture
@@ -40,10 +40,10 @@ def test_identical_checks_are_one_job_in_the_order_of_their_items(folder: str) -
 
 def test_a_check_that_does_not_end_in_time_is_no_evidence_and_says_so(folder: str) -> None:
     store = MemoryStore()
-    desk = Desk(store, settings=Settings(verify_minutes=0))
+    desk = Desk(store)
     plan = planned(desk, "sleep 1000")
     (job,) = jobs_of(plan.items)
-    result = run_job(desk, plan, job)
+    result = run_job(desk, plan, job, seconds=0.1)
     assert (result.state, result.exit) == (FAILED, None)
     assert result.why.startswith("not finished after")
     names = subjects(job.check, job.folder)
@@ -76,7 +76,7 @@ def test_a_run_of_no_tests_is_not_evidence(folder: str) -> None:
     plan = planned(desk, "make test")
     (job,) = jobs_of(plan.items)
     result = run_job(desk, plan, job)
-    assert (result.state, result.exit, result.why) == (FAILED, 0, "make had nothing to do, so nothing was run")
+    assert (result.state, result.exit, result.why) == (VOID, 0, "make had nothing to do, so nothing was run")
     names = subjects(job.check, job.folder)
     assert {name for name, rows in store.load_calls(plan.id, *names).items() if rows} == {names.base, names.hidden}
 
@@ -87,3 +87,17 @@ def test_a_directory_that_is_gone_is_told(folder: str) -> None:
     job = Job({"run": "true"}, os.path.join(folder, "gone"), plan.items)
     result = run_job(desk, plan, job)
     assert (result.state, result.why) == (FAILED, "cannot be run: No such file or directory")
+
+
+def test_at_the_end_of_a_turn_only_what_is_approved_and_was_quick_is_run(folder: str) -> None:
+    store = MemoryStore()
+    desk = Desk(store)
+    plan = planned(desk, "echo x >> made", "touch marker")
+    assert run_approved(desk, plan, plan.items) == {}
+    approvals.approve({"run": "echo x >> made"}, folder)
+    assert run_approved(desk, plan, plan.items) == {}  # nobody knows how long it takes
+    run_job(desk, plan, jobs_of(plan.items)[0])
+    assert {id: result.state for id, result in run_approved(desk, plan, plan.items).items()} == {"1": PASSED}
+    assert run_approved(desk, plan, plan.items, seconds=0.0) == {}
+    assert Path("made").read_text() == "x\nx\n"
+    assert not os.path.exists("marker")

@@ -126,7 +126,7 @@ def _verify(desk: Desk, args: Args, trusted: Sequence[str]) -> int:
     plan = desk.plan
     default = None
     if not args.ids:
-        default = find_default(desk.settings, desk._seat.folder)
+        default = find_default(desk.settings, desk._seat.place)
     items = _choose(plan, args, trusted)
     jobs = jobs_of([item for item in items if not item.waived])
     if default:

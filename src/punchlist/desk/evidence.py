@@ -96,11 +96,17 @@ def _look_at(item: Item, tree: str) -> Seen:
 
 
 def default_item(desk: Desk) -> Item | None:
-    """The project's default check, as if it were the check of an item; None if there is none. It gives no item a
-    grade: what passed before the work began proves nothing about an item."""
+    """The project's default check, as if it were the check of an item; None if there is none, or if the project's own
+    file has it and the user did not approve it. It gives no item a grade: what passed before the work began proves
+    nothing about an item."""
     if not desk.settings.default_check:
         return None
-    return Item("", "", check={"run": desk.settings.default_check}, check_set={"dir": desk._seat.place})
+    from ..checks.default import find_default
+
+    found = find_default(desk.settings, desk._seat.place)
+    if found is None or not found.is_approved:
+        return None
+    return Item("", "", check=found.check, check_set={"dir": found.folder})
 
 
 def load_default(desk: Desk, plan: Plan) -> Seen:

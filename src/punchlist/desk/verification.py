@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from time import monotonic, time
 
+from ..checks.approvals import load as load_approvals
 from ..checks.look import look_at
 from ..checks.output import Output, of_run, save_output
 from ..checks.run import Ran, run
-from ..checks.tree import Files, NoFiles, look, modified_during
+from ..checks.tree import During, Files, NoFiles, look, modified_during
 from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.checks import digest, folder_of, in_words, subjects
 from ..core.commands import compare
+from ..core.grades import Seen
 from ..core.model import Item, Plan
 from ..core.text import counted, inline, visible
 from ..core.verdicts import judge
 from ..local.files import utc_text
-from .evidence import keep, made_before, own_files, record_run
+from .evidence import keep, load_seen, made_before, own_files, record_run
 
 if TYPE_CHECKING:
     from . import Desk
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 RAN, CI = "ran", "ci"  # tiers of evidence
 PASSED, FAILED, VOID, NOT_RUN, STOPPED = "passed", "failed", "void", "not run", "stopped"  # states of a result
 LOOK_SECONDS = 60.0  # for a look at all files; nobody waits for a screen
+QUICK = 60.0  # seconds for the checks that are run at the end of an agent's turn
 _MADE = 200  # paths that a run made and that are kept
 
 
@@ -73,55 +77,102 @@ def jobs_of(items: Iterable[Item]) -> list[Job]:
 
 
 def run_job(
-    desk: Desk, plan: Plan, job: Job, *, tier: str = RAN, beat: Callable[[float], object] | None = None
+    desk: Desk,
+    plan: Plan,
+    job: Job,
+    *,
+    tier: str = RAN,
+    seconds: float = 0.0,
+    beat: Callable[[float], object] | None = None,
 ) -> Result:
     """Run a check, or look at its file, and keep how it went: as evidence, unless the files that matter to it changed
-    meanwhile. Raises StoreError."""
+    meanwhile. `seconds`: how long it may take; what the setting says if not given. Raises StoreError."""
     before = _look(desk, job.folder)
-    ran, why = _ran(desk, job, beat)
+    ran, why = _ran(job, seconds or desk.settings.verify_minutes * 60, beat)
     if ran.stopped_by:
         return Result(STOPPED, why, ran.seconds, stopped_by=ran.stopped_by)
+    after = _look(desk, job.folder)
+    row: dict[str, Any] = {"at": utc_text(ran.end), "tier": tier, "command": job.words, "exit": ran.exit}
+    row["seconds"] = round(ran.seconds, 3)
     output = None
     if "run" in job.check:
         output = of_run(ran, is_redacted=desk.settings.redact_calls)
         save_output(desk._seat.store, job.digest, output)
+        if desk.settings.keep_output:
+            row["text"] = output.text
+    during = _compare(desk, plan, job, before, after)
+    if during.made:
+        row["made"] = during.made[:_MADE]
     result = Result(PASSED, why, ran.seconds, ran.exit, output)
-    after = _look(desk, job.folder)
-    row: dict[str, Any] = {"at": utc_text(ran.end), "tier": tier, "command": job.words, "exit": ran.exit}
-    if output and desk.settings.keep_output:
-        row["text"] = output.text
-    changed: list[str] = []
-    if before and after:
-        scope, made = job.check.get("scope", ()), made_before(desk, plan, _holder(job))
-        during = modified_during(after, ran.start, before=before, scope=scope, folder=job.folder, without=made)
-        row["made"], changed = during.made[:_MADE], during.changed
-    row["seconds"] = round(ran.seconds, 3)
-    nothing = _ran_nothing(job, ran)
-    if ran.exit is None:
+    does_not_count = _why_void(job, ran, during)
+    if ran.exit != 0:
         result = result._replace(state=FAILED)
-    elif nothing:
-        result = result._replace(state=FAILED, why=nothing)
-    elif changed:
-        result = result._replace(state=VOID, why=_tell_changed(changed))
-    elif ran.exit:
-        result = result._replace(state=FAILED)
-    if ran.exit is None or changed or nothing:
+    if does_not_count:
+        result = result._replace(state=VOID, why=does_not_count)
+    if does_not_count or ran.exit is None:
         keep(desk, plan, subjects(job.check, job.folder).hidden, {**row, "why": result.why, "tree": ""})
     else:
         record_run(desk, plan, _holder(job), row, after)
     return result
 
 
-def _ran(desk: Desk, job: Job, beat: Callable[[float], object] | None) -> tuple[Ran, str]:
+def run_approved(desk: Desk, plan: Plan, items: Iterable[Item], seconds: float = QUICK) -> dict[str, Result]:
+    """Run those of the items' checks that the user approved, if together they took less than so many seconds the last
+    time. Return how they went, by the ids of the items; nothing of what was not run. Raises StoreError."""
+    known = load_approvals()
+    jobs = [job for job in jobs_of(items) if known.has(job.check, job.folder)]
+    took = [_last_seconds(desk, plan, job) for job in jobs]
+    if None in took or sum(filter(None, took)) >= seconds:
+        return {}
+    end = monotonic() + seconds
+    found: dict[str, Result] = {}
+    for job in jobs:
+        left = end - monotonic()
+        if left <= 0:
+            break
+        result = run_job(desk, plan, job, seconds=left)
+        found.update({item.id: result for item in job.items})
+    return found
+
+
+def _last_seconds(desk: Desk, plan: Plan, job: Job) -> float | None:
+    """How long a check took the last time; None if that is not known."""
+    if "run" not in job.check:
+        return 0.0
+    seen = load_seen(desk._seat.store, plan, [job.items[0]]).get(job.items[0].id, Seen())
+    rows = sorted((*seen.passes, *seen.failures), key=lambda row: str(row.get("at", "")))
+    known = [row["seconds"] for row in rows if isinstance(row.get("seconds"), int | float)]
+    if not known:
+        return None
+    return float(known[-1])
+
+
+def _compare(desk: Desk, plan: Plan, job: Job, before: Files | None, after: Files | None) -> During:
+    """What happened meanwhile to the files that matter to a check; nothing if that is not known."""
+    if before is None or after is None:
+        return During([], [])
+    made = made_before(desk, plan, _holder(job))
+    scope = job.check.get("scope", ())
+    return modified_during(after, 0.0, before=before, scope=scope, folder=job.folder, without=made)
+
+
+def _why_void(job: Job, ran: Ran, during: During) -> str:
+    """Why a run that came to its end is not evidence; empty if it is."""
+    if ran.exit is None:
+        return ""
+    if during.changed:
+        return _tell_changed(during.changed)
+    return _ran_nothing(job, ran)
+
+
+def _ran(job: Job, seconds: float, beat: Callable[[float], object] | None) -> tuple[Ran, str]:
     """Run a command, or look at a file. A command that a signal killed has the exit code that a shell gives it."""
     if "run" in job.check:
-        ran = run(job.check["run"], job.folder, desk.settings.verify_minutes * 60, beat=beat)
+        ran = run(job.check["run"], job.folder, seconds, beat=beat)
         why = ran.why
         if ran.signal:
             ran = ran._replace(exit=128 + ran.signal)
         return ran, why
-    from time import time
-
     now = time()
     looked = look_at(job.check, job.folder)
     return Ran(int(not looked.is_passed), start=now, end=time()), looked.why
