@@ -234,15 +234,15 @@ def test_a_default_check_of_a_project_is_not_run_before_it_is_approved() -> None
 
 
 def test_a_default_check_of_a_project_is_not_shown_before_it_is_approved() -> None:
-    Path("punchlist.toml").write_text('[checks]\ndefault = "true"\n')
+    Path("punchlist.toml").write_text('[checks]\ndefault = "exit 0"\n')
     plan("true")
     with punchlist.open() as desk:
         assert default_item(desk) is None
-    approvals.approve({"run": "true"}, os.getcwd())
+    approvals.approve({"run": "exit 0"}, os.getcwd())
     with punchlist.open() as desk:
         assert default_item(desk) is not None
     verify()
-    assert "true passed " in do("show")
+    assert "exit 0 passed " in do("show")
 
 
 def test_a_default_check_of_the_user_is_run_and_counts_for_no_item(own_home: Path) -> None:
