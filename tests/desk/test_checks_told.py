@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 
 import punchlist
 from punchlist import Desk, Refused, ops
+from punchlist.checks import approvals
 from punchlist.core.model import Item
-from punchlist.desk.evidence import graded
+from punchlist.desk.evidence import graded, record_run
 from punchlist.dialects import load_mirror
 from tests.desk.checked import PATIENT, make_project, open_desk, ran
 
@@ -350,6 +352,65 @@ def test_ask_is_silent_after_a_message_of_the_user_that_no_planned_work_followed
     assert not desk.turn_ended(said="It parses.").text
 
 
+# --- verify = "run" --------------------------------------------------------------------------------------------------
+
+
+def finished(project: Path, command: str, *, seconds: float | None = 0.1) -> Desk:
+    """A session that has completed an item whose check ran once, and failed."""
+    desk = open_desk(project, verify="run")
+    desk.prompted("do it")
+    says(desk, add=[{"text": "Build", "check": command}])
+    row: dict[str, Any] = {"at": "2026-01-01T00:00:00.000Z", "tier": "seen", "command": command, "exit": 1}
+    if seconds is not None:
+        row["seconds"] = seconds
+    record_run(desk, desk.load(), first(desk), row)
+    says(desk, done=[1])
+    return desk
+
+
+@pytest.fixture
+def approve(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Callable[[Desk], None]:
+    """Approves the check of the first item, in a state folder of its own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+    return lambda desk: approvals.approve(first(desk).check, first(desk).check_set["dir"])
+
+
+def test_run_runs_an_approved_check_and_asks_for_nothing_if_it_passes(
+    project: Path, approve: Callable[[Desk], None]
+) -> None:
+    desk = finished(project, "test -s app.py")
+    approve(desk)
+    assert not desk.turn_ended(said="all done").text
+    assert graded(desk, desk.load(), 60).grades["1"].word == "passed"
+
+
+def test_run_tells_that_an_approved_check_failed(project: Path, approve: Callable[[Desk], None]) -> None:
+    desk = finished(project, "test -s no.py")
+    approve(desk)
+    text = desk.turn_ended(said="all done").text
+    assert text.startswith('Marked done and not verified: 1 "Build" (its check has failed: run "test -s no.py"). ')
+
+
+@pytest.mark.parametrize("case", ["not approved", "never timed", "slow", "slow in a hook"])
+def test_run_asks_for_what_it_may_not_run(project: Path, approve: Callable[[Desk], None], case: str) -> None:
+    seconds = {"not approved": 0.1, "never timed": None, "slow": 60.0, "slow in a hook": 8.0}[case]
+    desk = finished(project, "touch ran.txt", seconds=seconds)
+    if case != "not approved":
+        approve(desk)
+    if case == "slow in a hook":
+        desk._seat.host = "codex"
+    assert desk.turn_ended(said="all done").text.startswith('Marked done and not verified: 1 "Build" (run "touch ran.')
+    assert not (project / "ran.txt").exists()
+
+
+def test_run_runs_nothing_where_the_agent_is_not_to_be_nudged(project: Path, approve: Callable[[Desk], None]) -> None:
+    desk = finished(project, "touch ran.txt")
+    approve(desk)
+    desk.change(lambda plan: ops.pause(plan, "wait for the review"))
+    assert not desk.turn_ended(said="all done").text
+    assert not (project / "ran.txt").exists()
+
+
 # --- looks done, and auto_done ---------------------------------------------------------------------------------------
 
 
@@ -363,6 +424,14 @@ def test_a_nudge_mentions_an_open_item_whose_check_passes(project: Path) -> None
     desk.tool_used("Edit", {"path": "app.py"}, "")
     ran(desk, "make test")
     assert desk.turn_ended(said="so far").text.endswith('\n1 "Port the parser" looks done: its check passes.')
+
+
+def test_an_open_item_whose_file_is_there_now_looks_done(project: Path) -> None:
+    desk = open_desk(project)
+    says(desk, add=[{"text": "Build", "check": {"file": "app.whl"}}])
+    assert not graded(desk, desk.load(), 60).looks_done
+    (project / "app.whl").write_text("x")
+    assert graded(desk, desk.load(), 60).looks_done.keys() == {"1"}
 
 
 def test_a_reminder_mentions_an_open_item_whose_check_passes(project: Path) -> None:

@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..core._typing import TYPE_CHECKING, NamedTuple
-from ..core.checks import folder_of, in_words, is_trusted, to_do
+from ..core.checks import is_trusted, to_do
 from ..core.errors import Refused
 from ..core.grades import OUTDATED, PASSED, UNKNOWN, VERIFIED, WAIVED, Grade, has_failed
 from ..core.model import DONE, DROPPED, PENDING, Item, Plan
 from ..core.ops import grouped
 from ..core.text import quoted
-from ..local.files import time_text
 from . import evidence
 
 if TYPE_CHECKING:
@@ -81,9 +80,6 @@ def _grades(desk: Desk, now: Plan, items: Iterable[Item]) -> list[tuple[Item, Gr
     checked = [item for item in items if item.check]
     if not checked:
         return []
-    for item in checked:
-        if "run" not in item.check and now.id:
-            _look_at_file(desk, now, item)
     grades = evidence.graded(desk, now._replace(items=tuple(checked)), evidence.PATIENCE).grades
     return [(item, grades[item.id]) for item in checked]
 
@@ -108,18 +104,6 @@ def _stays(item: Item, ids: bool) -> str:
 def refusal(item: Item, *, ids: bool) -> str:
     """Why an item is not completed."""
     return f"{_name(item, ids)} is not verified: {to_do(item.check)} first, then mark it done."
-
-
-def _look_at_file(desk: Desk, now: Plan, item: Item) -> None:
-    """Keep whether what an item's check says of a file is true: nobody runs anything that shows it."""
-    from ..checks.look import look_at
-
-    exit = 1
-    if look_at(item.check, folder_of(item) or desk._seat.folder).is_passed:
-        exit = 0
-    evidence.record_run(
-        desk, now, item, {"at": time_text(), "tier": "ran", "command": in_words(item.check), "exit": exit}
-    )
 
 
 def unverified_line(item: Item, *, ids: bool) -> str:

@@ -70,7 +70,7 @@ def _grade_all(desk: Desk, plan: Plan, seen: dict[str, Seen], trees: _Trees) -> 
         tree = ""
         if item.check and "run" not in item.check:
             tree = trees.of(item, own) or _NOW
-            seen[item.id] = own = _look_at(item, tree)
+            seen[item.id] = own = _look_at(item, tree)._replace(bases=own.bases)
         elif _has_run(own):
             tree = trees.of(item, own)
         if item.check:
