@@ -196,7 +196,14 @@ def test_files_that_were_looked_at_before_are_compared_by_contents(project: Proj
 
 
 def test_a_file_that_is_gone_since_the_look_counts_as_changed(project: Project) -> None:
+    project.write("src/a.py", "a = 2\n")
     files = project.look()
     start = _now(project)
     (project.top / "src/a.py").unlink()
     assert tree.modified_during(files, start) == (["src/a.py"], [])
+
+
+def test_a_file_that_was_written_again_as_it_was_committed_has_not_changed(project: Project) -> None:
+    start = _now(project)
+    project.write("src/a.py", "a = 1\n")
+    assert tree.modified_during(project.look(), start) == ([], [])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ import pytest
 import punchlist
 from punchlist import Desk, ops
 from punchlist.desk.evidence import load_seen
+from punchlist.desk.tool_use import describe, record_tool_use
+from tests.checks.projects import Project
 
 CHECK = "pytest tests/test_parser.py"
 
@@ -97,4 +101,27 @@ def test_a_wider_run_does_not_pass_a_check_that_is_not_where_pytest_looks(desk: 
     desk.tool_used("Bash", {"command": "pytest"}, "9 passed in 0.1s", exit=0)
     assert _seen(desk) == ([], [], [])
     desk.tool_used("Bash", {"command": "pytest tests"}, "9 passed in 0.1s", exit=0)
+    assert _seen(desk) == ([0], [], [])
+
+
+def _ran(desk: Desk, seconds: float) -> None:
+    """Report a run of the check that began so many seconds ago."""
+    use = describe(desk, "Bash", {"command": CHECK}, "1 passed in 0.1s", exit=0, seconds=seconds)
+    record_tool_use(desk, [use])
+
+
+def test_a_file_that_changed_while_it_ran_voids_a_run(desk: Desk) -> None:
+    project = Project(Path.cwd())
+    project.git("init", "--quiet", ".")
+    project.commit()
+    project.write("tests/test_parser.py", "def test_two(): pass\n")
+    _ran(desk, seconds=60)
+    assert _seen(desk) == ([], [], ["tests/test_parser.py changed while it ran; run it again"])
+
+
+def test_a_file_that_changed_before_it_ran_does_not_void_it(desk: Desk) -> None:
+    long_ago = time.time() - 3600
+    for path in ("tests/test_parser.py", "tests"):
+        os.utime(path, (long_ago, long_ago))
+    _ran(desk, seconds=0)
     assert _seen(desk) == ([0], [], [])

@@ -284,7 +284,10 @@ def modified_during(
         return _compared(files, before, counts)
     changed, made = [], []
     now = time.time() + 2  # a time in the future says nothing
-    for path in sorted(path for path in files.blobs if counts(path)):
+    looked_at = set(files.blobs)
+    if files.head:  # what is as in HEAD now has not become something else
+        looked_at &= files.dirty
+    for path in sorted(path for path in looked_at if counts(path)):
         full = os.path.join(files.top, path)
         if not _is_touched(full, start, now):
             continue

@@ -12,6 +12,7 @@ from ..core.checks import Subjects, digest, folder_of, in_words, subjects
 from ..core.errors import StoreError
 from ..core.grades import OUTDATED, Grade, Row, Seen, grade, looks_done
 from ..core.model import ACTIVE, Item, Plan
+from ..core.text import counted, inline
 from ..local.files import time_text
 from ..stores import Store
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 PATIENCE = 0.3  # seconds for a look at the files; a screen rather shows no grade than wait longer
 _SHOWN = ("at", "tier", "command", "exit", "tree", "session", "agent", "text")  # of an observation
 _SHOWN_ROWS = 10
+MOST_MADE = 200  # paths that a run made and that are kept
 _NOW = "now"  # of a file that is looked at when it is shown: there is nothing that it could be outdated by
 
 
@@ -177,6 +179,14 @@ def record_run(desk: Desk, plan: Plan, item: Item, row: Mapping[str, Any], files
         name = names.passed
     made = made_before(desk, plan, item) + list(row.get("made", ()))
     keep(desk, plan, name, {**row, **trees.described(item, made)})
+
+
+def tell_changed(paths: Sequence[str]) -> str:
+    """Why a run does not count: these files changed meanwhile."""
+    more = ""
+    if len(paths) > 1:
+        more = f" and {counted(len(paths) - 1, 'other')}"
+    return f"{inline(paths[0])}{more} changed while it ran; run it again"
 
 
 def made_before(desk: Desk, plan: Plan, item: Item) -> list[str]:

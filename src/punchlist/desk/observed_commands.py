@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from time import time
+
 from ..core._typing import TYPE_CHECKING, Any
 from ..core.checks import folder_of, subjects
 from ..core.commands import COVERS, HIDDEN, OTHER, Match, compare
 from ..core.model import Item, Plan
 from ..core.verdicts import UNKNOWN, judge
 from ..local.files import time_text
-from .evidence import keep, record_run
+from .evidence import MOST_MADE, PATIENCE, keep, made_before, own_files, record_run, tell_changed
 
 if TYPE_CHECKING:
     from . import Desk
@@ -31,7 +33,29 @@ def note_command(desk: Desk, plan: Plan, item: Item, ran: Ran) -> None:
         why = match.why or ran.why or verdict.why
         keep(desk, plan, subjects(item.check, folder).hidden, {**row, "why": why, "tree": ""})
     else:
+        _record(desk, plan, item, row, ran.seconds)
+
+
+def _record(desk: Desk, plan: Plan, item: Item, row: dict[str, Any], seconds: float | None) -> None:
+    """Keep a run, with the files that it made. If it is known when it began, files that changed meanwhile void it:
+    nobody knows which contents it saw."""
+    from ..checks.tree import NoFiles, look, modified_during
+
+    folder = folder_of(item)
+    try:
+        files = look(folder, PATIENCE, own=own_files(desk))
+    except NoFiles:
         record_run(desk, plan, item, row)
+        return
+    if seconds is not None:
+        scope, made = item.check.get("scope", ()), made_before(desk, plan, item)
+        during = modified_during(files, time() - seconds, scope=scope, folder=folder, without=made)
+        if during.changed:
+            row = {**row, "why": tell_changed(during.changed), "tree": ""}
+            keep(desk, plan, subjects(item.check, folder).hidden, row)
+            return
+        row["made"] = during.made[:MOST_MADE]
+    record_run(desk, plan, item, row, files)
 
 
 def _looked_at(match: Match, check: str, folder: str, line: str, here: str) -> Match:

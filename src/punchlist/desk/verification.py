@@ -15,10 +15,10 @@ from ..core.checks import digest, folder_of, in_words, subjects
 from ..core.commands import compare
 from ..core.grades import Seen
 from ..core.model import Item, Plan
-from ..core.text import counted, inline, visible
+from ..core.text import visible
 from ..core.verdicts import judge
 from ..local.files import utc_text
-from .evidence import keep, load_seen, made_before, own_files, record_run
+from .evidence import MOST_MADE, keep, load_seen, made_before, own_files, record_run, tell_changed
 
 if TYPE_CHECKING:
     from . import Desk
@@ -27,7 +27,6 @@ RAN, CI = "ran", "ci"  # tiers of evidence
 PASSED, FAILED, VOID, NOT_RUN, STOPPED = "passed", "failed", "void", "not run", "stopped"  # states of a result
 LOOK_SECONDS = 60.0  # for a look at all files; nobody waits for a screen
 QUICK = 60.0  # seconds for the checks that are run at the end of an agent's turn
-_MADE = 200  # paths that a run made and that are kept
 
 
 class Job(NamedTuple):
@@ -102,7 +101,7 @@ def run_job(
             row["text"] = output.text
     during = _compare(desk, plan, job, before, after)
     if during.made:
-        row["made"] = during.made[:_MADE]
+        row["made"] = during.made[:MOST_MADE]
     result = Result(PASSED, why, ran.seconds, ran.exit, output)
     does_not_count = _why_void(job, ran, during)
     if ran.exit != 0:
@@ -161,7 +160,7 @@ def _why_void(job: Job, ran: Ran, during: During) -> str:
     if ran.exit is None:
         return ""
     if during.changed:
-        return _tell_changed(during.changed)
+        return tell_changed(during.changed)
     return _ran_nothing(job, ran)
 
 
@@ -197,10 +196,3 @@ def _holder(job: Job) -> Item:
     if job.items:
         return job.items[0]
     return Item("", "", check=job.check, check_set={"dir": job.folder})
-
-
-def _tell_changed(paths: list[str]) -> str:
-    more = ""
-    if len(paths) > 1:
-        more = f" and {counted(len(paths) - 1, 'other')}"
-    return f"{inline(paths[0])}{more} changed while it ran; run it again"
