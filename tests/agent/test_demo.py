@@ -70,6 +70,7 @@ def test_it_says_in_plain_lines_what_goes_on() -> None:
         "Agent: docs\nStatus: Running\n",
         "Status: Completed\nTasks (3/3)\n",
         "you, in another terminal: punchlist add 'Refuse to split among nobody' --after 3",
+        "you, in another terminal: punchlist check 2 --approve",
         'you added 6 "Refuse to split among nobody"',
         "the conversation was compacted, from about 42,",
         "the agent stopped early and was nudged: now 4 ",
@@ -77,6 +78,23 @@ def test_it_says_in_plain_lines_what_goes_on() -> None:
     ):
         assert words in printed
     assert "\x1b" not in printed
+
+
+def test_an_item_is_verified_outdated_by_an_edit_and_verified_again_at_the_end() -> None:
+    printed = run("demo", "--fast").stdout
+    told = re.findall(r'^2 "Fix how amounts are read": (its check passes|\w+)', printed, re.MULTILINE)
+    assert told == ["its check passes", "verified", "outdated", "verified"]
+    assert re.search(r'^5 "Run all tests again": passed its own check ', printed, re.MULTILINE)
+    last = printed.split("Everything else was real:")[1]
+    assert "6 items are done: 1 verified, 1 passed its own check, 4 reported." in last
+
+
+def test_it_needs_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    done = run("demo", "--fast", "--json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["grades"]["2"], found["grades"]["5"]) == (0, "verified", "passed")
 
 
 @pytest.mark.parametrize("store", ["", "json", "memory"])
@@ -97,7 +115,7 @@ def test_what_it_says_to_type_next_works(tmp_path: Path, store: str) -> None:
         )  # fmt: skip
         assert done.returncode == 0, command
         said.append(done.stdout)
-    assert "6/6" in said[0]
+    assert "6/6 · 1 verified" in said[0]
     assert "you" in said[1]
     assert "nudge" in said[2]
     assert "compaction" in said[2]

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,7 +23,10 @@ from ...agent.events import Answered, Event, TurnEnded
 from ...agent.scripted import ScriptedModel
 from ...core import ops
 from ...core.errors import Refused
+from ...core.grades import PASSED, REPORTED, VERIFIED, Grade
+from ...core.model import Plan
 from ...core.render import Span
+from ...desk.evidence import graded
 from ...local import session_links
 from ...local.settings import DEFAULT_DIALECT, Settings, load, place, state_folder
 from .. import output
@@ -73,6 +77,7 @@ class MoneyTest(unittest.TestCase):
 _SHOWN = (
     "a plan, made and worked off; each step recorded with the tools it took",
     "a step that failed and was done again",
+    "a check that you approved: seen to pass, outdated by a later edit, verified again at the end",
     "a sub-agent with a plan of its own, alongside",
     "your edit, made in another process, told to the agent once, and done",
     "a conversation compacted, and the plan still there",
@@ -83,12 +88,17 @@ _END = """
 That was the agent, on a script instead of a model. Everything else was real:
 {shown}
 
+{count}
+
 Look at it:
 {look}
 
 Your turn, with a model of your own:
 {turn}
 """
+_MEANINGS = {VERIFIED: "verified", PASSED: "passed its own check", REPORTED: "reported"}
+_APPROVED, _LAST = "2", "5"  # the items with checks: one that the user approves, and one of the agent's own
+_PATIENCE = 10.0  # seconds for a look at the files of the project
 _KEY = "ANTHROPIC_API_KEY"
 
 
@@ -112,9 +122,10 @@ def demo(args: Args) -> int:
             output.show([begin, (Span(f"> {_PROMPT}", "bold"),)])
         end = run_turn(_with_user(session, settings), _PROMPT)
         plan = session.context.desk.plan
-    ok = end.why == "done" and not plan.open_items and not _tests(folder).returncode
+        grades = graded(session.context.desk, plan, _PATIENCE).grades
+    ok = end.why == "done" and not plan.open_items and not _tests(folder).returncode and _is_verified(grades)
     if quiet:
-        return _as_json(ok, end, plan.id, session.context.desk.session, folder)
+        return _as_json(ok, end, plan, session.context.desk.session, folder, grades)
     if not ok:
         raise Refused(f"the demo did not end as it should: {end.why}: {end.text} (plan {plan.id}, {folder})")
     durable = session.context.desk._seat.store.durable
@@ -122,23 +133,36 @@ def demo(args: Args) -> int:
         look = _look(name, args, plan.id, folder)
     else:
         look = ["nothing of the plan was kept: its store was in memory"]
-    output.say(_ended(look, _turn(name, install)))
+    output.say(_ended(look, _turn(name, install), grades))
     return 0
 
 
-def _as_json(ok: bool, end: TurnEnded, plan: str, session: str, folder: str) -> int:
+def _is_verified(grades: Mapping[str, Grade]) -> bool:
+    """Whether the item whose check was approved is verified, and the last one has passed its own check."""
+    return (grades[_APPROVED].word, grades[_LAST].word) == (VERIFIED, PASSED)
+
+
+def _as_json(ok: bool, end: TurnEnded, plan: Plan, session: str, folder: str, grades: Mapping[str, Grade]) -> int:
     shown = list(_SHOWN) if ok else []
-    found = {"ok": ok, "shown": shown, "plan": plan, "session": session, "folder": folder}
+    found: dict[str, Any] = {"ok": ok, "shown": shown, "plan": plan.id, "session": session, "folder": folder}
+    found["grades"] = {id: grade.word for id, grade in grades.items()}
     output.say_json({**found, "why": end.why, "reason": end.text})
     if ok:
         return 0
     return 1
 
 
-def _ended(look: list[str], turn: list[str]) -> str:
-    """What was shown, and what to type next."""
+def _ended(look: list[str], turn: list[str], grades: Mapping[str, Grade]) -> str:
+    """What was shown, how the items are graded, and what to type next."""
     shown = [f"- {line}" for line in _SHOWN]
-    return _END.format(**{key: _indented(lines) for key, lines in (("shown", shown), ("look", look), ("turn", turn))})
+    parts = {key: _indented(lines) for key, lines in (("shown", shown), ("look", look), ("turn", turn))}
+    return _END.format(count=_count(grades), **parts)
+
+
+def _count(grades: Mapping[str, Grade]) -> str:
+    words = [grade.word for grade in grades.values()]
+    said = [f"{words.count(word)} {meaning}" for word, meaning in _MEANINGS.items() if word in words]
+    return f"{len(words)} items are done: {', '.join(said)}."
 
 
 def _indented(lines: list[str]) -> str:
@@ -176,17 +200,25 @@ def _with_user(session: Session, settings: Settings) -> Session:
 
 
 def _edit(session: Session, settings: Settings) -> None:
-    """The user's edit: from another process, as from another terminal, if the store can be reached from there."""
+    """The user's edits: from another process, as from another terminal, if the store can be reached from there."""
     desk = session.context.desk
-    if not session.quiet:
-        session.console.say([(Span(f"you, in another terminal: punchlist add '{_EDIT}' --after 3", "bold"),)])
-    if not desk._seat.store.durable:
-        desk.change(lambda plan: ops.add(plan, _EDIT, after="3"))
-        return
-    words = [sys.executable, "-P", "-m", "punchlist", "add", _EDIT, "--after", "3", "--plan", desk.plan.id]
-    env = {**os.environ, "PUNCHLIST_STORE": settings.store}
     session_links.drop(session_links.process_key(os.getpid()))  # another terminal is not the agent's
-    done = subprocess.run(words, env=env, cwd=session.context.folder, capture_output=True, text=True, check=False)
+    for words, edit in (
+        (["add", _EDIT, "--after", "3"], lambda plan: ops.add(plan, _EDIT, after="3")),
+        (["check", _APPROVED, "--approve"], lambda plan: ops.approve_check(plan, _APPROVED)),
+    ):
+        if not session.quiet:
+            session.console.say([(Span(f"you, in another terminal: punchlist {shlex.join(words)}", "bold"),)])
+        if desk._seat.store.durable:
+            _run_as_user(session, settings, words)
+        else:
+            desk.change(edit)
+
+
+def _run_as_user(session: Session, settings: Settings, words: list[str]) -> None:
+    command = [sys.executable, "-P", "-m", "punchlist", *words, "--plan", session.context.desk.plan.id]
+    env = {**os.environ, "PUNCHLIST_STORE": settings.store}
+    done = subprocess.run(command, env=env, cwd=session.context.folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Refused(f"the edit was refused: {done.stderr.strip()}")
 
