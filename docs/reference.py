@@ -21,8 +21,8 @@ from typing import Any
 
 from punchlist.cli.help import described, usage
 from punchlist.cli.table import COMMANDS, COMMON, GROUPS, Argument
+from punchlist.core.commands.table import RUNNERS
 from punchlist.core.rules import Rules
-from punchlist.core.runner_table import RUNNERS
 from punchlist.dialects import PATHS, Dialect, Tool, load
 from punchlist.hosts import HOSTS
 from punchlist.install import Part, Where, installer_for

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from punchlist.core.commands import compare
-from punchlist.core.verdicts import FAIL, PASS, UNKNOWN, judge
+from punchlist.core.commands.compare import compare
+from punchlist.core.commands.verdicts import FAIL, PASS, UNKNOWN, judge
 
 pytestmark = pytest.mark.once
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from punchlist.checks.wider_runs import find_missing, find_roots
-from punchlist.core.commands import COVERS, OTHER, compare
+from punchlist.core.commands.compare import COVERS, OTHER, compare
 
 
 def test_a_file_or_a_test_that_does_not_exist_is_named(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchlist.core.commands import COVERS, HIDDEN, OTHER, SAME, compare
-from punchlist.core.commands_hint import may_match
-from punchlist.core.runner_table import RUNNERS
+from punchlist.core.commands.compare import COVERS, HIDDEN, OTHER, SAME, compare
+from punchlist.core.commands.hint import may_match
+from punchlist.core.commands.table import RUNNERS
 from tests.core.plans import often
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "checks"

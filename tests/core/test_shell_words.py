@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchlist.core.shell_words import NotUnderstood, parse
+from punchlist.core.commands.shell_words import NotUnderstood, parse
 from tests.core.plans import often
 
 PARTS = [

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punchlist.core.commands import HIDDEN, OTHER, Match, compare
-from punchlist.core.verdicts import FAIL, PASS, UNKNOWN, Verdict, judge
+from punchlist.core.commands.compare import HIDDEN, OTHER, Match, compare
+from punchlist.core.commands.verdicts import FAIL, PASS, UNKNOWN, Verdict, judge
 from tests.core.plans import often
 
 CARGO_NONE = "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 2 filtered out\n"

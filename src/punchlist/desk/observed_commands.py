@@ -6,9 +6,9 @@ from time import time
 
 from ..core._typing import TYPE_CHECKING, Any
 from ..core.checks import folder_of, subjects
-from ..core.commands import COVERS, HIDDEN, OTHER, Match, compare
+from ..core.commands.compare import COVERS, HIDDEN, OTHER, Match, compare
+from ..core.commands.verdicts import UNKNOWN, judge
 from ..core.model import Item, Plan
-from ..core.verdicts import UNKNOWN, judge
 from ..local.files import time_text
 from .evidence import MOST_MADE, PATIENCE, keep, made_before, own_files, record_run, tell_changed
 

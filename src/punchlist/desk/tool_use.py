@@ -179,7 +179,7 @@ def _keep_evidence(desk: Desk, plan: Plan, commands: Sequence[Ran]) -> bool:
         checks.append(desk.settings.default_check)
     if not checks:
         return False
-    from ..core.commands_hint import may_match
+    from ..core.commands.hint import may_match
 
     if not any(may_match(check, one.line) for check in checks for one in commands):
         return False

@@ -12,11 +12,11 @@ from ..checks.run import Ran, run
 from ..checks.tree import During, Files, NoFiles, look, modified_during
 from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.checks import digest, folder_of, in_words, subjects
-from ..core.commands import compare
+from ..core.commands.compare import compare
+from ..core.commands.verdicts import judge
 from ..core.grades import Seen
 from ..core.model import Item, Plan
 from ..core.text import visible
-from ..core.verdicts import judge
 from ..local.files import utc_text
 from .evidence import MOST_MADE, keep, load_seen, made_before, own_files, record_run, tell_changed
 

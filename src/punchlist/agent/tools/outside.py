@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 
-from ...core.shell_words import NotUnderstood, Simple, Word, parse
+from ...core.commands.shell_words import NotUnderstood, Simple, Word, parse
 from ...core.text import cut, inline
 from .shell_places import Asks, Place, change_directory, is_inside, must_be_inside, must_stay
 from .shell_programs import (

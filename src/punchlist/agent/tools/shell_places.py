@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...core.shell_words import Word
+from ...core.commands.shell_words import Word
 
 
 class Asks(Exception):

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 
-from ...core.shell_words import Word
+from ...core.commands.shell_words import Word
 from .shell_places import Asks, Place, change_directory, must_be_inside, must_stay
 
 

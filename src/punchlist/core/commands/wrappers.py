@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from posixpath import isabs, join, normpath
 
-from ._typing import NamedTuple
-from .runner_table import RUNNERS, flags
+from .._typing import NamedTuple
 from .runners import words_of
 from .shell_words import Simple, Word
+from .table import RUNNERS, flags
 
 KEYWORDS = words_of("if then elif else while until do for ! { case select coproc")
 _SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")

@@ -9,14 +9,14 @@ import re
 from collections.abc import Sequence
 from posixpath import join, normpath
 
-from ._typing import NamedTuple
-from .before_check import Before, read_before
-from .commands_hint import may_match
+from .._typing import NamedTuple
+from ..text import cut, inline
+from .before import Before, read_before
 from .environment import find_deciding
-from .runner_table import find_runner
+from .hint import may_match
 from .runners import Runner
 from .shell_words import NotUnderstood, parse
-from .text import cut, inline
+from .table import find_runner
 from .wrappers import QUOTED, Run, moved, normalized
 
 SAME, COVERS, HIDDEN, OTHER = "same", "covers", "hidden", "other"

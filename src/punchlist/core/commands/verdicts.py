@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ._typing import NamedTuple
-from .commands import COVERS, SAME, Match
-from .runner_table import find_runner
+from .._typing import NamedTuple
+from .compare import COVERS, SAME, Match
+from .table import find_runner
 
 PASS, FAIL, UNKNOWN = "pass", "fail", "unknown"
 _HEAD, _TAIL = 50_000, 150_000  # characters of the output that are looked at

@@ -1,6 +1,6 @@
 """How the words behind a program that runs checks are read, and what a run of it covers.
 
-`runner_table.py` lists the programs. Only what is listed is understood; another program counts with equal words only.
+`table.py` lists the programs. Only what is listed is understood; another program counts with equal words only.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from posixpath import basename, normpath
 from types import MappingProxyType
 
-from ._typing import NamedTuple
+from .._typing import NamedTuple
 
 Covers = Callable[[Sequence[str], Sequence[str], Sequence[str]], bool]  # given, asked, roots
 Locate = Callable[[str], tuple[str, str]]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ._typing import NamedTuple
+from .._typing import NamedTuple
+from ..text import cut, inline
 from .runners import words_of
-from .text import cut, inline
 from .wrappers import QUOTED, Run, is_setting, is_within, moved
 
 # What a shell does itself and may change the commands behind it, or keep them from being run.

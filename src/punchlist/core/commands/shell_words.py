@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ._typing import NamedTuple
+from .._typing import NamedTuple
 
 _LONGEST = 200_000  # characters of a command
 _NAME = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9#?$!@*-])")
