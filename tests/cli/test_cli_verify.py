@@ -189,10 +189,25 @@ def test_files_that_a_check_makes_do_not_count_however_often_it_runs() -> None:
         assert verify().endswith("2 of 2 verified.\n")
 
 
+def test_a_check_that_makes_very_many_files_is_verified_with_them() -> None:
+    plan("mkdir -p out; for n in $(seq 300); do echo x > out/a-rather-long-name-of-a-file-$n; done")
+    for _ in range(2):
+        assert "verified" in verify()
+
+
+def test_the_end_of_what_a_check_printed_is_shown_with_its_item() -> None:
+    plan("echo 'no such thing'; exit 3")
+    verify(code=1)
+    said = do("show", "1")
+    assert ", exit code 3, " in said
+    assert "| no such thing\n" in said
+    assert json.loads(do("show", "1", "--json"))["output"]["text"] == "no such thing\n"
+
+
 def test_a_check_that_changes_the_files_it_is_about_does_not_count() -> None:
     plan("echo x >> a.py")
     assert "1 Item 1: does not count: a.py changed while it ran; run it again\n" in verify(code=1)
-    assert "grade" not in [row["grade"] for row in rows()]
+    assert [row["grade"] for row in rows()] == ["reported"]
 
 
 def test_a_file_and_a_text_in_a_file_are_looked_at() -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 
-from ..core._typing import Any, NamedTuple
+from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.json_text import dumps, loads
 from ..core.redact import blanked
 from ..core.text import visible
 from ..local.files import read_file, utc_text, write_file
 from ..local.settings import state_folder
-from .run import Ran
+
+if TYPE_CHECKING:
+    from .run import Ran
 
 _FOLDER = ".punchlist-output"
 _MOST = 200  # files; the oldest are removed

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ..core import ops
 from ..core._typing import Any
-from ..core.checks import digest, folder_of, is_trusted
+from ..core.checks import folder_of, is_trusted
 from ..core.codec import item_to_json, to_json
 from ..core.errors import Refused
 from ..core.model import Item, Plan
@@ -20,10 +20,9 @@ from ..local.files import time_text
 from . import output
 from .desk import load_settings, open_desk, open_own_desk
 from .edit import apply
+from .item_checks import describe_output, last_output
 from .parser import Args, misuse
 from .times import relative
-
-_SHOWN_LINES = 10  # of the last output
 
 
 def check(args: Args) -> int:
@@ -107,7 +106,6 @@ def _remove_or_approve(args: Args, id: str) -> int:
 
 def _show(desk: Desk, args: Args, id: str) -> int:
     from ..checks.approvals import load
-    from ..checks.output import read_output
 
     plan = desk.plan
     item = ops.find(plan, ops.resolve(plan, id))
@@ -115,15 +113,15 @@ def _show(desk: Desk, args: Args, id: str) -> int:
         hint = f"item {item.id} has no check; set one: punchlist check {item.id} 'make test'"
         return output.answer(args, {"id": item.id, "check": {}}, hint)
     is_approved = load().has(item.check, folder_of(item))
-    kept = read_output(desk._seat.store, digest(item.check, folder_of(item)))
+    kept = last_output(desk, item)
     data: dict[str, Any] = {"id": item.id, "check": dict(item.check), "check_set": dict(item.check_set)}
     data["approved"] = is_approved
     if kept:
         data["last_run"] = kept._asdict()
     lines = list(_about(item, is_approved))
     if kept:
-        lines.append(f"last run: {relative(kept.at)}, {kept.why or 'passed'}, {kept.seconds:.1f} s")
-        lines += [f"    | {line}" for line in kept.lines[-_SHOWN_LINES:]]
+        head, *printed = describe_output(kept)
+        lines += [f"last run: {head}", *(f"    {line}" for line in printed)]
     return output.answer(args, data, *lines)
 
 

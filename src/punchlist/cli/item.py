@@ -15,7 +15,7 @@ from ..core.text import inline
 from ..desk import Desk
 from . import output
 from .history import author, changes_of, record_to_json, worth_reading
-from .item_checks import ItemGrade, describe_check, grade_item
+from .item_checks import ItemGrade, describe_check, describe_output, grade_item, last_output
 from .parser import Args
 from .times import relative
 
@@ -28,9 +28,13 @@ def show_item(desk: Desk, plan: Plan, args: Args) -> int:
     item = ops.find(plan, ops.resolve(plan, args.item))
     records = [record for record in worth_reading(desk, plan) if changes_of(record, item.id)]
     known = grade_item(desk, plan, item)
+    kept = last_output(desk, item)
     if args.json:
         history = [record_to_json(record, _sentences(record, item, plan)) for record in reversed(records)]
-        output.say_json({**item_to_json(item), **known.data, "history": history})
+        data = {**item_to_json(item), **known.data, "history": history}
+        if kept:
+            data["output"] = kept._asdict()
+        output.say_json(data)
         return 0
     glyphs = output.glyphs(desk.settings)
     sign = glyphs.of(item.status)
@@ -38,13 +42,15 @@ def show_item(desk: Desk, plan: Plan, args: Args) -> int:
         sign = glyphs.verified
     head = Span(f"{sign} ", MARK_STYLES[item.status]), Span(f"{item.id} ", "dim")
     lines = list(hanging(head, glyphs.words(item.text), output.width(), "bold"))
-    for label, values in _rows(item, plan, records, known):
+    for label, values in _rows(item, plan, records, known, describe_output(kept)):
         lines += _row(label, [glyphs.words(value) for value in values])
     output.show(lines)
     return 0
 
 
-def _rows(item: Item, plan: Plan, records: Sequence[Record], known: ItemGrade) -> Iterator[tuple[str, list[str]]]:
+def _rows(
+    item: Item, plan: Plan, records: Sequence[Record], known: ItemGrade, printed: list[str]
+) -> Iterator[tuple[str, list[str]]]:
     """Yield what there is to say about an item: a label, and one or more texts."""
     yield "status", [item.status.replace("_", " ")]
     yield "grade", known.words
@@ -59,6 +65,7 @@ def _rows(item: Item, plan: Plan, records: Sequence[Record], known: ItemGrade) -
     yield "priority", [item.priority]
     yield "check", describe_check(item)
     yield "evidence", known.rows
+    yield "output", printed
     yield "notes", [line for note in item.notes for line in note.splitlines()]
     yield "calls", [_call(call) for call in item.calls]
     yield "history", list(_history(reversed(records), item, plan))

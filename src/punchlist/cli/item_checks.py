@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..checks.output import Output, read_output
 from ..core._typing import Any, NamedTuple
-from ..core.checks import IMPORT, folder_of, in_words, is_trusted
+from ..core.checks import IMPORT, digest, folder_of, in_words, is_trusted
 from ..core.grades import OUTDATED, PASSED, REPORTED, UNKNOWN, VERIFIED, Grade, Row, Seen, in_short, open_in_short
 from ..core.model import DONE, USER, Item, Plan
 from ..core.text import cut, inline
@@ -14,6 +15,7 @@ from ..local.clock import clock_text
 from . import output
 
 _MOST_ROWS = 10
+_OUTPUT_LINES = 10
 _LONGEST = 120  # characters of a command
 
 
@@ -64,6 +66,21 @@ def _reasons(item: Item, grade: Grade) -> Iterator[str]:
         yield "flaky: it passed and it failed on these files"
     if grade.tests_changed:
         yield "tests, or files that say how they are run, have changed since the check was set"
+
+
+def last_output(desk: Desk, item: Item) -> Output | None:
+    """What the check of an item printed when we last ran it."""
+    if "run" not in item.check:
+        return None
+    return read_output(desk._seat.store, digest(item.check, folder_of(item)))
+
+
+def describe_output(kept: Output | None) -> list[str]:
+    """The end of an output, with how the run went that it is from."""
+    if kept is None:
+        return []
+    head = f"{clock_text(kept.at)}, {kept.why or 'passed'}, {kept.seconds:.1f} s"
+    return [head, *(f"| {line}" for line in kept.lines[-_OUTPUT_LINES:])]
 
 
 def describe_check(item: Item) -> list[str]:

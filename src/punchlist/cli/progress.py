@@ -6,9 +6,9 @@ import os
 import sys
 
 from ..core.text import cut
+from ..local.clock import clock_text
 from ..local.files import time_text
 from . import output
-from .times import clock
 
 
 class Progress:
@@ -32,7 +32,7 @@ class Progress:
         """Say that the next check runs."""
         self._count += 1
         self._head = f"{self._count}/{self._total} {output.harmless(words)}"
-        self._since = clock(time_text())
+        self._since = clock_text(time_text())
         self.beat(0)
 
     def beat(self, seconds: float) -> None:

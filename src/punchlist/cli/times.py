@@ -22,15 +22,3 @@ def relative(at: str, now: datetime | None = None) -> str:
         if seconds < below:
             return f"{seconds // unit}{name} ago"
     return at[:10]
-
-
-def clock(at: str, now: datetime | None = None) -> str:
-    """Return a time as a clock here shows it: `14:02`; with its date if that is not today."""
-    try:
-        then = datetime.fromisoformat(at).astimezone()
-    except (ValueError, OverflowError):
-        return at
-    today = (now or datetime.now(UTC)).astimezone()
-    if then.date() == today.date():
-        return then.strftime("%H:%M")
-    return then.strftime("%Y-%m-%d %H:%M")

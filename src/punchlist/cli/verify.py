@@ -18,13 +18,14 @@ from ..desk import Desk
 from ..desk.evidence import Graded, graded
 from ..desk.verification import CI, LOOK_SECONDS, NOT_RUN, RAN, STOPPED, VOID, Job, Result, jobs_of, run_job
 from ..desk.verification import PASSED as WENT_WELL
+from ..local.clock import clock_text
 from . import output, reports
 from .caller import caller, require_user
 from .desk import open_desk, open_own_desk
 from .parser import Args
 from .progress import Progress
 from .reports import Line, Report
-from .times import clock, relative
+from .times import relative
 
 _NOT_APPROVED = "not run: not approved"
 _SHORT = 8  # characters of a digest that are shown
@@ -286,11 +287,11 @@ def _tell_open(item: Item, known: Graded, result: Result | None) -> tuple[bool, 
     row = passing(item, known.seen[item.id], known.trees.get(item.id, "")) if item.id in known.seen else None
     if row is None:
         return False, "its check passed, but that could not be kept"
-    return True, f"its check passes since {clock(str(row['at']))}: done?"
+    return True, f"its check passes since {clock_text(str(row['at']))}: done?"
 
 
 def _tell_grade(item: Item, grade: Grade, result: Result | None) -> str:
-    words = in_short(grade, clock)
+    words = in_short(grade, clock_text)
     if grade.word == WAIVED:
         return words
     if not item.check:

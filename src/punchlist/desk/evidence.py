@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PATIENCE = 0.3  # seconds for a look at the files; a screen rather shows no grade than wait longer
 _SHOWN = ("at", "tier", "command", "exit", "tree", "session", "agent", "text")  # of an observation
 _SHOWN_ROWS = 10
-MOST_MADE = 200  # paths that a run made and that are kept
+_MADE = 1_500  # characters of the paths that a run made and that are kept
 _NOW = "now"  # of a file that is looked at when it is shown: there is nothing that it could be outdated by
 
 
@@ -187,6 +187,14 @@ def tell_changed(paths: Sequence[str]) -> str:
     if len(paths) > 1:
         more = f" and {counted(len(paths) - 1, 'other')}"
     return f"{inline(paths[0])}{more} changed while it ran; run it again"
+
+
+def kept_paths(made: Sequence[str]) -> list[str]:
+    """The paths that a run made, as an observation keeps them: none if they are too many, and then they count like
+    other files. A part of them would fit no fingerprint."""
+    if sum(len(os.fsencode(path)) + 4 for path in made) > _MADE:
+        return []
+    return list(made)
 
 
 def made_before(desk: Desk, plan: Plan, item: Item) -> list[str]:

@@ -10,7 +10,7 @@ from ..core.commands.compare import COVERS, HIDDEN, OTHER, Match, compare
 from ..core.commands.verdicts import UNKNOWN, judge
 from ..core.model import Item, Plan
 from ..local.files import time_text
-from .evidence import MOST_MADE, PATIENCE, keep, made_before, own_files, record_run, tell_changed
+from .evidence import PATIENCE, keep, kept_paths, made_before, own_files, record_run, tell_changed
 
 if TYPE_CHECKING:
     from . import Desk
@@ -54,7 +54,7 @@ def _record(desk: Desk, plan: Plan, item: Item, row: dict[str, Any], seconds: fl
             row = {**row, "why": tell_changed(during.changed), "tree": ""}
             keep(desk, plan, subjects(item.check, folder).hidden, row)
             return
-        row["made"] = during.made[:MOST_MADE]
+        row["made"] = kept_paths(during.made)
     record_run(desk, plan, item, row, files)
 
 

@@ -18,7 +18,7 @@ from ..core.grades import Seen
 from ..core.model import Item, Plan
 from ..core.text import visible
 from ..local.files import utc_text
-from .evidence import MOST_MADE, keep, load_seen, made_before, own_files, record_run, tell_changed
+from .evidence import keep, kept_paths, load_seen, made_before, own_files, record_run, tell_changed
 
 if TYPE_CHECKING:
     from . import Desk
@@ -100,8 +100,7 @@ def run_job(
         if desk.settings.keep_output:
             row["text"] = output.text
     during = _compare(desk, plan, job, before, after)
-    if during.made:
-        row["made"] = during.made[:MOST_MADE]
+    row["made"] = kept_paths(during.made)
     result = Result(PASSED, why, ran.seconds, ran.exit, output)
     does_not_count = _why_void(job, ran, during)
     if ran.exit != 0:
