@@ -21,6 +21,7 @@ from punchlist.core.grades import FAILED, OUTDATED, PASSED, REPORTED, VERIFIED, 
 from punchlist.core.markdown import read_document, write_document
 from punchlist.core.model import Plan
 from punchlist.desk.evidence import graded
+from punchlist.desk.grade_labels import load_labels
 from tests.core.plans import HOSTILE, often
 from tests.core.schemas import TOOLS, near
 from tests.desk.checked import PATIENT, git, make_project, open_desk, ran
@@ -314,6 +315,20 @@ def test_a_document_of_a_plan_says_no_more_than_the_plan(claim: str) -> None:
     (item,) = read_document(write_document(plan), plan).items
     assert (item.check, item.waived) == (plan.items[0].check, {})
     assert "grade" not in to_json(plan)["items"][0]
+
+
+SCREEN_CLAIMS = ("a verified 14:02", "a   verified 14:02", "a passed its own check 14:02", "a waived: by hand")
+
+
+@pytest.mark.parametrize("claim", SCREEN_CLAIMS)
+@pytest.mark.parametrize("check", ["", "make test"])
+def test_a_text_that_reads_like_a_grade_is_followed_by_its_own_on_a_screen(
+    tmp_path: Path, claim: str, check: str
+) -> None:
+    desk = open_desk(make_project(tmp_path))
+    desk.call("plan", {"add": [{"text": claim, "check": check}]})
+    desk.call("plan", {"done": [1]})
+    assert load_labels(desk, desk.load()).beside["1"].text == REPORTED
 
 
 @pytest.mark.parametrize("claim", CLAIMS)

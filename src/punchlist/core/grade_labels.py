@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from .grades import FAILED, OUTDATED, VERIFIED, Grade, Row, in_short, open_in_short
-from .model import DROPPED, Plan
+from .grades import FAILED, OUTDATED, REPORTED, VERIFIED, Grade, Row, in_short, open_in_short
+from .model import DONE, DROPPED, Item, Plan
 from .render import Labels, Span
 from .text import quoted
 
 _NO_WORDS = Span("")
 _CHECK = "check: "
+_CLAIMS = ("verified", "passed", "waived:", "failed", "outdated:")  # how grades begin on a screen
 
 
 def labels(
@@ -32,10 +33,20 @@ def labels(
         else:
             row = looks_done.get(item.id)
             span = Span(open_in_short(item, row, clock), "dim" if row is None else "")
+        if not span.text and grade is not None and claims_grade(item):
+            span = Span(REPORTED, "dim")
         if span.text:
             beside[item.id] = span
     verified = frozenset(id for id, grade in grades.items() if grade.word == VERIFIED)
     return Labels(beside, verified, default)
+
+
+def claims_grade(item: Item) -> bool:
+    """Whether the text of a completed item reads as if a grade stood beside it."""
+    if item.status != DONE or ":" not in item.text:
+        return False
+    words = item.text.casefold()
+    return any(claim in words for claim in _CLAIMS)
 
 
 def _style(grade: Grade, is_open: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from ..core._typing import TYPE_CHECKING, Any
-from ..core.model import DONE, Plan
+from ..core.model import DONE, Item, Plan
 from ..core.render import NO_LABELS, Labels
 
 if TYPE_CHECKING:
@@ -22,7 +22,16 @@ def has_checks(desk: Desk, plan: Plan) -> bool:
     """Whether there is anything to say."""
     if not plan.id:
         return False
-    return bool(desk.settings.default_check) or any(item.check or item.waived for item in plan.items)
+    if desk.settings.default_check or any(item.check or item.waived for item in plan.items):
+        return True
+    return any(":" in item.text and _claims_grade(item) for item in plan.items)
+
+
+def _claims_grade(item: Item) -> bool:
+    """Whether a text poses as a grade, so that it must be told that there is none."""
+    from ..core.grade_labels import claims_grade
+
+    return claims_grade(item)
 
 
 def count_verified(desk: Desk, plan: Plan, seconds: float) -> int | None:
