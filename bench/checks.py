@@ -1,21 +1,32 @@
-"""What it costs to know whether a check still holds: the fingerprint of a large project, compared with `git status`."""
+"""What it costs to know whether a check still holds: the fingerprint of a large project, compared with `git status`;
+and to show it: a plan with and without grades."""
 
 from __future__ import annotations
 
 import subprocess
 import tempfile
+from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 
+import punchlist
+from punchlist import ops
 from punchlist.checks import tree
+from punchlist.desk.evidence import record_run
+from punchlist.local.files import time_text
 
 from .frame import Row, best
+from .installed import SCRIPT
 
 FILES, CHANGED, ROUNDS = 5_000, 20, 30
+ITEMS, SMALL = 50, 200  # of a plan that is shown, and files of its project
 
 
 def rows() -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="punchlist-bench-") as folder:
-        return _fingerprint(Path(folder))
+        found = _fingerprint(Path(folder))
+    with tempfile.TemporaryDirectory(prefix="punchlist-bench-") as folder:
+        return [*found, *_show(Path(folder))]
 
 
 def _fingerprint(folder: Path) -> list[Row]:
@@ -41,15 +52,59 @@ def _print_all(folder: Path) -> None:
     tree.fingerprint_tests(files)
 
 
-def _make_project(folder: Path) -> None:
+def _show(folder: Path) -> list[Row]:
+    """`show` and `line` in new processes: a plan of completed items, and the same with a check that passed for each."""
+    _make_project(folder, SMALL)
+    plain, graded = (f"sqlite:{folder.parent}/{folder.name}-{name}.db" for name in ("plain", "graded"))
+    _make_plan(folder, plain, has_checks=False)
+    _make_plan(folder, graded, has_checks=True)
+    rows = []
+    for command, goal in (("show", 1.3), ("line", None)):
+        runs = {store: _process(folder, store, command) for store in (plain, graded)}
+        assert command != "show" or f"{ITEMS} verified" in runs[graded]()
+        found = best(runs, ROUNDS)
+        against = f"{found[plain] * 1000:.1f} ms without"
+        name = f"{command}, {ITEMS} graded items"
+        rows.append(Row(name, goal, found[graded] / found[plain], "x", f"{found[graded] * 1000:.1f} ms, of {against}"))
+    return rows
+
+
+def _process(folder: Path, store: str, command: str) -> Callable[[], str]:
+    words = [SCRIPT, command, "--store", store]
+
+    def run() -> str:
+        return subprocess.run(words, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+    return run
+
+
+def _make_plan(folder: Path, store: str, *, has_checks: bool) -> None:
+    ids = [str(number) for number in range(1, ITEMS + 1)]
+    with chdir(folder), punchlist.open(store) as desk:
+        desk.change(lambda plan: ops.extend(plan, [{"text": f"Fix part {id} of the parser"} for id in ids]))
+        if has_checks:
+            desk.change(lambda plan: _with_checks(plan, ids))
+            for item in desk.plan.items:
+                row = {"at": time_text(), "tier": "seen", "command": item.check["run"], "exit": 0}
+                record_run(desk, desk.plan, item, row)
+        desk.change(lambda plan: ops.complete(plan, *ids))
+
+
+def _with_checks(plan: punchlist.Plan, ids: list[str]) -> punchlist.Plan:
+    for id in ids:
+        plan = ops.set_check(plan, id, f"pytest -q tests/test_part{id}.py")
+    return plan
+
+
+def _make_project(folder: Path, files: int = FILES) -> None:
     _git(folder, "init", "--quiet", ".")
-    for number in range(FILES):
+    for number in range(files):
         path = folder / f"src/part{number % 50}/file{number}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"x = {number}\n" * 20, encoding="utf-8")
     _git(folder, "add", "--all")
     _git(folder, "-c", "user.name=n", "-c", "user.email=n@example.org", "commit", "--quiet", "--message", "all")
-    for number in range(CHANGED):
+    for number in range(CHANGED if files == FILES else 0):
         (folder / f"src/part{number}/file{number}.py").write_text("x = 0\n", encoding="utf-8")
 
 
