@@ -158,6 +158,8 @@ def note_commands(desk: Desk, plan: Plan, commands: Sequence[Ran]) -> None:
     if default is not None:
         items = (*items, default)
     for one in commands:
+        if one.find_folder is not None:
+            one = one._replace(folder=one.find_folder())
         known: set[str] = set()  # checks that several items have are kept once
         for item in items:
             if "run" in item.check:

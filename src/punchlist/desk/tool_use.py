@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.model import MAIN, Item, Plan, SessionState
@@ -31,6 +31,7 @@ class Ran(NamedTuple):
     folder: str = ""  # where it began; empty: not known
     seconds: float | None = None  # how long it took, if that is known
     why: str = ""  # why it shows nothing, whatever its exit code
+    find_folder: Callable[[], str] | None = None  # where it began, if it takes time to say that
 
 
 class ToolUse(NamedTuple):
@@ -59,11 +60,12 @@ def describe(
     exit: int | None = None,
     no_exit: str = "",
     folder: str | None = None,
+    find_folder: Callable[[], str] | None = None,
     seconds: float | None = None,
 ) -> ToolUse:
     """Describe a call of a tool that is not the plan's, as it is kept: bounded, with secrets blanked. Of a command:
     `no_exit`: why its end is not known; `folder`: where it began, by default where the agent works; empty if that is
-    not known."""
+    not known, or if `find_folder` has to be asked."""
     from ..core.json_text import dumps
     from ..core.redact import recorded, shallow
     from ..policy.effects import changes_something, folder_of, line_of
@@ -90,7 +92,8 @@ def describe(
             no_exit = no_exit or _BACKGROUND
         if exit is None:
             no_exit = no_exit or _UNTOLD
-        ran = Ran(line, exit, _printed(result, shown)[-_OUTPUT:], folder_of(args, folder), seconds, no_exit)
+        output = _printed(result, shown)[-_OUTPUT:]
+        ran = Ran(line, exit, output, folder_of(args, folder), seconds, no_exit, find_folder)
     return ToolUse(digest(tool, args), "", failed, interrupted, changes_something(tool, args), (kept,), ran=ran)
 
 

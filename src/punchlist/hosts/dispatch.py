@@ -238,6 +238,7 @@ def _use(desk: Desk, event: HookEvent, host: Host) -> tool_use.ToolUse:
         exit=event.exit,
         no_exit=event.no_exit,
         folder=_folder(event),
+        find_folder=event.find_folder,
         seconds=event.seconds,
     )
 

@@ -44,6 +44,7 @@ class HookEvent(NamedTuple):
     exit: int | None = None  # of a tool that ran a command: its exit code, where the agent says it
     no_exit: str = ""  # of a command that shows nothing, whatever its exit code: why
     folder: str | None = None  # where a command began, if that is not `cwd`; empty if it is not known
+    find_folder: Callable[[], str] | None = None  # where a command began, if it takes time to say that
     seconds: float | None = None  # how long a tool took, where the agent says it
     interrupted: bool = False
     approved: str = ""  # the text of a plan the user has approved

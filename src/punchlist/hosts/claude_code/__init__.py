@@ -24,6 +24,7 @@ _ONES = frozenset(["Condition is false", "No matches found", "Files differ", "So
 _ENDED = 143  # the exit code of a command that it ended
 _LATE = "Command timed out after "  # begins a line that it adds to the output then
 _MOVES = ("cd", "pushd", "popd")
+_PATIENCE, _BEAT = 0.5, 0.02  # seconds to wait for an entry of its log, and between two looks
 _REFUSALS = ("requested permissions to", "Permission to use", "doesn't want to proceed with this tool use")
 _WRAPPER = ("<system-reminder>", "</system-reminder>")
 
@@ -40,7 +41,10 @@ def read(event: dict[str, Any]) -> HookEvent:
         why = INTERRUPTED
     elif code == _ENDED and f"\n{_LATE}" in str(event.get("error")):
         why = TIMED_OUT
-    return found._replace(exit=code, no_exit=why, folder=_folder(found))
+    found = found._replace(exit=code, no_exit=why)
+    if _may_move(found):
+        return found._replace(folder="", find_folder=lambda: _find_folder(found.log, found.use))
+    return found
 
 
 def _read_success(response: Any) -> tuple[int | None, str]:
@@ -59,20 +63,30 @@ def _read_success(response: Any) -> tuple[int | None, str]:
     return None, ""
 
 
-def _folder(event: HookEvent) -> str | None:
-    """Where a command began. The event says where it ended: one that did not fail may have gone elsewhere. Then the log
-    says it, in the entry of the call."""
+def _may_move(event: HookEvent) -> bool:
+    """Whether a command may have ended elsewhere than it began. One that failed has not."""
     from ...policy.effects import command_of
-    from ..log_file import entries
 
     line = command_of(event.args)
-    if event.failed or not any(word in line for word in _MOVES):
-        return None
-    try:
-        found = [entry.get("cwd") for entry in entries(event.log, holding=event.use) if _is_call(entry)]
-    except (OSError, ValueError):
-        found = []
-    return next((cwd for cwd in found if isinstance(cwd, str)), "")
+    return not event.failed and any(word in line for word in _MOVES)
+
+
+def _find_folder(log: str, use: str) -> str:
+    """Where a command began, which may be elsewhere than it ended. The log says it, in the entry of the call, which may
+    be a little late; empty if it does not."""
+    from time import monotonic, sleep
+
+    from ..log_file import entries
+
+    end = monotonic() + _PATIENCE
+    while True:
+        try:
+            found = [entry.get("cwd") for entry in entries(log, holding=use) if _is_call(entry)]
+        except (OSError, ValueError):
+            return ""
+        if found or monotonic() > end:
+            return next((cwd for cwd in found if isinstance(cwd, str)), "")
+        sleep(_BEAT)
 
 
 def _is_call(entry: Mapping[str, Any]) -> bool:
