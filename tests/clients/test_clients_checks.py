@@ -12,6 +12,7 @@ import pytest
 from punchlist import open as open_desk
 from punchlist.desk.evidence import load_seen
 from tests.clients.agents import OTHERS, PATHS, Setup
+from tests.clients.agents.claude_code import TASKS
 from tests.clients.script import Call, Step, does, own, plan, says, shell
 from tests.clients.stage import USUAL, Stage, built
 
@@ -61,6 +62,12 @@ class Moments(list[Moment]):
         self.append(Moment(item.get("grade", ""), [row["exit"] for row in item.get("evidence", [])]))
         self.told.append(self._stage.punchlist("show", "1"))
 
+    def approve(self) -> None:
+        """The user looks, trusts the check, and looks again."""
+        self.look()
+        self._stage.punchlist("check", "1", "--approve")
+        self.look()
+
 
 def test_a_check_that_fails_then_passes_is_seen_at_each_moment(every: Stage) -> None:
     seen = Moments(every)
@@ -72,11 +79,13 @@ def test_a_check_that_fails_then_passes_is_seen_at_each_moment(every: Stage) -> 
         does(shell("cp mended.txt parser.txt"), first=seen.look),
         does(shell(f"{CHECK} | tail -5"), first=seen.look),
         does(shell(CHECK), first=seen.look),
-        does(shell("cp longer.txt parser.txt"), first=seen.look),
+        does(shell("cp longer.txt parser.txt"), first=seen.approve),
         says("Fixed.", first=seen.look),
     )
+    every.punchlist("verify", "1")
+    assert every.plan["items"][0]["grade"] == "verified"
     if every.name == "goose":
-        assert seen == [Moment("reported", [])] * 5
+        assert seen == [Moment("reported", [])] * 6
         assert UNTOLD in seen.told[-1]
     else:
         assert seen == [
@@ -84,9 +93,10 @@ def test_a_check_that_fails_then_passes_is_seen_at_each_moment(every: Stage) -> 
             Moment("reported", [2]),
             Moment("reported", [2]),
             Moment("passed", [2, 0]),
+            Moment("verified", [2, 0]),
             Moment("outdated", [2, 0]),
         ]
-        assert ["a pipe hides its exit code" in told for told in seen.told] == [False, False, True, False, False]
+        assert ["a pipe hides its exit code" in told for told in seen.told] == [False, False, True, *[False] * 3]
     assert every.errors == []
 
 
@@ -118,7 +128,9 @@ def pi(command: str, **more: Any) -> Call:
 
 
 BACKGROUND, TIMED_OUT = "it went to the background", "it timed out"
+NOTHING = "nothing was observed"
 LATE = "sleep 4"
+TIMED = ("claude-code", "codex", "opencode", "oh-my-pi")  # which tell how long a command took
 LASTING = {"tools": {"shell": {"inactivityTimeout": 1}}}
 ENDINGS = {
     "claude-code": [
@@ -132,6 +144,7 @@ ENDINGS = {
     "codex": [
         Ending(own("exec_command", cmd="true")),
         Ending(own("exec_command", cmd="sh -c 'exit 7'"), 7),
+        Ending(own("exec_command", cmd="sleep 3", yield_time_ms=250), None, NOTHING),
     ],
     "gemini": [
         Ending(gemini("true")),
@@ -151,7 +164,11 @@ ENDINGS = {
         Ending(pi(LATE, timeout=1), None, BACKGROUND),
         Ending(pi("sleep 0.01", **{"async": True}), None, BACKGROUND),
     ],
-    "goose": [Ending(own("shell", command="true"), None, UNTOLD), Ending(own("shell", command="exit 7"), None, UNTOLD)],
+    "goose": [
+        Ending(own("shell", command="true"), None, UNTOLD),
+        Ending(own("shell", command="exit 7"), None, UNTOLD),
+        Ending(own("shell", command=LATE, timeout_secs=1), None, UNTOLD),
+    ],
 }
 SETUPS = {"codex": Setup("gpt-5.4"), "gemini": Setup(settings=LASTING)}
 
@@ -161,16 +178,13 @@ def with_item(call: Call) -> dict[str, Any]:
     return {"text": f"Run {command}", "check": command}
 
 
-def observed(stage: Stage) -> list[tuple[int | None, str]]:
-    """What was observed last of the check of each item."""
+def observed(stage: Stage) -> list[Any]:
+    """What was observed of the check of each item."""
     store = next(stage.home.rglob("punchlist.db"))
-    found = []
     with open_desk(f"sqlite:{store}", plan=stage.plan["id"]) as desk:
         seen = load_seen(desk._seat.store, desk.plan, desk.plan.items)
-    for one in seen.values():
-        rows = [*one.passes, *one.failures, *one.hidden]
-        found += [(row["exit"], str(row.get("why", ""))) for row in rows[-1:]] or [(None, "nothing")]
-    return found
+    rows = [[*one.passes, *one.failures, *one.hidden] for one in seen.values()]
+    return [next(iter(found), {"exit": None, "why": NOTHING}) for found in rows]
 
 
 @pytest.fixture(params=ENDINGS)
@@ -185,7 +199,9 @@ def test_how_a_command_ended_is_known_or_it_does_not_count(ending: Stage) -> Non
     ending.model.play({"": [does(plan(add=[with_item(one.call) for one in cases])), *steps, *[says("Which?")] * 4]})
     ending.finish(ending.start("Try this.", setup=setup))
     expected = [(one.exit if one.exit is not None or one.why else 0, one.why) for one in cases]
-    assert observed(ending) == expected
+    rows = observed(ending)
+    assert [(row["exit"], row.get("why", "")) for row in rows] == expected
+    assert ("seconds" in rows[0]) == (ending.name in TIMED)
     assert ending.errors == []
 
 
@@ -219,3 +235,45 @@ def test_only_a_run_in_the_directory_of_the_check_counts(moving: Stage) -> None:
     counted = ["cd .. && make", "cd sub && cd .. && make"] if moving.name == "claude-code" else ["make"]
     assert runs(moving) == counted
     assert moving.errors == []
+
+
+# --- who sets a check, and where -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def claude(tmp_path: Path) -> Iterator[Stage]:
+    yield from prepared("claude-code", tmp_path)
+
+
+def test_the_metadata_of_a_task_sets_its_check_but_not_over_the_users(claude: Stage) -> None:
+    seen = Moments(claude)
+    about = {"subject": "Fix the parser", "description": "It is broken.", "metadata": {"check": CHECK}}
+    claude.run(
+        "Fix the parser.",
+        does(own("TaskCreate", **about)),
+        does(shell("cp mended.txt parser.txt")),
+        does(shell(CHECK)),
+        does(own("TaskUpdate", taskId="1", status="completed")),
+        does(own("TaskList"), first=seen.look),
+        does(
+            own("TaskUpdate", taskId="1", metadata={"check": "true"}),
+            first=lambda: claude.punchlist("check", "1", "make"),
+        ),
+        says("Fixed."),
+        setup=TASKS,
+    )
+    assert seen == [Moment("passed", [0])]
+    [item] = claude.plan["items"]
+    assert (item["check"], item["check_set"]["by"]) == ({"run": "make"}, "user")
+    assert claude.errors == []
+
+
+def test_a_check_belongs_to_the_directory_that_the_agent_works_in(claude: Stage) -> None:
+    claude.run(
+        "Fix the parser.",
+        does(bash("cd sub")),
+        does(plan(add=[{"text": "Fix the parser", "check": "make"}])),
+        says("Which?"),
+    )
+    [item] = claude.plan["items"]
+    assert item["check_set"]["dir"] == str(claude.project / "sub")

@@ -98,9 +98,19 @@ def _with_check(plan: Plan, id: str, args: dict[str, Any]) -> Plan:
 def _mirror(plan: Plan, call: Call) -> Plan:
     """What Claude Code's own tools have done already. Only it numbers tasks: one that it does not know has none."""
     if call.tool is CREATED:
-        return _created(plan, call.args, call.owner)
+        known, after = _taskless(plan, call.args["subject"]), _created(plan, call.args, call.owner)
+        return _with_possible_check(after, known.id if known else str(after.last_id), call.args)
     item = _numbered(plan, call.args["taskId"], call.owner)
-    return _updated(plan, item, _left(call, item), lambda id: _numbered(plan, id, call.owner))
+    after = _updated(plan, item, _left(call, item), lambda id: _numbered(plan, id, call.owner))
+    return _with_possible_check(after, item.id, call.args)
+
+
+def _with_possible_check(plan: Plan, id: str, args: dict[str, Any]) -> Plan:
+    """The same, for a task that was changed already: metadata may hold something else under that name."""
+    try:
+        return _with_check(plan, id, args)
+    except Refused:
+        return plan
 
 
 def _created(plan: Plan, args: dict[str, Any], owner: str = "") -> Plan:
