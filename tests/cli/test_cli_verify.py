@@ -313,6 +313,19 @@ def test_an_agent_may_verify_what_is_approved() -> None:
     assert "verified" in done.stdout
 
 
+@pytest.mark.parametrize("variables", ["MAKEFLAGS=-n", "PATH=fake:$PATH", "MAKEFILES=fake/Makefile", "GNUMAKEFLAGS=-n"])
+def test_an_agent_cannot_make_a_check_pass_by_variables(project: Project, variables: str) -> None:
+    project.write("Makefile", "test:\n\tfalse\n")
+    project.write("fake/make", "#!/bin/sh\nexit 0\n").chmod(0o755)
+    project.write("fake/Makefile", "SHELL = /bin/true\n")
+    plan("make test")
+    name = json.loads(do("show", "--json"))["id"]
+    line = f"{variables} CLAUDECODE=1 {SCRIPT} verify --plan {name}; exit $?"
+    said = subprocess.run(["sh", "-c", line], capture_output=True, encoding="utf-8", check=False)
+    assert (said.returncode, said.stderr) == (1, "")
+    assert "1 Item 1: failed" in said.stdout
+
+
 def test_a_damaged_list_of_approvals_approves_nothing_and_is_told(own_home: Path) -> None:
     plan("touch marker")
     (own_home / "punchlist" / "approvals.json").write_text("{")

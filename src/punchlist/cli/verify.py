@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -18,6 +19,7 @@ from ..desk import Desk
 from ..desk.evidence import Graded, graded
 from ..desk.verification import CI, LOOK_SECONDS, NOT_RUN, RAN, STOPPED, VOID, Job, Result, jobs_of, run_job
 from ..desk.verification import PASSED as WENT_WELL
+from ..local import session_links
 from ..local.clock import clock_text
 from . import output, reports
 from .caller import caller, require_user
@@ -28,6 +30,24 @@ from .reports import Line, Report
 from .times import relative
 
 _NOT_APPROVED = "not run: not approved"
+# Variables that make runners do something else; they are dropped where it is not known what an agent was started with.
+_STEERING = (
+    *(
+        "PYTEST",
+        "MAKE",
+        "GNUMAKE",
+        "LD_",
+        "DYLD_",
+        "NODE_OPTIONS",
+        "PYTHON",
+        "BASH_",
+        "ENV",
+        "GOFLAGS",
+        "CARGO",
+        "RUST",
+    ),
+    *("npm_config_", "JEST", "VITEST", "TOX_", "NOX", "MYPY", "RUFF", "GIT_"),
+)
 _SHORT = 8  # characters of a digest that are shown
 
 
@@ -231,17 +251,31 @@ def _run(desk: Desk, args: Args, plan: Plan, jobs: Sequence[Job], allowed: set[s
     results = {job.digest: Result(NOT_RUN, _NOT_APPROVED) for job in jobs}
     ready = [job for job in jobs if job.digest in allowed]
     stopped = Result(NOT_RUN, "not run: stopped before")
+    environ = _environment()
     with Progress(len(ready)) as progress:
         for place, job in enumerate(ready):
             try:
                 progress.begin(job.words)
-                results[job.digest] = run_job(desk, plan, job, tier=args.tier or RAN, beat=progress.beat)
+                tier = args.tier or RAN
+                results[job.digest] = run_job(desk, plan, job, tier=tier, environ=environ, beat=progress.beat)
             except KeyboardInterrupt:
                 results[job.digest] = Result(STOPPED, "stopped", stopped_by=2)
             if results[job.digest].state == STOPPED:
                 results.update({rest.digest: stopped for rest in ready[place + 1 :]})
                 break
     return results
+
+
+def _environment() -> dict[str, str]:
+    """The environment of checks. In an agent's shell it is what the agent was started with: `MAKEFLAGS=-n` or another
+    PATH there would make anything pass."""
+    who = caller()
+    if not who.is_agent:
+        return dict(os.environ)
+    started = session_links.environment_of_agent(who.session)
+    if started:
+        return {name: started[name] for name in os.environ if name in started}
+    return {name: value for name, value in os.environ.items() if not name.startswith(_STEERING)}
 
 
 # --- what is said ----------------------------------------------------------------------------------------------------

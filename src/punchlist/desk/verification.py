@@ -82,12 +82,13 @@ def run_job(
     *,
     tier: str = RAN,
     seconds: float = 0.0,
+    environ: Mapping[str, str] | None = None,
     beat: Callable[[float], object] | None = None,
 ) -> Result:
     """Run a check, or look at its file, and keep how it went: as evidence, unless the files that matter to it changed
     meanwhile. `seconds`: how long it may take; what the setting says if not given. Raises StoreError."""
     before = _look(desk, job.folder)
-    ran, why = _ran(job, seconds or desk.settings.verify_minutes * 60, beat)
+    ran, why = _ran(job, seconds or desk.settings.verify_minutes * 60, environ, beat)
     if ran.stopped_by:
         return Result(STOPPED, why, ran.seconds, stopped_by=ran.stopped_by)
     after = _look(desk, job.folder)
@@ -163,10 +164,12 @@ def _why_void(job: Job, ran: Ran, during: During) -> str:
     return _ran_nothing(job, ran)
 
 
-def _ran(job: Job, seconds: float, beat: Callable[[float], object] | None) -> tuple[Ran, str]:
+def _ran(
+    job: Job, seconds: float, environ: Mapping[str, str] | None, beat: Callable[[float], object] | None
+) -> tuple[Ran, str]:
     """Run a command, or look at a file. A command that a signal killed has the exit code that a shell gives it."""
     if "run" in job.check:
-        ran = run(job.check["run"], job.folder, seconds, beat=beat)
+        ran = run(job.check["run"], job.folder, seconds, environ=environ, beat=beat)
         why = ran.why
         if ran.signal:
             ran = ran._replace(exit=128 + ran.signal)

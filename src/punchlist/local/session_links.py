@@ -164,13 +164,28 @@ def is_typed() -> bool:
 def is_inherited(variable: str, session: str) -> bool:
     """Return whether the agent of a session had a variable (`NAME=value`) when it was started, so that whatever it
     starts has it. Also if nothing tells."""
+    known = list(_environments_above(session))
+    return not known or any(variable in found for found in known)
+
+
+def environment_of_agent(session: str) -> dict[str, str]:
+    """Return the variables that the agent of a session was started with; none if they cannot be read. What its model
+    sets in its shell is not among them."""
+    found = next(_environments_above(session), [])
+    pairs = [variable.partition("=") for variable in found]
+    return {name: value for name, equals, value in pairs if equals}
+
+
+def _environments_above(session: str) -> Iterator[list[str]]:
+    """Yield what the agent of a session was started with, and what the processes above it were."""
     above = list(ancestors())
     names = _programs_of(session, above)
     while above and not _is_agent(above[0], names):
         del above[0]
-    environments = [_environment_of(process.pid) for process in above]
-    known = [found for found in environments if found]
-    return not known or any(variable in found for found in known)
+    for process in above:
+        found = _environment_of(process.pid)
+        if found:
+            yield found
 
 
 def _programs_of(session: str, processes: list[Process]) -> set[str]:
