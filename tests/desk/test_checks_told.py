@@ -207,7 +207,23 @@ def test_a_whole_list_is_answered_with_a_line_for_what_is_not_verified(project: 
     desk.change(lambda plan: ops.set_check(plan, "1", "make test"))
     desk.take_updates()
     reply = desk.call("TodoWrite", todos("completed", "in_progress"))
-    assert reply.updates == ('"Port the parser" is not verified: run "make test".',)
+    assert reply.unverified == ('"Port the parser" is not verified: run "make test".',)
+    assert reply.text.splitlines()[1:] == ['"Port the parser" is not verified: run "make test".']
+
+
+def test_a_finished_list_stays_in_sight_with_its_checks_until_the_next_one(project: Path) -> None:
+    desk = open_desk(project, dialect="claude-code", verify="ask")
+    desk.prompted("do it")
+    desk.call("TodoWrite", todos("in_progress", "pending"))
+    desk.change(lambda plan: ops.set_check(plan, "1", "make test"))
+    desk.take_updates()
+    desk.call("TodoWrite", todos("completed", "completed"))
+    assert [item.status for item in desk.load().items] == ["completed", "completed"]
+    assert desk.turn_ended(said="all done").text.startswith(
+        'Marked done and not verified: "Port the parser" (run "make'
+    )
+    desk.call("TodoWrite", {"todos": [{"content": "Other", "status": "in_progress", "activeForm": "Other"}]})
+    assert [item.text for item in desk.load().items] == ["Other"]
 
 
 def test_a_hostile_check_is_told_as_data(project: Path) -> None:

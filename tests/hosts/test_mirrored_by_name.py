@@ -23,7 +23,7 @@ def statuses(desk: Desk) -> list[tuple[str, str]]:
 
 
 def mirrored(desk: Desk, host: str, tool: str, args: Any, result: Any) -> list[str]:
-    return mirror(desk, HookEvent("after", "s", tool=tool, args=args, result=result), load(host).HOST)
+    return list(mirror(desk, HookEvent("after", "s", tool=tool, args=args, result=result), load(host).HOST).updates)
 
 
 def todo(desk: Desk, op: str, **args: Any) -> list[str]:

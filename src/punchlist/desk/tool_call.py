@@ -237,11 +237,13 @@ def _carry_out(desk: Desk, call: Call, notes: list[str], *, ends_quiet: bool = T
         done.unverified,
     )
     said = [*done.updates, *done.said, *done.worked.kept]
+    reply = dialect.reply(turn)
     if done.unverified and not dialect.tells_unverified:
         from .check_rules import unverified_line
 
-        said += [unverified_line(item, ids=dialect.guide.knows_ids) for item in done.unverified]
-    return _with(dialect.reply(turn), said, notes)
+        missing = [unverified_line(item, ids=dialect.guide.knows_ids) for item in done.unverified]
+        reply = reply._replace(text="\n".join([reply.text.rstrip("\n"), *missing]), unverified=tuple(missing))
+    return _with(reply, said, notes)
 
 
 def _draft(desk: Desk, call: Call, snapshot: Snapshot, ends_quiet: bool) -> tuple[Draft, _Done]:
@@ -438,7 +440,8 @@ def _apply_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) ->
     plan, new = found.plan, found.kept
     cleared: tuple[Item, ...] = ()
     is_over = bool(entries) and all(entry.status in CLOSED for entry in entries)
-    if desk.dialect.rules.clear_when_done and is_over and not plan.open_items:
+    is_cleared = desk.dialect.rules.clear_when_done and is_over and not plan.open_items
+    if is_cleared and not any(map(_check_of, plan.items)):  # what has a check stays in sight, with what is seen of it
         plan, new, cleared = plan._replace(items=(), removed=()), Kept(), plan.items
     if plan != now:
         new = new._replace(at=now.revision + 1)

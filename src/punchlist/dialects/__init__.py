@@ -125,6 +125,8 @@ class Reply(NamedTuple):
     """What the dialect's host expects beside the text."""
     updates: tuple[str, ...] = ()
     """What others changed, and requests that were not granted, a sentence each. `text` ends with them."""
+    unverified: tuple[str, ...] = ()
+    """Which checks of completed items were not seen to pass, a sentence each. `text` has them, too."""
 
 
 class Turn(NamedTuple):

@@ -17,7 +17,7 @@ from ..policy.continuation import TurnEnd
 from ..stores import Store
 from . import HOSTS, STORES, KeptStore
 from .breaker import Breaker
-from .host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, Host
+from .host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, Host, Mirrored
 
 OURS = "punchlist"  # what our MCP server is registered as
 
@@ -202,14 +202,15 @@ def _guide(desk: Desk, event: HookEvent, host: Host, before: str) -> list[str]:
     has_forgotten = _has_forgotten(desk, event, host)
     if has_forgotten:
         forget_lists(desk, ())  # what the model does not know any more, its list does not leave out
-    updates = _mirror(desk, event, host)
+    mirrored = _mirror(desk, event, host)
+    updates = mirrored.updates
     if has_forgotten:
         again = _lines(desk, guidance.started(desk, host.forgets))
     else:
         again = []
     is_told = not host.only_nudged and not is_quiet
     told = guidance.tool_used(desk, _use(desk, event, host), is_told=is_told, owes_list=bool(updates))
-    return [*updates, *again, *_lines(desk, told)]
+    return [*mirrored.unverified, *updates, *again, *_lines(desk, told)]
 
 
 def _lines(desk: Desk, found: Sequence[Guidance]) -> list[str]:
@@ -354,15 +355,15 @@ def _approve(desk: Desk, plan: str) -> None:
         write_plan_file(desk, plan)
 
 
-def _mirror(desk: Desk, event: HookEvent, host: Host) -> list[str]:
+def _mirror(desk: Desk, event: HookEvent, host: Host) -> Mirrored:
     """The agent's own plan tool, carried out on our plan."""
     dialect = host.mirrors.get(event.tool)
     if dialect is None or (event.failed and event.tool not in host.counts_failed):
-        return []
+        return Mirrored()
     from ..dialects import load as load_dialect
 
     if event.planning and load_dialect(dialect).guide.sends_whole:  # nothing is on a list yet: the next has it all
-        return []
+        return Mirrored()
     from .mirror import mirror
 
     return mirror(desk, event, host)

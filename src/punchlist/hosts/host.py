@@ -6,7 +6,7 @@ turns a `HookAnswer` into what the agent reads. Everything between the two is in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.errors import Refused
@@ -61,6 +61,13 @@ class HookAnswer(NamedTuple):
     context: str = ""
     nudge: str = ""
     notice: str = ""  # for the user, not for the model
+
+
+class Mirrored(NamedTuple):
+    """What the model is told after a call of its own plan tool."""
+
+    updates: Sequence[str] = ()  # what others changed, and what was not granted: its list is out of date
+    unverified: Sequence[str] = ()  # which checks it should run
 
 
 class Host(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ..core._typing import Any
 from ..desk import Desk
 from ..dialects import Dialect, load_mirror
-from .host import HookEvent, Host
+from .host import HookEvent, Host, Mirrored
 
 
-def mirror(desk: Desk, event: HookEvent, host: Host) -> list[str]:
+def mirror(desk: Desk, event: HookEvent, host: Host) -> Mirrored:
     """Carry out a call that the agent's own tool has carried out already. Return what the model should be told."""
     tool, args = host.mirror_call(event) if host.mirror_call else (event.tool, event.args)
     dialect = _for_all(load_mirror(host.mirrors[event.tool]))
@@ -21,8 +21,9 @@ def mirror(desk: Desk, event: HookEvent, host: Host) -> list[str]:
     copy = Desk(desk._seat.store, dialect=dialect, host=desk._seat.host, **own)
     copy._seat.known_folder = desk._seat.known_folder
     if tool not in [one.name for one in copy.dialect.tools]:
-        return []
-    return list(copy.call(tool, args).updates)
+        return Mirrored()
+    reply = copy.call(tool, args)
+    return Mirrored(reply.updates, reply.unverified)
 
 
 def _for_all(dialect: Dialect) -> Dialect:
