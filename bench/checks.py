@@ -17,8 +17,10 @@ from punchlist.local.files import time_text
 
 from .frame import Row, best
 from .installed import SCRIPT
+from .startup import hook_process
 
 FILES, CHANGED, ROUNDS = 5_000, 20, 30
+CHECKS, HOOK_ROUNDS = 20, 60  # of a plan that a hook reads
 ITEMS, SMALL = 50, 200  # of a plan that is shown, and files of its project
 
 
@@ -26,7 +28,9 @@ def rows() -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="punchlist-bench-") as folder:
         found = _fingerprint(Path(folder))
     with tempfile.TemporaryDirectory(prefix="punchlist-bench-") as folder:
-        return [*found, *_show(Path(folder))]
+        found += _show(Path(folder))
+    with tempfile.TemporaryDirectory(prefix="punchlist-bench-") as folder:
+        return [*found, *_hook(Path(folder))]
 
 
 def _fingerprint(folder: Path) -> list[Row]:
@@ -67,6 +71,32 @@ def _show(folder: Path) -> list[Row]:
         name = f"{command}, {ITEMS} graded items"
         rows.append(Row(name, goal, found[graded] / found[plain], "x", f"{found[graded] * 1000:.1f} ms, of {against}"))
     return rows
+
+
+def _hook(folder: Path) -> list[Row]:
+    """A hook after a command that is no check, in a new process: a plan of items without checks, and with one each."""
+    response = {"stdout": "ok", "stderr": "", "interrupted": False}
+    used = {"tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "ls src"}, "tool_response": response}
+    runs = {}
+    for name in ("plain", "checked"):
+        store = folder / f"{name}.db"
+        with chdir(folder), punchlist.open(f"sqlite:{store}", session="s") as desk:
+            desk.call("plan", {"add": [_entry(number, has_check=name == "checked") for number in range(CHECKS)]})
+        runs[name] = hook_process(folder, store, "PostToolUse", **used)
+    took: dict[str, list[float]] = {name: [run()[0]] for name, run in runs.items()}
+    for _ in range(HOOK_ROUNDS):
+        for name, run in runs.items():
+            took[name].append(run()[0])
+    plain, checked = (min(took[name]) * 1000 for name in ("plain", "checked"))
+    note = f"{checked:.1f} ms, of {plain:.1f} ms without"
+    return [Row(f"hook, {CHECKS} checks and none matches", 1.05, checked / plain, "x", note)]
+
+
+def _entry(number: int, *, has_check: bool) -> dict[str, str]:
+    entry = {"text": f"Fix part {number} of the parser"}
+    if has_check:
+        entry["check"] = f"pytest -q tests/test_part{number}.py"
+    return entry
 
 
 def _process(folder: Path, store: str, command: str) -> Callable[[], str]:

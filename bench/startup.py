@@ -49,9 +49,9 @@ def _measured(folder: Path) -> list[Row]:
     response = {"stdout": "ok", "stderr": ""}
     tool = {"tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "make"}, "tool_response": response}
     hooks = {
-        "hook, Stop": _hook(folder, large, "Stop", stop_hook_active=False, last_assistant_message="Next."),
-        "hook, PostToolUse": _hook(folder, large, "PostToolUse", **tool),
-        "hook, UserPromptSubmit": _hook(folder, large, "UserPromptSubmit", prompt="Go on."),
+        "hook, Stop": hook_process(folder, large, "Stop", stop_hook_active=False, last_assistant_message="Next."),
+        "hook, PostToolUse": hook_process(folder, large, "PostToolUse", **tool),
+        "hook, UserPromptSubmit": hook_process(folder, large, "UserPromptSubmit", prompt="Go on."),
     }
     others = {
         "open, read 20 items, close": _process(folder, small, [sys.executable, "-c", READ, f"sqlite:{folder}/now.db"]),
@@ -81,7 +81,7 @@ def _store(folder: Path, items: int) -> Path:
     return path
 
 
-def _hook(folder: Path, store: Path, event: str, **fields: object) -> Run:
+def hook_process(folder: Path, store: Path, event: str, **fields: object) -> Run:
     common = {"session_id": "s", "transcript_path": "", "cwd": str(folder), "permission_mode": "default"}
     payload = json.dumps({**common, "hook_event_name": event, **fields})
     return _process(folder, store, [write_launcher(folder), "hook", "claude-code"], payload)

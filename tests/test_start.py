@@ -127,6 +127,31 @@ def test_a_hook_loads_neither_json_nor_regular_expressions(
     assert found & {"json", "re", "enum"} == set()
 
 
+def given_checks(*commands: str) -> None:
+    with punchlist.open(session="s1", dialect="native") as desk:
+        desk.call("plan", {"add": [{"text": f"Pass {command}", "check": command} for command in commands]})
+
+
+def of_checks(modules: set[str]) -> set[str]:
+    rooms = ("punchlist.checks", "punchlist.core.commands", "punchlist.core.grades")
+    own = ("punchlist.desk.evidence", "punchlist.desk.check_rules")
+    return {name for name in modules if name.startswith((*rooms, *own))}
+
+
+HINT = {"punchlist.core.commands", "punchlist.core.commands.hint"}  # asks whether it is worth comparing a command
+
+
+@pytest.mark.parametrize("command", ["ls -l src", "git status", "cat tests/notes.txt"])
+def test_a_hook_after_a_command_that_is_no_check_loads_nothing_about_checks(command: str) -> None:
+    given_checks(*[f"pytest -q tests/test_part{number}.py" for number in range(20)])
+    response = {"stdout": "ok", "stderr": "", "interrupted": False}
+    found = hook("PostToolUse", tool_name="Bash", tool_input={"command": command}, tool_response=response)
+    assert of_checks(found) == HINT
+    assert found & (HEAVY | {"hashlib", "json", "re", "enum"}) == set()
+    ran = hook("PostToolUse", tool_name="Bash", tool_input={"command": "pytest -q tests"}, tool_response=response)
+    assert "punchlist.desk.evidence" in ran, "it may be one"
+
+
 def test_a_hook_that_mirrors_a_list_loads_the_one_dialect_it_speaks() -> None:
     todos = {"todos": [{"content": "Read", "status": "pending", "activeForm": "Reading"}]}
     found = hook("PostToolUse", tool_name="TodoWrite", tool_input=todos)
