@@ -272,6 +272,8 @@ def test_the_demo_shows_the_panel() -> None:
     assert terminal.wait_for_end() == 0
     text = terminal.text
     assert "✓ 6 Refuse to split among nobody" in text
+    assert "✔ 2 Fix how amounts are read" in text
+    assert "6/6 · 1 verified" in text
     assert "red before, green now" in text
     assert not terminal.cursor_is_hidden
     terminal.close()

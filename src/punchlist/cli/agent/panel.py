@@ -89,6 +89,9 @@ class LivePanel:
                         self._stop.ask()
                     elif not self._keep:
                         self._panel.close(keep=False)
+                    elif poller:  # what stays on the screen is as it is at the end
+                        poller.look(again=True)
+                        self._look(poller)
             return done.result()
         finally:
             self._console.face, self._console.on_change = plain, None

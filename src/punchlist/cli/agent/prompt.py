@@ -42,13 +42,14 @@ class PlanPoller:
 
     def _run(self) -> None:
         while not self._over.is_set():
-            self._look()
+            self.look()
             self._over.wait(_LOOK)
 
-    def _look(self) -> None:
+    def look(self, *, again: bool = False) -> None:
+        """Look at the plan, and at what its checks say. `again`: at the files in any case."""
         try:
             plan = visible(self._desk, self._desk.plan)
-            labels = self._checks.look(plan)
+            labels = self._checks.look(plan, again=again)
         except PunchlistError:  # the store does not answer: what was seen last stays
             return
         if plan != self.plan or labels != self.labels:
