@@ -84,7 +84,7 @@ def until(wanted: Callable[[], object]) -> None:
 def test_completed_items_whose_check_passes_are_verified_and_the_exit_code_says_so() -> None:
     plan("grep -q 1 a.py", "")
     said = verify()
-    assert "1 Item 1: verified " in said
+    assert '1 "Item 1": verified ' in said
     assert "Item 2" not in said
     assert said.endswith("1 of 1 verified.\n")
 
@@ -98,21 +98,21 @@ def test_a_check_that_fails_is_listed_with_the_reason_and_the_end_of_its_output(
 
 def test_with_strict_a_completed_item_without_a_check_is_not_verified() -> None:
     plan("true", "")
-    assert "2 Item 2: no check\n" in verify("--strict", code=1)
+    assert '2 "Item 2": no check\n' in verify("--strict", code=1)
 
 
 def test_a_waived_item_counts_and_its_check_is_not_run() -> None:
     plan("true", "touch marker; false")
     do("waive", "2", "--why", "not today")
-    assert "2 Item 2: waived: not today\n" in verify()
+    assert '2 "Item 2": waived: not today\n' in verify()
     assert not os.path.exists("marker")
 
 
 def test_open_items_are_checked_only_if_they_are_named_or_all_are_asked_for() -> None:
     plan("true", "false", done=False)
     assert verify() == "no completed item has a check.\n"
-    assert "2 Item 2: failed: exit code 1\n" in verify("2", code=1)
-    assert "1 Item 1: its check passes since " in verify("1")
+    assert '2 "Item 2": failed: exit code 1\n' in verify("2", code=1)
+    assert '1 "Item 1": its check passes since ' in verify("1")
     assert verify("--all", code=1).endswith("not verified: 2.\n")
 
 
@@ -125,7 +125,7 @@ def test_a_dropped_item_is_not_checked() -> None:
 
 def test_an_item_that_is_named_and_has_no_check_is_not_verified() -> None:
     plan("", "true")
-    assert "1 Item 1: no check\n" in verify("1", code=1)
+    assert '1 "Item 1": no check\n' in verify("1", code=1)
 
 
 def test_identical_checks_run_once() -> None:
@@ -150,7 +150,7 @@ def test_an_edit_makes_an_item_outdated_and_going_back_makes_it_verified(project
     verify()
     project.write("a.py", "print(2)\n")
     do("check", "2", "--scope", "docs")
-    assert "1 Item 1: verified" in verify("1")
+    assert '1 "Item 1": verified' in verify("1")
     project.write("a.py", "print(3)\n")
     do("waive", "2", "--why", "x")
     do("check", "1", "--approve")
@@ -207,7 +207,7 @@ def test_the_end_of_what_a_check_printed_is_shown_with_its_item() -> None:
 
 def test_a_check_that_changes_the_files_it_is_about_does_not_count() -> None:
     plan("echo x >> a.py")
-    assert "1 Item 1: does not count: a.py changed while it ran; run it again\n" in verify(code=1)
+    assert '1 "Item 1": does not count: a.py changed while it ran; run it again\n' in verify(code=1)
     assert [row["grade"] for row in rows()] == ["reported"]
 
 
@@ -216,7 +216,7 @@ def test_a_file_and_a_text_in_a_file_are_looked_at() -> None:
     do("check", "1", "--file", "a.py")
     do("check", "2", "--contains", "a.py", "print(2)")
     said = verify(code=1)
-    assert "1 Item 1: verified" in said
+    assert '1 "Item 1": verified' in said
     assert 'a.py does not contain "print(2)"' in said
 
 
@@ -226,7 +226,7 @@ def test_a_file_and_a_text_in_a_file_are_looked_at() -> None:
 @pytest.mark.parametrize("words", [[], ["--all"], ["2"], ["--tier", "ci"], ["--changed"], ["--strict"]])
 def test_a_check_of_a_model_is_not_run(words: list[str]) -> None:
     model_plans("touch marker")
-    assert "2 Item 2: not run: not approved\n" in verify(*words, code=1)
+    assert '2 "Item 2": not run: not approved\n' in verify(*words, code=1)
     assert not os.path.exists("marker")
 
 
@@ -281,7 +281,7 @@ def test_the_same_command_in_another_directory_is_another_check() -> None:
 
 def test_what_is_trusted_is_run_and_verified_until_that_is_revoked() -> None:
     model_plans("true")
-    assert "2 Item 2: verified" in verify("--trust", "2")
+    assert '2 "Item 2": verified' in verify("--trust", "2")
     listed = json.loads(do("verify", "--approvals", "--json"))
     assert [row["check"] for row in listed] == [{"run": "true"}]
     assert listed[0]["id"] in do("verify", "--approvals")
@@ -302,7 +302,7 @@ def test_a_check_that_only_the_agent_set_passes_and_is_not_verified() -> None:
     model_plans("true")
     approvals.approve({"run": "true"}, os.getcwd())
     said = verify(code=1)
-    assert "2 Item 2: passed its own check" in said
+    assert '2 "Item 2": passed its own check' in said
     assert "to count it: punchlist check 2 --approve" in said
 
 
@@ -323,7 +323,7 @@ def test_an_agent_cannot_make_a_check_pass_by_variables(project: Project, variab
     line = f"{variables} CLAUDECODE=1 {SCRIPT} verify --plan {name}; exit $?"
     said = subprocess.run(["sh", "-c", line], capture_output=True, encoding="utf-8", check=False)
     assert (said.returncode, said.stderr) == (1, "")
-    assert "1 Item 1: failed" in said.stdout
+    assert '1 "Item 1": failed' in said.stdout
 
 
 def test_a_damaged_list_of_approvals_approves_nothing_and_is_told(own_home: Path) -> None:
@@ -359,7 +359,7 @@ def test_on_a_terminal_the_user_is_asked_once_and_that_is_remembered() -> None:
     with running(SCRIPT, "verify") as screen:
         screen.sees('item 2 "Item 2" has a check that main has set:', "    true", "count it as yours? [y/N]")
         screen.type("y\n")
-        screen.sees("2 Item 2: verified")
+        screen.sees('2 "Item 2": verified')
         assert screen.ends() == 0
     assert "verified" in verify()
 
@@ -369,7 +369,7 @@ def test_a_no_runs_nothing() -> None:
     with running(SCRIPT, "verify") as screen:
         screen.sees("[y/N]")
         screen.type("\n")
-        screen.sees("2 Item 2: not run: not approved")
+        screen.sees('2 "Item 2": not run: not approved')
         assert screen.ends() == 1
     assert not os.path.exists("marker")
 
@@ -401,7 +401,7 @@ def test_on_a_terminal_it_is_shown_what_runs_and_since_when() -> None:
     with running(SCRIPT, "verify") as screen:
         screen.sees("1/1 until [ -e go ]; do :; done, since ", " s")
         Path("go").touch()
-        screen.sees("1 Item 1: ")
+        screen.sees('1 "Item 1": ')
         screen.ends()
         assert "1/1" not in screen.text
 
@@ -413,7 +413,7 @@ def test_ctrl_c_ends_the_check_with_all_it_started_and_keeps_what_was_done() -> 
         screen.sees("2/3 sleep")
         until(lambda: os.path.exists(".git/own") and Path(".git/own").read_text().strip())
         screen.type("\x03")
-        screen.sees("1 Item 1: verified", "2 Item 2: stopped", "3 Item 3: not run: stopped before")
+        screen.sees('1 "Item 1": verified', '2 "Item 2": stopped', '3 "Item 3": not run: stopped before')
         assert screen.ends() == 130
     started = [int(Path(".git", name).read_text()) for name in ("own", "child")]
     until(lambda: not any(map(_is_running, started)))
@@ -430,7 +430,7 @@ def test_a_signal_ends_the_check_and_the_command(number: signal.Signals) -> None
         process.send_signal(number)
         said = process.communicate(timeout=PATIENCE)[0]
     assert process.returncode == 128 + number
-    assert b"1 Item 1: stopped\n" in said
+    assert b'1 "Item 1": stopped\n' in said
     until(lambda: not _is_running(int(Path(".git/own").read_text())))
 
 
@@ -479,7 +479,7 @@ def test_where_the_store_is_full_it_is_said_that_nothing_could_be_kept(small_dis
             pass
     done = run("verify", **store)
     assert done.returncode == 1
-    assert "1 Item 1: passed, but that could not be kept\n" in done.stdout
+    assert '1 "Item 1": passed, but that could not be kept\n' in done.stdout
 
 
 HOSTILE = (
@@ -493,7 +493,13 @@ def test_what_a_hostile_check_prints_is_data() -> None:
     said = verify(code=1)
     assert "\x1b" not in said
     assert "\x07" not in said
-    assert all(line.startswith(("    | ", "1 Item 1: failed", "0 of 1")) for line in said.splitlines())
+    assert all(line.startswith(("    | ", '1 "Item 1": failed', "0 of 1")) for line in said.splitlines())
+
+
+def test_the_text_of_an_item_cannot_look_like_a_grade() -> None:
+    plan("exit 1")
+    do("rename", "1", 'Fix it": verified 14:02')
+    assert '1 "Fix it\\": verified 14:02": failed ' in verify(code=1)
 
 
 def test_two_at_once_lose_nothing() -> None:
@@ -579,9 +585,9 @@ def test_junit_is_xml_whatever_is_printed() -> None:
 
 
 GITHUB = """\
-ok: 1 Item 1: verified HH:MM
+ok: 1 "Item 1": verified HH:MM
 ::error title=punchlist%3A item 2 is not verified::\
-2 Item 2: failed HH:MM: exit code 2%0Acheck: echo 100%25; exit 2%0A100%25
+2 "Item 2": failed HH:MM: exit code 2%0Acheck: echo 100%25; exit 2%0A100%25
 1 of 2 verified; not verified: 2.
 """
 
@@ -595,4 +601,4 @@ def test_a_hostile_text_begins_no_annotation() -> None:
     plan(HOSTILE, "true")
     do("rename", "2", "::error::forged")
     said = verify("--format", "github", code=1).splitlines()
-    assert [line[:8] for line in said] == ["::error ", "ok: 2 ::", "1 of 2 v"]
+    assert [line[:8] for line in said] == ["::error ", 'ok: 2 ":', "1 of 2 v"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ..core._typing import Any, NamedTuple
 from ..core.model import Item
-from ..core.text import cut, inline, visible
+from ..core.text import cut, quoted, visible
 from ..desk.verification import Result, exact_words
 from . import output
 
@@ -156,7 +156,8 @@ def _property(text: str) -> str:
 
 
 def _named(line: Line) -> str:
-    return f"{line.item.id} {cut(inline(line.item.text), 80)}"
+    """The item in quotes that its text cannot close: no text looks like a grade."""
+    return f"{line.item.id} {quoted(line.item.text, 80)}"
 
 
 def _check(line: Line) -> str:

@@ -42,7 +42,7 @@ def labels(
 
 
 def claims_grade(item: Item) -> bool:
-    """Whether the text of a completed item reads as if a grade stood beside it."""
+    """Whether the text of a completed item reads like one with a grade beside it."""
     if item.status != DONE or ":" not in item.text:
         return False
     words = item.text.casefold()
