@@ -36,6 +36,7 @@ from punchlist.agent.sessions import reopen
 from punchlist.cli.run_command import run_command
 from punchlist.core.model import ACTIVE, DONE
 from punchlist.desk.events import read_events
+from punchlist.desk.evidence import load_seen
 from punchlist.desk.session_state import load_state
 from punchlist.dialects import PATHS
 from punchlist.stores import Commit, open_store
@@ -108,6 +109,50 @@ def test_the_agent_works_in_every_dialect(tmp_path: Path, dialect: str) -> None:
     assert len(names) == len(set(names))
     assert made.context.desk.dialect.tools[0].name in prompt_of(made.context)
     assert made.work().why == "done"
+    made.close()
+
+
+def test_a_check_that_the_agent_runs_is_evidence_with_its_exit_code_directory_and_duration(tmp_path: Path) -> None:
+    script = [
+        turn(call("plan", add=[{"text": "Fix it", "check": "sh check.sh"}])),
+        turn(call("shell", command="sh check.sh")),
+        turn(call("shell", command="touch fixed")),
+        turn(call("shell", command="mkdir sub && cp check.sh sub && cd sub && sh check.sh")),
+        turn(call("shell", command="sh check.sh | tail -1")),
+        turn(call("shell", command="sh check.sh")),
+        turn(call("plan", done=[1])),
+        turn(),
+    ]
+    made = agent(tmp_path, script)
+    Path(made.context.folder, "check.sh").write_text("test -e fixed\n", encoding="utf-8")
+    made.work()
+    desk = made.context.desk
+    [item] = desk.load(calls=True).items
+    assert (item.check_set["dir"], item.check_set["by"]) == (made.context.folder, "main")
+    assert [(row["exit"], row["command"]) for row in item.evidence] == [(1, "sh check.sh"), (0, "sh check.sh")]
+    seen = load_seen(desk._seat.store, desk.plan, desk.plan.items)["1"]
+    assert seen.passes[0]["seconds"] < 60
+    assert [row["why"] for row in seen.hidden] == ["a pipe hides its exit code: run it without `| tail -1`"]
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [("sleep 20", "it timed out"), ("kill -9 $$", "it was killed")],
+)
+def test_a_check_that_the_agents_shell_did_not_let_end_does_not_count(tmp_path: Path, command: str, why: str) -> None:
+    script = [
+        turn(call("plan", add=[{"text": "Fix it", "check": command}])),
+        turn(call("shell", command=command, seconds=1)),
+        turn(call("plan", done=[1])),
+        turn(),
+    ]
+    made = agent(tmp_path, script)
+    made.work()
+    desk = made.context.desk
+    seen = load_seen(desk._seat.store, desk.plan, desk.plan.items)["1"]
+    assert (len(seen.passes), len(seen.failures)) == (0, 0)
+    assert [row["why"] for row in seen.hidden] == [why]
     made.close()
 
 

@@ -32,6 +32,7 @@ from .transcript import Transcript
 
 def work(context: Context, said: Transcript, prompt: str = "") -> TurnEnded:
     """Ask, act and ask again until the agent stops. Whatever happens, the conversation stays complete."""
+    context.desk._seat.known_folder = context.folder
     try:
         end = _until_end(context, said, prompt)
     except Interrupted as error:

@@ -131,7 +131,6 @@ def open_session(
         ends.callback(model.close)
         ends.callback(said.close)
         desk = ends.enter_context(desk_for(settings, session=str(said.head["id"]), place=place(folder)))
-        desk._seat.known_folder = folder
         stop, subagents = Interrupt(), Subagents(bounds.workers)
         ends.callback(subagents.shut_down)
         ends.callback(stop.ask)
