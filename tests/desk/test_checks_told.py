@@ -14,8 +14,9 @@ from punchlist import Desk, Refused, ops
 from punchlist.checks import approvals
 from punchlist.core.model import Item
 from punchlist.desk.evidence import graded, record_run
-from punchlist.dialects import load_mirror
+from punchlist.dialects import PATHS, load_mirror
 from tests.desk.checked import PATIENT, make_project, open_desk, ran
+from tests.dialects import lists
 
 pytestmark = PATIENT
 
@@ -273,6 +274,43 @@ def test_block_leaves_what_an_agents_own_tool_has_completed_as_it_was(project: P
     assert first(desk).status == "in_progress"
     ran(desk, "make test")
     desk.call("TaskUpdate", {"taskId": "1", "status": "completed"})
+    assert first(desk).status == "completed"
+
+
+BY_NAME: dict[str, tuple[str, Any, str, Any]] = {
+    "native": ("plan", {"add": ["a", "b"]}, "plan", {"done": [1]}),
+    "oh-my-pi": (
+        "todo_write",
+        {"ops": [{"op": "init", "list": [{"phase": "P", "items": ["a", "b"]}]}]},
+        "todo_write",
+        {"ops": [{"op": "done", "task": "a"}]},
+    ),
+    "claude-tasks": (
+        "TaskCreate",
+        {"subject": "a", "description": ""},
+        "TaskUpdate",
+        {"taskId": "1", "status": "completed"},
+    ),
+}
+
+
+@pytest.mark.parametrize("dialect", PATHS)
+def test_block_holds_in_every_dialect_until_the_check_was_seen(project: Path, dialect: str) -> None:
+    desk = open_desk(project, dialect=dialect, verify="block")
+    if dialect in BY_NAME:
+        maker, made, finisher, finished = BY_NAME[dialect]
+    else:
+        maker = finisher = lists.DIALECTS[dialect]
+        made = lists.args(dialect, [["a", "in_progress"], ["b", "pending"]])
+        finished = lists.args(dialect, [["a", "completed"], ["b", "in_progress"]])
+    desk.call(maker, made)
+    desk.change(lambda plan: ops.set_check(plan, "1", "make test"))
+    desk.take_updates()
+    for _ in range(2):
+        assert 'run "make test" first' in desk.call(finisher, finished).text
+        assert first(desk).status != "completed"
+    ran(desk, "make test")
+    assert "first" not in desk.call(finisher, finished).text
     assert first(desk).status == "completed"
 
 
