@@ -99,6 +99,25 @@ def test_a_mirrored_task_whose_metadata_means_something_else_by_check_is_made_wi
         assert (item.text, item.check) == ("Read", {})
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["echo", "&&", "make", "test"],
+        ["bash", "-c", "true", "&&", "make", "test"],
+        ["echo", "-c", "make test"],
+        ["./bash", "-c", "make test"],
+        ["true", "make test"],
+    ],
+)
+def test_a_list_of_words_means_just_these_words(words: list[str]) -> None:
+    with punchlist.open(session="s") as desk:
+        checked(desk, "make test")
+        desk.tool_used("shell", {"command": words}, "fine", exit=0)
+        assert seen(desk)[:2] == (0, 0)
+        desk.tool_used("shell", {"command": ["make", "test"]}, "fine", exit=0)
+        assert seen(desk)[:2] == (1, 0)
+
+
 def test_what_an_embedder_reports_counts_only_with_an_exit_code() -> None:
     with punchlist.open(session="s") as desk:
         checked(desk, "make test")

@@ -12,6 +12,7 @@ _LOOKING = (
     *("web", "ls", "open", "think", "ask", "wait", "check", "inspect", "lsp", "toolsearch", "requestuserinput"),
 )
 _COMMANDS = ("command", "cmd", "script")  # the arguments in which shells take their command
+_SHELLS = [folder + name for folder in ("", "/bin/", "/usr/bin/") for name in ("bash", "sh", "zsh", "dash")]
 _FOLDERS = ("workdir", "dir_path", "cwd", "directory", "working_directory", "working_dir")  # and where to run it
 _VARIABLES = ("env", "environment")  # and variables for it
 # Commands that only look, whatever their arguments.
@@ -48,17 +49,30 @@ def command_of(args: Any) -> str:
 
 
 def line_of(args: Any) -> str:
-    """The shell command that a call runs, with the variables that the call sets, as one would type it."""
+    """The line that a call has a shell run, with the variables that the call sets, as one would type it. A command that
+    is a list of words is the line that means just these words."""
     command = command_of(args)
     if not command:
         return ""
-    given = next((args[name] for name in _VARIABLES if args.get(name)), None)
-    if not isinstance(given, dict):
+    given = next(args[name] for name in _COMMANDS if name in args)
+    if isinstance(given, list):
+        command = _typed(given)
+    variables = next((args[name] for name in _VARIABLES if args.get(name)), None)
+    if not isinstance(variables, dict):
         return command
     from shlex import quote
 
-    words = " ".join(f"{name}={quote(str(value))}" for name, value in given.items())
+    words = " ".join(f"{name}={quote(str(value))}" for name, value in variables.items())
     return f"export {words} && {command}"
+
+
+def _typed(given: list[Any]) -> str:
+    words = [str(word) for word in given]
+    if len(words) == 3 and words[0] in _SHELLS and words[1] in ("-c", "-lc"):
+        return words[2].strip()
+    from shlex import join as quoted
+
+    return quoted(words)
 
 
 def folder_of(args: Any, folder: str) -> str:
