@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -204,6 +206,9 @@ def test_no_text_stands_where_a_grade_does(text: str, width: int, glyphs: Glyphs
         first, *others = rows.splitlines()
         assert first.startswith("Plan  ")
         own = [row for row in others if "14:02" in row or "verified" in row]
+        own = [
+            re.sub(r"\s+rep[a-z]*(…|\.+|~)?$", "", row) for row in own
+        ]  # its true grade, behind a text that claims one
         assert not [row for row in own if "  " in row.strip() or row.startswith(" " * 6)]
         assert not [row for row in others if row.startswith("✔")]
 
