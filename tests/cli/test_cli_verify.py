@@ -190,6 +190,17 @@ def test_files_that_a_check_makes_do_not_count_however_often_it_runs() -> None:
         assert verify().endswith("2 of 2 verified.\n")
 
 
+@pytest.mark.parametrize("store", ["sqlite:plan.db", "json:plans", "json:."])
+def test_a_store_inside_of_the_project_is_not_one_of_its_files(store: str) -> None:
+    own = {"PUNCHLIST_STORE": store}
+    do("add", "Item 1", "--check", "echo hello", **own)
+    do("done", "1", **own)
+    assert "verified" in verify(**own)
+    do("add", "Another", **own)
+    do("note", "1", "changed", **own)
+    assert json.loads(do("show", "--json", **own))["items"][0]["grade"] == "verified"
+
+
 def test_a_check_that_makes_very_many_files_is_verified_with_them() -> None:
     plan("mkdir -p out; for n in $(seq 300); do echo x > out/a-rather-long-name-of-a-file-$n; done")
     for _ in range(2):

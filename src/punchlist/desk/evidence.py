@@ -344,8 +344,12 @@ def own_files(desk: Desk) -> tuple[str, ...]:
     """The paths of our own files: they never count."""
     from ..local.settings import state_folder
 
-    path = str(getattr(desk._seat.store, "path", ""))
+    store = desk._seat.store
+    path, folder = str(getattr(store, "path", "")), str(getattr(store, "folder", ""))
     own = [state_folder(os.environ)]
     if path:
         own.append(os.path.abspath(path))
+    if os.path.isdir(folder):  # the lists of a store of JSON files; the folder may be the project's own
+        lists = [name for name in os.listdir(folder) if "-agent-" in name and name.endswith(".json")]
+        own += [os.path.join(folder, name) for name in lists]
     return tuple(own)
