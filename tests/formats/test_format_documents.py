@@ -89,8 +89,14 @@ def test_nor_is_anything_lost_where_there_was_another_plan(format: str) -> None:
 
 def test_the_canonical_form_keeps_everything() -> None:
     take_in("json", DOCUMENTS / FILES["json"])
-    assert give_out("json") == {**content("json"), "id": plan().id, "revision": 1}
+    assert stated(give_out("json")) == {**content("json"), "id": plan().id, "revision": 1}
     assert show() == give_out("json")
+
+
+def stated(data: dict[str, Any]) -> dict[str, Any]:
+    """A plan without what is worked out when it is shown, and without who set its checks: whoever imports it did."""
+    items = [{name: item[name] for name in item if name not in ("grade", "check_set")} for item in data["items"]]
+    return {name: data[name] for name in data if name != "verified"} | {"items": items}
 
 
 def test_an_exported_plan_is_the_same_plan_in_another_store() -> None:
@@ -98,7 +104,7 @@ def test_an_exported_plan_is_the_same_plan_in_another_store() -> None:
     Path("plan.json").write_text(json.dumps(give_out("json")), encoding="utf-8")
     take_in("json", "plan.json", "--store", "sqlite:other.db")
     there = show("--store", "sqlite:other.db")
-    assert {**there, "id": plan().id} == give_out("json")
+    assert stated({**there, "id": plan().id}) == stated(give_out("json"))
 
 
 @pytest.mark.parametrize("source", FILES)
