@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from .._typing import NamedTuple
 from ..text import cut, inline
 from .runners import words_of
-from .wrappers import QUOTED, Run, is_setting, is_within, moved
+from .wrappers import QUOTED, Run, is_setting, moved
 
 # What a shell does itself and may change the commands behind it, or keep them from being run.
 _SHELL = words_of(
@@ -20,8 +20,8 @@ _SHELL = words_of(
     """
 )
 _SAFE_SET = re.compile(r"[-+][euxo]+|pipefail|errexit|nounset|xtrace")
-_SETTING_FILES = frozenset((".env", ".envrc", "env", "nvm.sh"))
-_HOMES = ("~/", "$HOME/")
+_ACTIVATE = re.compile(r"(?:\./)?(?:\.venv|venv|env)/bin/activate")
+_KEEPING = frozenset((":", ".", "source", "set", "export"))  # behind which some shells keep what was set for them alone
 
 
 class Before(NamedTuple):
@@ -45,14 +45,18 @@ def read_before(runs: Sequence[Run], here: str | None, folder: str) -> Before:
             problem = problem or f"what comes before it is not joined with `&&`: {_shown(run)}"
         if run.keyword:
             problem = problem or f"`{run.keyword}` before it decides whether it runs"
-        if not run.words:
+        if not run.words or run.words[0] in _KEEPING:
             settings += run.settings
-        elif run.words[0] in ("cd", "pushd"):
+        if not run.words:
+            continue
+        if run.words[0] in ("cd", "pushd"):
             here = _changed(here, run)
         elif run.words[0] == "export" and not any(word.startswith("-") for word in run.words):
             settings += [word for word in run.words[1:] if is_setting(word)]
             exported += [word for word in run.words[1:] if is_setting(word)]
-        elif not _is_allowed(run, here, folder):
+        elif run.words[0] in ("source", ".") and not _is_activate(run, here, folder):
+            problem = problem or f"a file that is read before it may change what it does: {_shown(run)}"
+        elif not _is_allowed(run):
             problem = problem or f"what comes before it may change what it does: {_shown(run)}"
         elif run.words[0] not in ("set", "source", ".", "true", ":"):
             failure_counts = False
@@ -66,6 +70,8 @@ def _shown(run: Run) -> str:
 def _changed(here: str | None, run: Run) -> str | None:
     """The directory after a `cd`; None if it is not known."""
     words = [word for word in run.words[1:] if word != "--"]
+    if run.settings:  # CDPATH, by which it goes elsewhere
+        return None
     if len(words) != 1 or not run.is_certain or words[0].startswith(("-", "+")):
         return None
     if not words[0]:
@@ -73,10 +79,10 @@ def _changed(here: str | None, run: Run) -> str | None:
     return moved(here, words[0].removesuffix(QUOTED))
 
 
-def _is_allowed(run: Run, here: str | None, folder: str) -> bool:
+def _is_allowed(run: Run) -> bool:
     name, words = run.words[0], run.words[1:]
     if name in ("source", "."):
-        return len(words) == 1 and _is_setting_file(words[0], here, folder, run.is_plain)
+        return True
     if name == "set":
         return bool(words) and all(_SAFE_SET.fullmatch(word) for word in words)
     if name in ("command", "type"):
@@ -87,14 +93,11 @@ def _is_allowed(run: Run, here: str | None, folder: str) -> bool:
     return name not in _SHELL and is_named and not run.is_fed and (run.is_certain or "{" not in name)
 
 
-def _is_setting_file(path: str, here: str | None, folder: str, is_plain: bool) -> bool:
-    """Whether a file is the project's, or one that only sets up an environment."""
-    name = path.rpartition("/")[2]
-    if path.startswith(_HOMES):
-        return name in _SETTING_FILES or path.endswith("/bin/activate")
-    place = moved(here, path)
-    if place is None or not is_plain:
+def _is_activate(run: Run, here: str | None, folder: str) -> bool:
+    """Whether a file that is read is that of the virtual environment in the folder. Any other may define anything."""
+    if len(run.words) != 2 or not run.is_certain:
         return False
-    owner = place.removesuffix("/bin/activate").rpartition("/")[0]
-    is_above = place.endswith("/bin/activate") and is_within(folder, owner)
-    return is_above or is_within(place, folder)
+    path = run.words[1]
+    if here == folder and _ACTIVATE.fullmatch(path):
+        return True
+    return path.startswith(folder) and _ACTIVATE.fullmatch(path.removeprefix(f"{folder.rstrip('/')}/")) is not None

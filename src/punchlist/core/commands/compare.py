@@ -17,7 +17,7 @@ from .hint import may_match
 from .runners import Runner
 from .shell_words import NotUnderstood, parse
 from .table import find_runner
-from .wrappers import QUOTED, Run, moved, normalized
+from .wrappers import KEEPS_STATUS, QUOTED, Run, moved, normalized
 
 SAME, COVERS, HIDDEN, OTHER = "same", "covers", "hidden", "other"
 _MOST = 200  # commands of a line
@@ -136,7 +136,7 @@ def _compare(wanted: list[Run], folder: str, ran: list[Run], here: str | None, r
     if place is None:
         return Match(OTHER)
     span, behind = ran[place : place + len(wanted)], ran[place + len(wanted) :]
-    before = read_before(ran[:place], here, start)
+    before = read_before(ran[:place], here, folder)
     if _is_elsewhere(wanted, span, start, before.here):
         return Match(OTHER, "it ran in another directory")
     why = (
@@ -227,6 +227,8 @@ def _problem_inside(wanted: Sequence[Run], span: Sequence[Run]) -> str:
     for one, other in zip(wanted, span, strict=True):
         if one.keyword != other.keyword:
             return f"`{other.keyword or one.keyword}` before it changes what its exit code says"
+        if KEEPS_STATUS in other.around:
+            return f"`{KEEPS_STATUS}` hides that it did not get to its end"
         if one.is_fed or other.is_fed:
             return "it is given input that is not compared"
     return ""

@@ -42,7 +42,12 @@ def _decides(name: str, value: str, words: Sequence[str], folder: str) -> bool:
 
 
 def _is_own(entry: str, folder: str) -> bool:
-    """Whether a directory is the project's, where a file that shadows a module would be seen."""
-    if entry in _OWN or is_within(entry, folder):
+    """Whether a directory is the project's, where a file that shadows a module would be seen: not in `.git`."""
+    if entry in _OWN:
         return True
-    return not entry.startswith(("/", "~", "$")) and ".." not in entry.split("/")
+    inside = entry
+    if is_within(entry, folder):
+        inside = entry.removeprefix(folder).lstrip("/")
+    if inside.startswith(("/", "~", "$")):
+        return False
+    return not any(part.startswith(".") for part in inside.split("/") if part != ".")

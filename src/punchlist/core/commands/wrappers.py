@@ -16,14 +16,18 @@ _SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
 _PYTHON = re.compile(r"python(3(\.[0-9]+)?)?")
 _PYTHON_FLAGS = frozenset(("-u", "-B"))
 _SYSTEM = frozenset(("/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"))
-_ENVIRONMENTS = (".venv/bin", "venv/bin", "node_modules/.bin")
+_ENVIRONMENTS = (".venv/bin", "venv/bin", "env/bin")
+_NODE_PROGRAMS = "node_modules/.bin"
 _ENDS = re.compile(r"[0-9]+(\.[0-9]+)?[smhd]?")  # after which time
 _EXPANDED = re.compile(r"[*?\[]|^~")
+_KEPT = re.compile(r"--p.*|-[^-ks]*p.*")
+KEEPS_STATUS = "timeout --preserve-status"  # a program that is stopped, and says that it is well, passes with it
 QUOTED = "\0"  # behind a word that the shell would expand without its quotes
 _LEVEL = re.compile(r"-[0-9]+|--adjustment=-?[0-9]+")  # of `nice`
 
 # Modules that are the same program if they are called by their name, and programs that npx runs.
 PYTHON_TOOLS = words_of("bandit black build coverage flake8 isort mkdocs pylint pyright sphinx vulture")
+_PYTHON_RUNNERS = words_of("uv poetry pipenv pdm")
 NODE_TOOLS = words_of(
     """
     astro ava biome cypress eslint karma mocha next nx nyc oxlint playwright prettier stylelint svelte-check tap tsc
@@ -87,15 +91,20 @@ def program(word: str, folder: str) -> str:
         return word
     path = normpath(join(folder, word))
     place, _, name = path.rpartition("/")
-    if place in _SYSTEM:
+    if place in _SYSTEM and isabs(word):
         return name
-    for environment in _ENVIRONMENTS:
-        owner = place.removesuffix(f"/{environment}")
-        if owner != place and is_within(folder, owner):
-            return name
+    if place in [join(folder, one) for one in _ENVIRONMENTS] and _is_in_venv(name):
+        return name
+    if place == join(folder, _NODE_PROGRAMS) and _is_tool(name, "node", NODE_TOOLS):
+        return name
     if ".." in word.split("/"):
         return word
     return path
+
+
+def _is_in_venv(name: str) -> bool:
+    """Whether a virtual environment usually holds a program. A `make` that is in one is not the system's."""
+    return _PYTHON.fullmatch(name) is not None or name in _PYTHON_RUNNERS or _is_tool(name, "python", PYTHON_TOOLS)
 
 
 def is_within(path: str, folder: str) -> bool:
@@ -130,7 +139,10 @@ def _taken(words: list[str], settings: list[str], folder: str) -> str:
         if name == wrapper:
             count = take(words, settings)
         if count:
+            is_kept = "timeout" in wrapper and any(map(_KEPT.fullmatch, words[1:count]))
             del words[:count]
+            if is_kept:
+                return KEEPS_STATUS
             return wrapper
     if _PYTHON.fullmatch(name):
         return _taken_python(words)
