@@ -212,7 +212,9 @@ def test_a_whole_list_is_answered_with_a_line_for_what_is_not_verified(project: 
     assert reply.text.splitlines()[1:] == ['"Port the parser" is not verified: run "make test".']
 
 
-def test_a_finished_list_stays_in_sight_with_its_checks_until_the_next_one(project: Path) -> None:
+def test_a_finished_list_stays_in_sight_and_what_has_a_check_of_the_users_also_after_the_next_one(
+    project: Path,
+) -> None:
     desk = open_desk(project, dialect="claude-code", verify="ask")
     desk.prompted("do it")
     desk.call("TodoWrite", todos("in_progress", "pending"))
@@ -223,8 +225,11 @@ def test_a_finished_list_stays_in_sight_with_its_checks_until_the_next_one(proje
     assert desk.turn_ended(said="all done").text.startswith(
         'Marked done and not verified: "Port the parser" (run "make'
     )
-    desk.call("TodoWrite", {"todos": [{"content": "Other", "status": "in_progress", "activeForm": "Other"}]})
-    assert [item.text for item in desk.load().items] == ["Other"]
+    reply = desk.call("TodoWrite", {"todos": [{"content": "Other", "status": "in_progress", "activeForm": "Other"}]})
+    assert '"Port the parser" has a check of the user\'s; it stays on the list.' in reply.text
+    assert [item.text for item in desk.load().items] == ["Port the parser", "Other"]
+    desk.call("TodoWrite", {"todos": []})
+    assert [item.text for item in desk.load().items] == ["Port the parser"]
 
 
 def test_a_hostile_check_is_told_as_data(project: Path) -> None:

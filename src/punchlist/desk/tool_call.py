@@ -22,7 +22,7 @@ from ..core.conflicts import (
 from ..core.diff import Calls, Change, Record, noted, parted, without_calls
 from ..core.errors import Disagreement, Partial, Refused, StoreError
 from ..core.last_sent import Kept, from_text, informed, to_text, unheard_of
-from ..core.merge import linked, merge, protect
+from ..core.merge import kept_checked, linked, merge, protect
 from ..core.model import ACTIVE, CLOSED, MAIN, NOTHING, USER, Item, Plan, Reader
 from ..core.ops import grouped, owned
 from ..core.resend import resent
@@ -121,7 +121,8 @@ def worked_out(dialect: Dialect, call: Call, seen: Plan, now: Plan, *, closed_is
     draft = obeyed(draft, rules, seen, call.owner, call.others)
     merged = merge(seen, draft, now)
     guarded = protect(now, merged.plan, closed_is_final=closed_is_final)
-    return Worked(guarded.plan, tuple(errors), (*merged.kept, *guarded.kept))
+    whole = kept_checked(now, guarded.plan)
+    return Worked(whole.plan, tuple(errors), (*merged.kept, *guarded.kept, *whole.kept))
 
 
 def _refuse_off(desk: Desk) -> None:
@@ -437,7 +438,8 @@ def _apply_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) ->
         recall=lambda id: _find_removed(desk, now, id),
         hold=_hold(desk, now),
     )
-    plan, new = found.plan, found.kept
+    plan, stayed = kept_checked(now, found.plan)
+    new = found.kept
     cleared: tuple[Item, ...] = ()
     is_over = bool(entries) and all(entry.status in CLOSED for entry in entries)
     is_cleared = desk.dialect.rules.clear_when_done and is_over and not plan.open_items
@@ -450,7 +452,7 @@ def _apply_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) ->
         text = to_text(new)
         lists, desk._seat.sent = {call.tool.name: text}, (text, new)
     said = _worked_on(desk, call, now, before, found.kept)
-    return Worked(plan, (), (*found.said, *said), cleared, lists)
+    return Worked(plan, (), (*found.said, *stayed, *said), cleared, lists)
 
 
 def _hold(desk: Desk, now: Plan) -> Callable[[Item], str]:
