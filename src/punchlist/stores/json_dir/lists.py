@@ -156,8 +156,11 @@ def plan_of(now: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
     from ...core.rules import problems
 
     mine = _own_items(entries)
-    items = [mine[item.id]._replace(calls=item.calls) if item.id in mine else item for item in now.items]
-    items += [item for id, item in mine.items() if int(id) > now.last_id]
+    items = [
+        _without_trust(mine[item.id], item)._replace(calls=item.calls) if item.id in mine else item
+        for item in now.items
+    ]
+    items += [_without_trust(item, Item(item.id, item.text)) for id, item in mine.items() if int(id) > now.last_id]
     known = now._replace(items=tuple(items), last_id=max([now.last_id, *(int(item.id) for item in items)]))
     if any(item.status == DROPPED for item in mine.values()):
         shown = _SHOWN_BEFORE
@@ -167,6 +170,21 @@ def plan_of(now: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
     if problems(plan):
         plan = relist(now, _entries_as_sent(entries, now), shown)
     return _with_others(plan, entries)
+
+
+def _without_trust(found: Item, known: Item) -> Item:
+    """An item as a file has it, but who set its check, and that the user needs none, only as we know it: anybody can
+    write a file."""
+    waived = found.waived
+    if waived:
+        waived = known.waived
+    if found.check == known.check:
+        return found._replace(check_set=known.check_set, waived=waived)
+    said = {key: found.check_set[key] for key in ("at", "dir") if isinstance(found.check_set.get(key), str)}
+    check_set: dict[str, Any] = {}
+    if found.check:
+        check_set = {"by": "file", **said}
+    return found._replace(check_set=check_set, waived=waived)
 
 
 def _with_others(plan: Plan, entries: Sequence[dict[str, Any]]) -> Plan:
