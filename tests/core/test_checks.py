@@ -173,6 +173,7 @@ def test_waived_counts_before_all_else() -> None:
     [
         (Grade(), ""),
         (Grade("passed", "14:02"), "passed its own check 14:02"),
+        (Grade("reported", "14:10", row("1", 2)), "failed 14:10: exit code 2, files changed since"),
         (Grade("outdated", "13:40"), "outdated: files changed since 13:40"),
         (Grade("outdated", "13:40", changed=1), "outdated: 1 file changed since 13:40"),
         (Grade("outdated", "13:40", changed=2), "outdated: 2 files changed since 13:40"),
@@ -195,3 +196,9 @@ def test_an_open_item_looks_done_only_on_files_that_differ_from_those_at_its_sta
     assert looks_done(item, seen._replace(bases=[{**base, "item": "2"}]), "t1") is None
     assert looks_done(item._replace(status=DONE), seen, "t1") is None
     assert looks_done(item, seen._replace(failures=[row("2", 1)]), "t1") is None
+
+
+def test_a_failure_on_other_files_is_told_and_is_no_grade() -> None:
+    found = grade(done(), Seen((), [row("2", 1, "t2")]), "t3")
+    assert found is not None
+    assert (found.word, in_short(found, str)) == ("reported", "failed 2: exit code 1, files changed since")

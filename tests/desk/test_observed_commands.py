@@ -12,7 +12,7 @@ import pytest
 
 import punchlist
 from punchlist import Desk, ops
-from punchlist.desk.evidence import load_seen
+from punchlist.desk.evidence import graded, load_seen
 from punchlist.desk.tool_use import describe, record_tool_use
 from tests.checks.projects import Project
 
@@ -125,3 +125,18 @@ def test_a_file_that_changed_before_it_ran_does_not_void_it(desk: Desk) -> None:
         os.utime(path, (long_ago, long_ago))
     _ran(desk, seconds=0)
     assert _seen(desk) == ([0], [], [])
+
+
+def test_a_scope_without_a_file_shows_nothing_and_says_so(desk: Desk) -> None:
+    desk.change(lambda plan: ops.set_check(plan, "1", {"run": CHECK, "scope": ["nothing/**"]}))
+    desk.tool_used("Bash", {"command": CHECK}, "1 passed in 0.1s", exit=0)
+    assert _seen(desk) == ([], [], ["no file of the project is in its scope"])
+
+
+def test_an_item_is_outdated_once_the_only_file_in_scope_is_gone(desk: Desk) -> None:
+    desk.change(lambda plan: ops.set_check(plan, "1", {"run": CHECK, "scope": ["tests/test_parser.py"]}))
+    desk.tool_used("Bash", {"command": CHECK}, "1 passed in 0.1s", exit=0)
+    desk.change(lambda plan: ops.complete(plan, "1"))
+    assert graded(desk, desk.plan, 60).grades["1"].word == "verified"
+    Path("tests/test_parser.py").rename("tests/test_other.py")
+    assert graded(desk, desk.plan, 60).grades["1"].word == "outdated"

@@ -104,3 +104,11 @@ def test_evidence_that_a_plan_brings_along_is_not_taken_over(store: Store, tmp_p
     desk.change(lambda plan: ops.put(plan, plan.items[0]._replace(evidence=(forged,))))
     assert desk.load(calls=True).items[0].evidence == ()
     assert desk.plan.items[0].evidence == ()
+
+
+def test_any_number_of_checks_can_be_asked_for(store: Store, tmp_path: Path) -> None:
+    desk = started(store, tmp_path)
+    observe(desk, "passed", row(1))
+    name = subjects(desk.plan.items[0].check, folder_of(desk.plan.items[0])).passed
+    others = [f"check:{number}:pass" for number in range(1_200)]
+    assert list(store.load_calls(desk.plan.id, *others[:700], name, *others[700:])) == [name]

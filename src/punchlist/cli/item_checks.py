@@ -54,11 +54,11 @@ def grade_item(desk: Desk, plan: Plan, item: Item) -> ItemGrade:
 
 def _reasons(item: Item, grade: Grade) -> Iterator[str]:
     """Why a grade is what it is, and what would make it better."""
-    if grade.word == REPORTED and item.check:
+    if grade.word == REPORTED and item.check and not grade.row:
         yield f"its check was not seen to run: {in_words(item.check)}"
     if grade.word == PASSED:
         yield f"set by the agent; to trust it: punchlist check {item.id} --approve"
-    if grade.word == OUTDATED:
+    if grade.word == OUTDATED or (grade.word == REPORTED and grade.row):
         yield f"to run it again: punchlist verify {item.id}"
     if grade.word == UNKNOWN:
         yield "the files could not be looked at in time, so it is not known whether they have changed since"

@@ -9,7 +9,7 @@ import re
 _WHEN = r"\d{4}-\d\d-\d\d \d\d:\d\d"
 _GRADE = (
     rf"(?:(?:verified|passed|passed its own check|waived) {_WHEN}"
-    rf"|failed {_WHEN}(?:: exit code -?\d+)?"
+    rf"|failed {_WHEN}(?:: exit code -?\d+)?(?:, files changed since)?"
     rf"|outdated: (?:\d+ )?files? changed since {_WHEN})"
     r"(?:, flaky)?(?:, tests changed)?"
 )

@@ -138,6 +138,8 @@ def _is_on(tree: str) -> Callable[[Row], bool]:
 def _graded_elsewhere(seen: Seen) -> Grade:
     """The grade of an item whose check was observed on other files only."""
     passed = [row for row in seen.passes if row.get("tree")]
+    if not passed and seen.failures:
+        return Grade(at=str(seen.failures[-1]["at"]), row=seen.failures[-1])
     if not passed:
         return Grade(why=_why_hidden(seen))
     return Grade(OUTDATED, str(passed[-1]["at"]), passed[-1])
@@ -165,6 +167,12 @@ def _tell_failed(grade: Grade, clock: Callable[[str], str]) -> str:
     return f"failed {clock(grade.at)}: exit code {exit}"
 
 
+def _tell_reported(grade: Grade, clock: Callable[[str], str]) -> str:
+    if grade.row:
+        return f"{_tell_failed(grade, clock)}, files changed since"
+    return ""
+
+
 def _tell_unknown(grade: Grade, clock: Callable[[str], str]) -> str:
     if grade.row.get("exit") == 0:
         return f"passed {clock(grade.at)}"
@@ -174,7 +182,7 @@ def _tell_unknown(grade: Grade, clock: Callable[[str], str]) -> str:
 _WORDS: Mapping[str, Callable[[Grade, Callable[[str], str]], str]] = {
     VERIFIED: lambda grade, clock: f"verified {clock(grade.at)}",
     PASSED: lambda grade, clock: f"passed its own check {clock(grade.at)}",
-    REPORTED: lambda grade, clock: "",
+    REPORTED: _tell_reported,
     OUTDATED: _tell_outdated,
     FAILED: _tell_failed,
     WAIVED: lambda grade, clock: f"waived: {inline(grade.why)}",

@@ -27,6 +27,7 @@ PATIENCE = 0.3  # seconds for a look at the files; a screen rather shows no grad
 _SHOWN = ("at", "tier", "command", "exit", "tree", "session", "agent", "text")  # of an observation
 _SHOWN_ROWS = 10
 _MADE = 1_500  # characters of the paths that a run made and that are kept
+_NO_FILES = "none"  # instead of a fingerprint: no file is in the scope of a check
 _NOW = "now"  # of a file that is looked at when it is shown: there is nothing that it could be outdated by
 
 
@@ -180,7 +181,10 @@ def record_run(desk: Desk, plan: Plan, item: Item, row: Mapping[str, Any], files
     if row["exit"] == 0:
         name = names.passed
     made = made_before(desk, plan, item) + list(row.get("made", ()))
-    keep(desk, plan, name, {**row, **trees.described(item, made)})
+    kept = {**row, **trees.described(item, made)}
+    if not kept["tree"] and trees.known[folder_of(item)] is not None:
+        name, kept = names.hidden, {**kept, "why": "no file of the project is in its scope"}
+    keep(desk, plan, name, kept)
 
 
 def tell_changed(paths: Sequence[str]) -> str:
@@ -267,7 +271,7 @@ class _Trees:
         made, scope = _made(seen), item.check.get("scope", ())
         key = (folder_of(item), *scope, "", *made)
         if key not in self._prints:
-            self._prints[key] = fingerprint(files, scope, folder_of(item), made)
+            self._prints[key] = fingerprint(files, scope, folder_of(item), made) or _NO_FILES
         return self._prints[key]
 
     def described(self, item: Item, made: Sequence[str] = ()) -> dict[str, Any]:

@@ -62,6 +62,7 @@ _FORGET_CALLS = """
 DELETE FROM observations WHERE at < ? AND NOT (substr(item, 1, 6) = 'check:' AND number IN (
     SELECT max(number) FROM observations GROUP BY plan, item
 ))"""
+_AT_ONCE = 500  # subjects that are asked for in one statement: older versions of SQLite take 999 values
 _OBSERVE = "INSERT INTO observations (plan, item, at, data) VALUES (?, ?, ?, ?)"
 _FORGET_OLDEST = f"""
 DELETE FROM observations WHERE plan = ? AND item = ? AND number <= (
@@ -152,12 +153,18 @@ class Rows:
         ]
 
     def load_calls(self, plan: str, subjects: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-        asked = "SELECT item, at, data FROM observations WHERE plan = ?"
-        values = [text(plan), *map(text, subjects)]
-        if subjects:
-            asked += f" AND item IN ({', '.join('?' * len(subjects))})"
+        if not subjects:
+            return self._load_calls(plan, "", ())
         found: dict[str, list[dict[str, Any]]] = {}
-        for id, at, data in self._execute(f"{asked} ORDER BY item, number", values).fetchall():
+        for start in range(0, len(subjects), _AT_ONCE):
+            some = subjects[start : start + _AT_ONCE]
+            found.update(self._load_calls(plan, f" AND item IN ({', '.join('?' * len(some))})", some))
+        return found
+
+    def _load_calls(self, plan: str, which: str, subjects: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+        asked = f"SELECT item, at, data FROM observations WHERE plan = ?{which} ORDER BY item, number"
+        found: dict[str, list[dict[str, Any]]] = {}
+        for id, at, data in self._execute(asked, (text(plan), *map(text, subjects))).fetchall():
             found.setdefault(untext(id), []).append(with_time(at, loads(data)))
         return {id: calls[-MOST_CALLS:] for id, calls in found.items()}
 
