@@ -100,7 +100,7 @@ def test_a_check_is_shown_with_who_set_it_and_whether_it_may_be_run() -> None:
 
 def test_a_check_can_be_approved_and_removed() -> None:
     model_sets("1", "make test")
-    assert do("check", "1", "--approve") == "approved the check of 1: make test\n"
+    assert do("check", "1", "--approve") == f"approved the check of 1: make test (in {os.getcwd()})\n"
     assert "not approved" not in do("check", "1")
     assert approvals.load().has({"run": "make test"}, os.getcwd())
     do("check", "1", "--remove")

@@ -17,6 +17,7 @@ import pytest
 
 import punchlist
 from punchlist.checks import approvals
+from punchlist.cli.verify import approve_item
 from punchlist.desk.evidence import default_item, graded
 from tests.checks.projects import Project
 from tests.commands import BOUND, SCRIPT, bound, do, run
@@ -383,6 +384,38 @@ def test_a_no_runs_nothing() -> None:
         screen.sees('2 "Item 2": not run: not approved')
         assert screen.ends() == 1
     assert not os.path.exists("marker")
+
+
+def test_a_check_that_is_changed_while_the_user_is_asked_is_neither_approved_nor_run() -> None:
+    model_plans("true")
+    with running(SCRIPT, "verify") as screen:
+        screen.sees("    true", "[y/N]")
+        with punchlist.open() as desk:
+            desk.change(lambda plan: punchlist.ops.set_check(plan, "2", "touch marker"), by="main")
+        screen.type("y\n")
+        screen.sees("the check of item 2 was changed meanwhile, so it is not approved.")
+        assert screen.ends() == 1
+    assert do("verify", "--approvals") == "nothing is approved.\n"
+    assert "not run: not approved" in verify(code=1)
+    assert not os.path.exists("marker")
+
+
+def test_what_is_approved_is_what_was_read_not_what_the_item_has_by_then() -> None:
+    model_plans("true")
+    with punchlist.open() as desk:
+        shown = punchlist.ops.find(desk.plan, "2")
+        desk.change(lambda plan: punchlist.ops.set_check(plan, "2", "touch marker"), by="main")
+        with pytest.raises(punchlist.Refused, match="changed meanwhile"):
+            approve_item(desk, shown)
+        assert "approved" not in punchlist.ops.find(desk.plan, "2").check_set
+    assert do("verify", "--approvals") == "nothing is approved.\n"
+
+
+def test_it_is_said_which_command_is_approved() -> None:
+    model_plans("true")
+    words = f"approved the check of 2: true (in {os.getcwd()})\n"
+    assert verify("--trust", "2").startswith(words)
+    assert do("check", "2", "--approve") == words
 
 
 def test_in_ci_and_in_an_agents_terminal_nobody_is_asked() -> None:

@@ -97,11 +97,12 @@ def _remove_or_approve(args: Args, id: str) -> int:
     with open_own_desk(args) as desk:
         if args.remove:
             return apply(desk, args, lambda plan: ops.remove_check(plan, ops.resolve(plan, id)))
-        from .verify import approve_item
+        from .verify import approve_item, approved_words
 
-        plan = approve_item(desk, id)
+        plan = desk.plan
         item = ops.find(plan, ops.resolve(plan, id))
-        return output.answer(args, item_to_json(item), f"approved the check of {item.id}: {exact_words(item.check)}")
+        plan = approve_item(desk, item)
+        return output.answer(args, item_to_json(ops.find(plan, item.id)), approved_words(item))
 
 
 def _show(desk: Desk, args: Args, id: str) -> int:

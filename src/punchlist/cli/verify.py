@@ -17,7 +17,19 @@ from ..core.model import DONE, DROPPED, USER, Item, Plan
 from ..core.text import cut, inline, quoted
 from ..desk import Desk
 from ..desk.evidence import Graded, graded
-from ..desk.verification import CI, LOOK_SECONDS, NOT_RUN, RAN, STOPPED, VOID, Job, Result, jobs_of, run_job
+from ..desk.verification import (
+    CI,
+    LOOK_SECONDS,
+    NOT_RUN,
+    RAN,
+    STOPPED,
+    VOID,
+    Job,
+    Result,
+    exact_words,
+    jobs_of,
+    run_job,
+)
 from ..desk.verification import PASSED as WENT_WELL
 from ..local import session_links
 from ..local.clock import clock_text
@@ -95,9 +107,13 @@ def _list_approvals(args: Args) -> int:
 def _trust(args: Args) -> list[str]:
     """Approve the checks of items: they count as the user's own, and may be run. Return the ids."""
     with open_own_desk(args) as desk:
-        trusted = _trusted(desk.plan, args.trust)
+        plan = desk.plan
+        trusted = _trusted(plan, args.trust)
         for id in trusted:
-            approve_item(desk, id)
+            item = ops.find(plan, id)
+            approve_item(desk, item)
+            if args.format == "text" and not args.json:
+                output.say(output.harmless(approved_words(item)))
     return trusted
 
 
@@ -107,13 +123,26 @@ def _trusted(plan: Plan, words: Sequence[str]) -> list[str]:
     return list(ops.resolve_all(plan, words))
 
 
-def approve_item(desk: Desk, words: str) -> Plan:
-    """Approve an item's check, for its grade and to be run here."""
-    plan = desk.change(lambda plan: ops.approve_check(plan, ops.resolve(plan, words)), by=USER).plan
-    item = ops.find(plan, ops.resolve(plan, words))
-    if "run" in item.check:
-        approvals.approve(item.check, folder_of(item))
+def approve_item(desk: Desk, shown: Item) -> Plan:
+    """Approve the check of an item as it was shown, for its grade and to be run here. Raises Refused if the item has
+    another one by now: nobody has seen that."""
+    wanted = digest(shown.check, folder_of(shown))
+
+    def approved(plan: Plan) -> Plan:
+        item = ops.find(plan, shown.id)
+        if digest(item.check, folder_of(item)) != wanted:
+            raise Refused(f"the check of item {item.id} was changed meanwhile, so it is not approved.")
+        return ops.approve_check(plan, shown.id)
+
+    plan = desk.change(approved, by=USER).plan
+    if "run" in shown.check:
+        approvals.approve(shown.check, folder_of(shown))
     return plan
+
+
+def approved_words(item: Item) -> str:
+    """What was approved, exactly as it would be run."""
+    return f"approved the check of {item.id}: {exact_words(item.check)} (in {output.short(folder_of(item))})"
 
 
 def _revoke(args: Args) -> int:
@@ -207,9 +236,9 @@ def _allowed(desk: Desk, args: Args, jobs: Sequence[Job], default: DefaultCheck 
     for job in jobs:
         is_own = not job.items and default is not None and default.is_approved
         if is_own or known.has(job.check, job.folder) or (_may_ask(args) and _agrees(job)):
-            allowed.add(job.digest)
-            if not is_own and not known.has(job.check, job.folder):
-                _remember(desk, job)
+            is_known = is_own or known.has(job.check, job.folder)
+            if is_known or _remember(desk, job):
+                allowed.add(job.digest)
     return allowed
 
 
@@ -240,10 +269,18 @@ def _set_by(item: Item) -> str:
     return f"that {cut(inline(by), 40) or 'an agent'} has set"
 
 
-def _remember(desk: Desk, job: Job) -> None:
+def _remember(desk: Desk, job: Job) -> bool:
+    """Keep that the user approved a check, for the items that still have it; whether there are any."""
+    if not job.items:
+        approvals.approve(job.check, job.folder)
+        return True
+    approved = []
     for item in job.items:
-        approve_item(desk, item.id)
-    approvals.approve(job.check, job.folder)
+        try:
+            approved.append(approve_item(desk, item))
+        except Refused as error:
+            output.complain(str(error))
+    return bool(approved)
 
 
 def _run(desk: Desk, args: Args, plan: Plan, jobs: Sequence[Job], allowed: set[str]) -> dict[str, Result]:
