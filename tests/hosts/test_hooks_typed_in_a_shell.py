@@ -89,6 +89,28 @@ def test_an_event_with_the_environment_of_a_shell_is_refused(host: str) -> None:
     assert "typed in the shell of an agent" in str(logged_errors())
 
 
+_SHELLS_OF_OTHERS = [
+    *({"PUNCHLIST_BY": "main"}, {"GEMINI_CLI": "1"}, {"CODEX_THREAD_ID": "x"}, {"OPENCODE": "1"}),
+    *({"OMPCODE": "1"}, {"AGENT_SESSION_ID": "x"}, {"CLAUDECODE": "1"}),
+]
+
+
+@pytest.mark.parametrize("shell", _SHELLS_OF_OTHERS, ids=str)
+@pytest.mark.parametrize("host", ["claude-code", "gemini"])
+def test_an_event_that_is_typed_in_the_shell_of_another_agent_is_refused(host: str, shell: dict[str, str]) -> None:
+    hook(host, prompt(host), **shell)
+    assert is_paused()
+    assert "typed in the shell of an agent" in str(logged_errors())
+
+
+@pytest.mark.parametrize("shell", _SHELLS_OF_OTHERS, ids=str)
+@pytest.mark.parametrize("host", ["claude-code", "gemini"])
+def test_an_agent_that_was_started_in_the_shell_of_another_is_heard(host: str, shell: dict[str, str]) -> None:
+    hook(host, prompt(host), **{**shell, **IN_HOOK[host]})
+    assert not is_paused()
+    assert logged_errors() == []
+
+
 @pytest.mark.parametrize("host", IN_HOOK)
 def test_an_event_with_the_environment_of_a_hook_is_heard(host: str) -> None:
     hook(host, prompt(host), **IN_HOOK[host])

@@ -98,7 +98,7 @@ def _is_typed(event: HookEvent, host: Host, session: str) -> bool:
     """Whether this was typed in the shell of an agent: its environment is that of a shell, or a shell above runs a
     command that a hook has seen. `session`: as the event names it. It keeps an agent from posing as the
     user, and is not a wall: whoever runs programs as you can do what you can. In doubt, it is an event of a hook."""
-    is_shell = bool(os.environ.get(HOSTS[host.name].sign))
+    is_shell = any(os.environ.get(sign) for sign in ("PUNCHLIST_BY", *(signs.sign for signs in HOSTS.values())))
     if host.hooks_only and is_shell and not os.environ.get(host.hooks_only):
         return True
     from ..local import session_links
