@@ -363,6 +363,11 @@ def test_verify_inside_of_a_check_is_refused() -> None:
     assert "verify does not run inside of a check" in run("verify").stdout
 
 
+def test_verify_inside_of_a_check_is_refused_where_no_link_can_be_written() -> None:
+    done = run("verify", PUNCHLIST_INSIDE_CHECK="1")
+    assert (done.returncode, "verify does not run inside of a check" in done.stderr) == (1, True)
+
+
 # --- at a terminal ---------------------------------------------------------------------------------------------------
 
 

@@ -109,7 +109,7 @@ def _start(command: str, folder: str, environ: Mapping[str, str]) -> subprocess.
     return subprocess.Popen(
         [*_SHELL, command],
         cwd=folder,
-        env=without_own(environ),
+        env={**without_own(environ), INSIDE: "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -118,11 +118,12 @@ def _start(command: str, folder: str, environ: Mapping[str, str]) -> subprocess.
 
 
 def without_own(environ: Mapping[str, str]) -> dict[str, str]:
-    """An environment without our variables: a check does the same whichever plan it is run for. Nothing is added, not
-    even `CI`: a check is to do what it does when you type it."""
+    """An environment without our variables: a check does the same whichever plan it is run for. `CI` is not
+    added: a check is to do what it does when you type it."""
     return {name: value for name, value in environ.items() if not name.startswith("PUNCHLIST_") or name == _AUTHOR}
 
 
+INSIDE = "PUNCHLIST_INSIDE_CHECK"  # set for what a check runs: a check that runs checks would never end
 _AUTHOR = "PUNCHLIST_BY"  # nobody becomes the user because an agent's command is run
 
 
