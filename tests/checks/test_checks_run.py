@@ -125,10 +125,10 @@ def test_output_that_is_not_text_is_kept_as_text(tmp_path: Path) -> None:
     assert run(r"printf '\033[2J\377\000ok'", str(tmp_path), LONG).tail == "\x1b[2J\N{REPLACEMENT CHARACTER}\0ok"
 
 
-def test_a_check_sees_no_variable_of_ours_and_no_other_is_added(tmp_path: Path) -> None:
+def test_a_check_sees_no_variable_of_ours_but_that_it_is_a_check(tmp_path: Path) -> None:
     environ = {"PATH": os.environ["PATH"], "PUNCHLIST_PLAN": "7", "PUNCHLIST_STORE": "memory:", "MINE": "1"}
     names = run("env | cut -d= -f1 | sort", str(tmp_path), LONG, environ=environ).tail.split()
-    assert set(names) - {"PWD", "SHLVL", "OLDPWD", "_"} == {"MINE", "PATH"}
+    assert set(names) - {"PWD", "SHLVL", "OLDPWD", "_"} == {"MINE", "PATH", "PUNCHLIST_INSIDE_CHECK"}
 
 
 def test_a_run_beside_the_main_thread_is_possible(tmp_path: Path) -> None:
