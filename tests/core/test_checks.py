@@ -12,6 +12,7 @@ from punchlist.core.diff import noted
 from punchlist.core.errors import Refused
 from punchlist.core.grades import Grade, Seen, grade, in_short, looks_done
 from punchlist.core.model import DONE, USER, Item, Plan
+from punchlist.core.sentences import difference
 from tests.core.plans import plan_of
 
 ONE = plan_of("Fix the parser", "Release")
@@ -202,3 +203,13 @@ def test_a_failure_on_other_files_is_told_and_is_no_grade() -> None:
     found = grade(done(), Seen((), [row("2", 1, "t2")]), "t3")
     assert found is not None
     assert (found.word, in_short(found, str)) == ("reported", "failed 2: exit code 1, files changed since")
+
+
+def test_what_the_user_approves_and_waives_is_told_in_sentences() -> None:
+    plan = with_check("main")
+    approved = ops.approve_check(plan, "1")
+    assert difference(plan, approved) == ['approved the check of 1 "Fix the parser".']
+    assert difference(approved, plan) == ['took back the approval of the check of 1 "Fix the parser".']
+    waived = ops.waive(plan, "1", why="a typo only")
+    assert difference(plan, waived) == ['waived 1 "Fix the parser": a typo only.']
+    assert difference(waived, plan) == ['did not waive 1 "Fix the parser" any more.']

@@ -130,8 +130,23 @@ def _item_sentences(old: Item, new: Item, voice: _Voice) -> Iterator[str]:
             yield f"set the {field} of {voice.name(new)} to {quoted(_in_words(value))}"
         else:
             yield f"took the {field} off {voice.name(new)}"
+    if old.check or new.check or old.waived or new.waived:
+        yield from _trust_sentences(old, new, voice)
     if old.needs != new.needs:
         yield f"let {voice.name(new)} wait for {', '.join(new.needs) or 'nothing'}"
+
+
+def _trust_sentences(old: Item, new: Item, voice: _Voice) -> Iterator[str]:
+    """That the user approved a check, or needs none, or no longer so."""
+    if old.check == new.check and bool(old.check_set.get("approved")) != bool(new.check_set.get("approved")):
+        verb = "took back the approval of"
+        if new.check_set.get("approved"):
+            verb = "approved"
+        yield f"{verb} the check of {voice.name(new)}"
+    if new.waived and new.waived != old.waived:
+        yield f"waived {voice.name(new)}: {voice.words(str(new.waived.get('why', '')))}"
+    elif old.waived and not new.waived:
+        yield f"did not waive {voice.name(new)} any more"
 
 
 def _in_words(value: Any) -> str:
