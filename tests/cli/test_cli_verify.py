@@ -560,15 +560,45 @@ def test_two_at_once_lose_nothing() -> None:
 
 
 @bound
-def test_a_store_that_can_only_be_read_is_told(own_home: Path) -> None:
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [(0, "passed, but that could not be kept"), (4, "failed: exit code 4, but that could not be kept")],
+)
+def test_an_older_pass_does_not_make_up_for_a_run_that_is_not_kept(
+    own_home: Path, tmp_path: Path, code: int, said: str
+) -> None:
+    outside = tmp_path / "code"
+    outside.write_text("0")
+    plan(f"exit $(cat {outside})")
+    assert "verified" in verify()
+    outside.write_text(str(code))
+    done = _verify_read_only(own_home)
+    assert done.returncode == 1
+    assert f'1 "Item 1": {said}\n' in done.stdout
+    assert "0 of 1 verified" in done.stdout
+
+
+def test_an_older_pass_does_not_make_up_for_an_approval_that_was_revoked() -> None:
     plan("true")
+    verify()
+    do("verify", "--revoke", "1")
+    assert '1 "Item 1": not run: not approved\n' in verify(code=1)
+
+
+def _verify_read_only(own_home: Path) -> subprocess.CompletedProcess[str]:
     folder = own_home / "punchlist"
     for path in (*folder.iterdir(), folder):
         path.chmod(0o500)
     try:
-        done = subprocess.run([*BOUND, SCRIPT, "verify"], capture_output=True, encoding="utf-8", check=False)
+        return subprocess.run([*BOUND, SCRIPT, "verify"], capture_output=True, encoding="utf-8", check=False)
     finally:
         folder.chmod(0o700)
+
+
+@bound
+def test_a_store_that_can_only_be_read_is_told(own_home: Path) -> None:
+    plan("true")
+    done = _verify_read_only(own_home)
     assert done.returncode == 1
     assert "passed, but that could not be kept" in done.stdout
 

@@ -12,7 +12,7 @@ from ..checks.run import INSIDE, RUNNER
 from ..core import ops
 from ..core.checks import IMPORT, digest, folder_of
 from ..core.errors import Refused
-from ..core.grades import PASSED, UNKNOWN, VERIFIED, WAIVED, Grade, in_short, passing
+from ..core.grades import FAILED, PASSED, UNKNOWN, VERIFIED, WAIVED, Grade, in_short, passing
 from ..core.model import DONE, DROPPED, USER, Item, Plan
 from ..core.text import cut, inline, quoted
 from ..desk import Desk
@@ -23,7 +23,6 @@ from ..desk.verification import (
     NOT_RUN,
     RAN,
     STOPPED,
-    VOID,
     Job,
     Result,
     exact_words,
@@ -329,7 +328,7 @@ def _report(
     known = graded(desk, plan, LOOK_SECONDS)
     lines = [_line(item, known, results) for item in items]
     stopped_by = max([one.stopped_by for one in results.values()], default=0)
-    verified = sum(line.grade == VERIFIED for line in lines)
+    verified = sum(line.is_ok and line.grade == VERIFIED for line in lines)
     about_default = ""
     if default:
         about_default = _tell_default(default, results)
@@ -344,7 +343,14 @@ def _line(item: Item, known: Graded, results: Mapping[str, Result]) -> Line:
     if grade is None:
         is_ok, words = _tell_open(item, known, result)
         return Line(item, "", is_ok, words, result)
-    return Line(item, grade.word, grade.word in (VERIFIED, WAIVED), _tell_grade(item, grade, result), result)
+    is_ok = grade.word == WAIVED or (grade.word == VERIFIED and _has_counted(result))
+    return Line(item, grade.word, is_ok, _tell_grade(item, grade, result), result)
+
+
+def _has_counted(result: Result | None) -> bool:
+    """Whether the run that was just made, if any, passed and is kept: an older pass on the same files does not make up
+    for it."""
+    return result is None or (result.state == WENT_WELL and result.is_kept)
 
 
 def _tell_open(item: Item, known: Graded, result: Result | None) -> tuple[bool, str]:
@@ -353,7 +359,7 @@ def _tell_open(item: Item, known: Graded, result: Result | None) -> tuple[bool, 
         return True, f"waived: {inline(str(item.waived.get('why', '')))}"
     if not item.check:
         return False, "no check"
-    if result is not None and result.state != WENT_WELL:
+    if result is not None and not _has_counted(result):
         return False, _tell_result(result)
     row = passing(item, known.seen[item.id], known.trees.get(item.id, "")) if item.id in known.seen else None
     if row is None:
@@ -367,23 +373,32 @@ def _tell_grade(item: Item, grade: Grade, result: Result | None) -> str:
         return words
     if not item.check:
         return "no check"
-    if result is not None and result.state != WENT_WELL and (result.exit is None or result.state == VOID):
+    if result is not None and not _has_counted(result) and not _is_graded(result, grade):
         return _tell_result(result)
     if grade.word == PASSED:
         return f"{words}; to count it: punchlist check {item.id} --approve"
     if grade.word == UNKNOWN:
         return f"{words}, but it is not known on which files"
-    if not words and result is not None:
-        return f"{result.state}, but that could not be kept"
     if result is not None and result.why and not result.output:
         return f"{words} ({result.why})"
+    if not words and result is not None:
+        return f"{result.state}, but that does not count: {grade.why}"
     return words or "its check was not run"
+
+
+def _is_graded(result: Result, grade: Grade) -> bool:
+    """Whether a failure is what the grade says."""
+    return grade.word == FAILED and result.state == FAILED and result.exit is not None and result.is_kept
 
 
 def _tell_result(result: Result) -> str:
     if result.state == NOT_RUN:
         return result.why
-    return f"{result.state}: {result.why}".replace("void: ", "does not count: ").replace("stopped: stopped", "stopped")
+    words = f"{result.state}: {result.why}".removesuffix(": ")
+    words = words.replace("void: ", "does not count: ").replace("stopped: stopped", "stopped")
+    if not result.is_kept:
+        words += ", but that could not be kept"
+    return words
 
 
 def _tell_default(default: DefaultCheck, results: Mapping[str, Result]) -> str:

@@ -170,9 +170,9 @@ def note_commands(desk: Desk, plan: Plan, commands: Sequence[Ran]) -> None:
                     note_command(desk, plan, item, one)
 
 
-def record_run(desk: Desk, plan: Plan, item: Item, row: Mapping[str, Any], files: Files | None = None) -> None:
-    """Keep that an item's check ran, with the files as they are now. `row` has at least `at`, `tier`, `command` and
-    `exit`."""
+def record_run(desk: Desk, plan: Plan, item: Item, row: Mapping[str, Any], files: Files | None = None) -> bool:
+    """Keep that an item's check ran, with the files as they are now; whether that is kept. `row` has at least `at`,
+    `tier`, `command` and `exit`."""
     trees = _Trees(desk, PATIENCE)
     if files is not None:
         trees.known[folder_of(item)] = files
@@ -184,7 +184,7 @@ def record_run(desk: Desk, plan: Plan, item: Item, row: Mapping[str, Any], files
     kept = {**row, **trees.described(item, made)}
     if not kept["tree"] and trees.known[folder_of(item)] is not None:
         name, kept = names.hidden, {**kept, "why": "no file of the project is in its scope"}
-    keep(desk, plan, name, kept)
+    return keep(desk, plan, name, kept)
 
 
 def tell_changed(paths: Sequence[str]) -> str:
@@ -225,8 +225,8 @@ def note_bases(desk: Desk, before: Plan, after: Plan) -> None:
                 keep(desk, after, subjects(item.check, folder_of(item)).base, row)
 
 
-def keep(desk: Desk, plan: Plan, subject: str, row: Mapping[str, Any]) -> None:
-    """Keep one observation. A store that can only be read at the moment keeps none."""
+def keep(desk: Desk, plan: Plan, subject: str, row: Mapping[str, Any]) -> bool:
+    """Keep one observation; whether it is kept. A store that can only be read at the moment keeps none."""
     kept = {**row, "session": desk.session, "agent": desk.agent}
     if desk.settings.redact_calls:
         from ..core.redact import redacted
@@ -237,6 +237,8 @@ def keep(desk: Desk, plan: Plan, subject: str, row: Mapping[str, Any]) -> None:
     except StoreError as error:
         if not error.is_readable:
             raise
+        return False
+    return True
 
 
 class _Trees:

@@ -62,6 +62,7 @@ class Result(NamedTuple):
     exit: int | None = None
     output: Output | None = None
     stopped_by: int = 0  # the signal by which the user stopped it
+    is_kept: bool = True  # whether the store has it
 
 
 def jobs_of(items: Iterable[Item]) -> list[Job]:
@@ -109,10 +110,10 @@ def run_job(
     if does_not_count:
         result = result._replace(state=VOID, why=does_not_count)
     if does_not_count or ran.exit is None:
-        keep(desk, plan, subjects(job.check, job.folder).hidden, {**row, "why": result.why, "tree": ""})
+        is_kept = keep(desk, plan, subjects(job.check, job.folder).hidden, {**row, "why": result.why, "tree": ""})
     else:
-        record_run(desk, plan, _holder(job), row, after)
-    return result
+        is_kept = record_run(desk, plan, _holder(job), row, after)
+    return result._replace(is_kept=is_kept)
 
 
 def run_approved(desk: Desk, plan: Plan, items: Iterable[Item], seconds: float = QUICK) -> dict[str, Result]:
