@@ -182,7 +182,7 @@ def record_run(desk: Desk, plan: Plan, item: Item, row: Mapping[str, Any], files
         name = names.passed
     made = made_before(desk, plan, item) + list(row.get("made", ()))
     kept = {**row, **trees.described(item, made)}
-    if not kept["tree"] and trees.known[folder_of(item)] is not None:
+    if kept["tree"] == _NO_FILES and item.check.get("scope"):
         name, kept = names.hidden, {**kept, "why": "no file of the project is in its scope"}
     return keep(desk, plan, name, kept)
 
@@ -284,7 +284,7 @@ class _Trees:
         if files is None:
             return {"tree": ""}
         scope, folder = item.check.get("scope", ()), folder_of(item)
-        tree = fingerprint(files, scope, folder, made)
+        tree = fingerprint(files, scope, folder, made) or _NO_FILES
         return {"tree": tree, "tests": fingerprint_tests(files), **digest_row(files, scope, folder, made)}
 
     def explained(self, item: Item, seen: Seen, known: Grade) -> Grade:
