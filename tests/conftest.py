@@ -49,6 +49,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(name, str(home))
     for name in [name for name in os.environ if name.startswith("PUNCHLIST_") and "_TEST_" not in name]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("PUNCHLIST_LOOK_MS", "60000")  # a busy machine is not what is tested
     for name in (*FOLDERS.split(), *SHELLS.split(), "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
     return home

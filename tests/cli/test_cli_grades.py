@@ -31,7 +31,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.delenv("COLUMNS", raising=False)
-    monkeypatch.setattr(evidence, "PATIENCE", 30.0)
     (folder / "code.py").write_text("1\n")
     for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
         subprocess.run(["git", *words], check=True, cwd=folder)

@@ -6,13 +6,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from punchlist import Desk, MemoryStore
 from punchlist.dialects import Dialect
 from punchlist.local.settings import Settings
-
-PATIENT = pytest.mark.usefixtures("patient")  # a look at the files takes as long as it needs
 
 
 def git(folder: Path, *args: str) -> None:
@@ -31,7 +27,7 @@ def make_project(folder: Path) -> Path:
 
 def open_desk(folder: Path, *, dialect: str | Dialect = "native", store: Any = None, **settings: Any) -> Desk:
     """A desk whose agent works in a folder."""
-    desk = Desk(store or MemoryStore(), session="s", dialect=dialect, settings=Settings(**settings))
+    desk = Desk(store or MemoryStore(), session="s", dialect=dialect, settings=Settings(look_ms=60_000, **settings))
     desk._seat.known_folder = str(folder)
     return desk
 

@@ -15,9 +15,7 @@ from punchlist import Desk, ops
 from punchlist.core.checks import is_trusted
 from punchlist.desk.evidence import graded
 from punchlist.stores import open_store
-from tests.desk.checked import PATIENT, make_project, ran
-
-pytestmark = PATIENT
+from tests.desk.checked import make_project, ran
 
 ROW = {"at": "2099-01-01T00:00:00Z", "tier": "ci", "command": "make test", "exit": 0, "tree": "x", "session": "s"}
 FORGED: tuple[dict[str, Any], ...] = (

@@ -24,9 +24,8 @@ from punchlist.desk.evidence import graded
 from punchlist.desk.grade_labels import load_labels
 from tests.core.plans import HOSTILE, often
 from tests.core.schemas import TOOLS, near
-from tests.desk.checked import PATIENT, git, make_project, open_desk, ran
+from tests.desk.checked import git, make_project, open_desk, ran
 
-pytestmark = PATIENT
 Step = Callable[[Desk], object]
 
 RUNS = ("make test", "true", {"run": "make test", "scope": ["**"]}, {"run": "make lint"})

@@ -15,10 +15,8 @@ from punchlist.checks import approvals
 from punchlist.core.model import Item
 from punchlist.desk.evidence import graded, record_run
 from punchlist.dialects import PATHS, load_mirror
-from tests.desk.checked import PATIENT, make_project, open_desk, ran
+from tests.desk.checked import make_project, open_desk, ran
 from tests.dialects import lists
-
-pytestmark = PATIENT
 
 CHECKED = [{"text": "Port the parser", "check": "make test"}, {"text": "Write docs"}]
 

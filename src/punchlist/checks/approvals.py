@@ -71,7 +71,7 @@ def _change(change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     with _locked():
         found = load()
         if found.problem and os.path.exists(_path()):  # what cannot be used is kept, and counts no more
-            os.replace(_path(), f"{_path()}.damaged")
+            os.rename(_path(), f"{_path()}.damaged")
         rows = {key: {"check": dict(one.check), "dir": one.folder, "at": one.at} for key, one in found.known.items()}
         after = change(rows)
         if after != rows:

@@ -27,7 +27,7 @@ from .parser import Args
 
 _PATIENCE = 10.0  # seconds for the other status line
 _BEAT = 0.02  # seconds between looks at whether it has ended
-_LOOK = 0.1  # seconds for a look at the files: agents ask for this line every second
+_PART = 3  # of the time for a look at the files: agents ask for this line every second
 _LONGEST = 60  # columns of a line
 _BETWEEN = " | "
 _OFF = "punchlist off"
@@ -66,7 +66,7 @@ def _read(args: Args) -> Shown:
         else:
             whose = ""
         worker = session_desk(desk, plan)
-        verified = count_verified(desk, plan, _LOOK)
+        verified = count_verified(desk, plan, desk.settings.look_ms / 1000 / _PART)
         off, is_nudged = is_off(worker), not plan.items or not load_state(worker).stopped
     behind = f" ({whose})" if whose else ""
     width = min(output.width(), _LONGEST)

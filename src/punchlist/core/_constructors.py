@@ -76,4 +76,7 @@ CONSTRUCTORS = (
     lambda _cls, a, b, c, d, e, f, g, h, i, j, k, m, n, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, F, G, H, J, K,
         L, M, N, P: _new(_cls, (a, b, c, d, e, f, g, h, i, j, k, m, n, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D, E,
         F, G, H, J, K, L, M, N, P)),
+    lambda _cls, a, b, c, d, e, f, g, h, i, j, k, m, n, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, F, G, H, J, K,
+        L, M, N, P, Q: _new(_cls, (a, b, c, d, e, f, g, h, i, j, k, m, n, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D,
+        E, F, G, H, J, K, L, M, N, P, Q)),
 )

@@ -72,7 +72,7 @@ def tell_checks(checks: Checks, *, ids: bool) -> list[str]:
 
 def tell_looks_done(desk: Desk, plan: Plan, items: Sequence[Item], *, ids: bool) -> list[str]:
     """A sentence for each open item that looks done."""
-    found = evidence.graded(desk, plan._replace(items=tuple(items)), evidence.PATIENCE).looks_done
+    found = evidence.graded(desk, plan._replace(items=tuple(items))).looks_done
     return [f"{_name(item, ids)} looks done: its check passes." for item in items if item.id in found][:_SHOWN]
 
 

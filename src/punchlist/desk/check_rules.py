@@ -80,7 +80,7 @@ def _grades(desk: Desk, now: Plan, items: Iterable[Item]) -> list[tuple[Item, Gr
     checked = [item for item in items if item.check]
     if not checked:
         return []
-    grades = evidence.graded(desk, now._replace(items=tuple(checked)), evidence.PATIENCE).grades
+    grades = evidence.graded(desk, now._replace(items=tuple(checked))).grades
     return [(item, grades[item.id]) for item in checked]
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from . import Desk
     from .tool_use import Ran
 
-PATIENCE = 0.3  # seconds for a look at the files; a screen rather shows no grade than wait longer
 _SHOWN = ("at", "tier", "command", "exit", "tree", "session", "agent", "text")  # of an observation
 _SHOWN_ROWS = 10
 _MADE = 1_500  # characters of the paths that a run made and that are kept
@@ -46,12 +45,12 @@ class Graded(NamedTuple):
         return sum(one.word == "verified" for one in self.grades.values())
 
 
-def graded(desk: Desk, plan: Plan, seconds: float = PATIENCE) -> Graded:
+def graded(desk: Desk, plan: Plan, seconds: float | None = None) -> Graded:
     """Look at what was observed, and at the files as they are now, and grade every item."""
     return start_grading(desk, plan, seconds)()
 
 
-def start_grading(desk: Desk, plan: Plan, seconds: float = PATIENCE) -> Callable[[], Graded]:
+def start_grading(desk: Desk, plan: Plan, seconds: float | None = None) -> Callable[[], Graded]:
     """Start to look at the files, and return a function that waits for them and grades every item."""
     trees = _Trees(desk, seconds)
     checked = [item for item in plan.items if item.check]
@@ -173,7 +172,7 @@ def note_commands(desk: Desk, plan: Plan, commands: Sequence[Ran]) -> None:
 def record_run(desk: Desk, plan: Plan, item: Item, row: Mapping[str, Any], files: Files | None = None) -> bool:
     """Keep that an item's check ran, with the files as they are now; whether that is kept. `row` has at least `at`,
     `tier`, `command` and `exit`."""
-    trees = _Trees(desk, PATIENCE)
+    trees = _Trees(desk)
     if files is not None:
         trees.known[folder_of(item)] = files
     names = subjects(item.check, folder_of(item))
@@ -211,7 +210,7 @@ def made_before(desk: Desk, plan: Plan, item: Item) -> list[str]:
 def note_bases(desk: Desk, before: Plan, after: Plan) -> None:
     """Keep the files as they are when a check is set, and when an item that has one is started."""
     old = {item.id: item for item in before.items}
-    trees = _Trees(desk, PATIENCE)
+    trees = _Trees(desk)
     for item in after.items:
         was = old.get(item.id)
         if item.check and item is not was:
@@ -244,7 +243,9 @@ def keep(desk: Desk, plan: Plan, subject: str, row: Mapping[str, Any]) -> bool:
 class _Trees:
     """The files of the directories that checks belong to, each looked at once, within a time for all of them."""
 
-    def __init__(self, desk: Desk, seconds: float) -> None:
+    def __init__(self, desk: Desk, seconds: float | None = None) -> None:
+        if seconds is None:
+            seconds = look_seconds(desk)
         self._desk = desk
         self._end = monotonic() + seconds
         self.known: dict[str, Files | None] = {}  # None: there was no time
@@ -344,6 +345,11 @@ class _Trees:
 def _made(seen: Seen) -> list[str]:
     """The files that runs of a check made: they do not count."""
     return sorted({path for row in (*seen.passes, *seen.failures) for path in row.get("made", ())})
+
+
+def look_seconds(desk: Desk) -> float:
+    """How long a look at the files may take."""
+    return desk.settings.look_ms / 1000
 
 
 def own_files(desk: Desk) -> tuple[str, ...]:

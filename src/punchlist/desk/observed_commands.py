@@ -10,7 +10,7 @@ from ..core.commands.compare import COVERS, HIDDEN, OTHER, Match, compare
 from ..core.commands.verdicts import UNKNOWN, judge
 from ..core.model import Item, Plan
 from ..local.files import time_text
-from .evidence import PATIENCE, keep, kept_paths, made_before, own_files, record_run, tell_changed
+from .evidence import keep, kept_paths, look_seconds, made_before, own_files, record_run, tell_changed
 
 if TYPE_CHECKING:
     from . import Desk
@@ -43,7 +43,7 @@ def _record(desk: Desk, plan: Plan, item: Item, row: dict[str, Any], seconds: fl
 
     folder = folder_of(item)
     try:
-        files = look(folder, PATIENCE, own=own_files(desk))
+        files = look(folder, look_seconds(desk), own=own_files(desk))
     except NoFiles:
         record_run(desk, plan, item, row)
         return

@@ -49,6 +49,7 @@ class Settings(NamedTuple):
     default_check: str = ""
     verify_minutes: int = 10
     keep_output: bool = False
+    look_ms: int = 300
     off: bool = False
     reminders: bool = True
     remind_after: int = DIALECTS
@@ -110,6 +111,11 @@ ABOUT = {
     ),
     "verify_minutes": About("for how long `verify` lets one check run", least=1, tighter=False),
     "keep_output": About("whether the end of a check's output is kept with what was observed", tighter=False),
+    "look_ms": About(
+        "milliseconds that a look at the project's files may take; a screen rather shows no grade than wait longer",
+        least=10,
+        tighter=False,
+    ),
     "off": About("whether punchlist says nothing at all to agents, and offers no tool", tighter=True),
     "reminders": About("whether an agent is reminded of a plan that it does not update", tighter=False),
     "remind_after": About(
