@@ -7,6 +7,7 @@ from ..core.codec import to_json
 from ..core.errors import PunchlistError, Refused, StoreError
 from ..core.model import MAIN, Plan
 from ..desk import Desk, guidance
+from ..desk.grade_labels import with_grades
 from ..desk.tool_call import decline, report_failure
 from ..dialects import Reply, Tool, offered
 from ..dialects import load as load_dialect
@@ -26,16 +27,28 @@ def call(args: Args) -> int:
     try:
         with open_own_desk(args, settings) as desk:
             reply, code, plan = _call(args, desk)
+            shown = _with_grades(desk, plan)
     except StoreError as error:
-        reply, code, plan = _report_store_error(args, settings, error), error.exit_code, _read_plan(args, settings)
+        reply, code = _report_store_error(args, settings, error), error.exit_code
+        left = _read_plan(args, settings)
+        shown = None
+        if left is not None:
+            shown = to_json(left)
     except Refused as refusal:  # there is no such dialect or plan
-        reply, code, plan = Reply(str(refusal), is_error=True), 1, Plan()
+        reply, code, shown = Reply(str(refusal), is_error=True), 1, to_json(Plan())
     said = {"text": reply.text, "display": reply.display, "is_error": reply.is_error, "details": dict(reply.details)}
-    if plan is None:
-        output.say_json({**said, "plan": None})
-    else:
-        output.say_json({**said, "plan": to_json(plan)})
+    output.say_json({**said, "plan": shown})
     return code
+
+
+def _with_grades(desk: Desk, plan: Plan | None) -> dict[str, Any] | None:
+    """A plan as `show` has it. The call is saved already: a store that fails now takes only the grades away."""
+    if plan is None:
+        return None
+    try:
+        return with_grades(desk, plan, to_json(plan))
+    except StoreError:
+        return to_json(plan)
 
 
 def _call(args: Args, desk: Desk) -> tuple[Reply, int, Plan | None]:
