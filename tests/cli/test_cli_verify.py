@@ -611,6 +611,42 @@ def test_items_that_are_not_there_are_refused() -> None:
     assert verify(code=0, PUNCHLIST_STORE="memory:") == "no completed item has a check.\n"
 
 
+@pytest.mark.parametrize(
+    "words", [("--session", "nosuch"), ("--store", "sqlite:other.db"), ("--tier", "ci", "--store", "memory:")]
+)
+def test_a_plan_that_is_named_and_not_there_is_not_verified(words: tuple[str, ...]) -> None:
+    plan("true")
+    done = run("verify", *words)
+    assert (done.returncode, "there is no plan here to verify" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("verify", "--trust", "1", "--revoke", "1"),
+        ("verify", "--approvals", "1"),
+        ("verify", "--revoke", "1", "--strict"),
+        ("check", "1", "--suggest"),
+        ("check", "1", ""),
+    ],
+)
+def test_words_that_would_be_passed_over_are_refused(words: tuple[str, ...]) -> None:
+    plan("true")
+    assert run(*words).returncode == 2
+
+
+def test_what_is_not_waived_cannot_be_taken_back() -> None:
+    plan("true")
+    assert "item 1 is not waived" in run("waive", "1", "--undo").stderr
+
+
+@pytest.mark.parametrize("command", ["no-such-program-here", "kill -9 $$", "exit 126"])
+def test_a_check_that_could_not_run_or_was_killed_is_not_ok_and_no_failure(command: str) -> None:
+    plan(command)
+    assert run("verify").returncode == 1
+    assert json.loads(do("show", "--json"))["items"][0]["grade"] == "reported"
+
+
 # --- forms -----------------------------------------------------------------------------------------------------------
 
 

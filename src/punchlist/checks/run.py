@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from ..core._typing import TYPE_CHECKING, NamedTuple
-from ..core.text import in_words
+from ..core.text import in_words, inline
 from ..local import session_links
 from ..local.process_group import end_group
 
@@ -79,6 +79,8 @@ def run(
     """
     if os.name == "nt":
         return Ran(problem="checks are run by /bin/sh, which Windows does not have")
+    if not os.path.isdir(folder):
+        return Ran(problem=f"its directory is not there: {inline(folder)}; set the check again where it belongs")
     if environ is None:
         environ = os.environ
     start, begun = time.time(), time.monotonic()

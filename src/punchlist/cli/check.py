@@ -28,12 +28,16 @@ from .times import relative
 def check(args: Args) -> int:
     """Set, show, remove or approve the check of an item; look for a default check."""
     if args.suggest:
+        if args.words or args.file or args.contains or args.scope or args.remove or args.approve:
+            misuse("check", "--suggest is about the project, and takes no item and no other option of check")
         return _suggest(args)
     if not args.words:
         misuse("check", "ID is missing")
     id, *line = args.words
     if args.remove or args.approve:
         return _remove_or_approve(args, id)
+    if line and not "".join(line).strip():
+        misuse("check", "the command is empty; --remove takes a check off")
     wanted = _wanted(args, line)
     if not wanted and not args.scope:
         with open_desk(args) as desk:
@@ -55,6 +59,8 @@ def waive(args: Args) -> int:
 
 def _waived(plan: Plan, args: Args) -> Plan:
     id = ops.resolve(plan, args.id)
+    if args.undo and not ops.find(plan, id).waived:
+        raise Refused(f"item {id} is not waived.")
     if args.undo:
         return ops.put(plan, ops.find(plan, id)._replace(waived={}))
     return ops.waive(plan, id, why=args.why, at=time_text())

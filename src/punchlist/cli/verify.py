@@ -34,8 +34,8 @@ from ..local import session_links
 from ..local.clock import clock_text
 from . import output, reports
 from .caller import caller, require_user
-from .desk import open_desk, open_own_desk
-from .parser import Args
+from .desk import is_named, open_desk, open_own_desk
+from .parser import Args, misuse
 from .progress import Progress
 from .reports import Line, Report
 from .times import relative
@@ -66,6 +66,7 @@ def verify(args: Args) -> int:
     """Run the checks of completed items, or of those that are named; list, give and take back approvals."""
     if os.environ.get(INSIDE) or caller().by == RUNNER.agent:
         raise Refused("verify does not run inside of a check: that would never end.")
+    _refuse_mixed(args)
     if args.approvals:
         return _list_approvals(args)
     for what in ("trust", "revoke"):
@@ -81,6 +82,15 @@ def verify(args: Args) -> int:
         if found.problem:
             output.complain(found.problem)
         return _verify(desk, args, trusted)
+
+
+def _refuse_mixed(args: Args) -> None:
+    """Refuse options that would be passed over beside others."""
+    asked = [f"--{name}" for name in ("approvals", "revoke", "trust") if getattr(args, name)]
+    if len(asked) > 1:
+        misuse("verify", f"{asked[0]} and {asked[1]} are two things to do: one at a time")
+    if asked and asked != ["--trust"] and (args.ids or args.all or args.changed or args.strict or args.tier):
+        misuse("verify", f"{asked[0]} runs nothing, and takes no ids and no other option of verify")
 
 
 # --- approvals -------------------------------------------------------------------------------------------------------
@@ -176,6 +186,8 @@ def _verify(desk: Desk, args: Args, trusted: Sequence[str]) -> int:
     default = None
     if not args.ids:
         default = find_default(desk.settings, desk._seat.place)
+    if not plan.id and not default and (is_named(args) or args.store or args.tier):  # else there is nothing to do here
+        raise Refused("there is no plan here to verify; `punchlist plans` lists those there are.")
     items = _choose(plan, args, trusted)
     jobs = jobs_of([item for item in items if not item.waived])
     if default:

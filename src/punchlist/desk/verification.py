@@ -13,7 +13,7 @@ from ..checks.tree import During, Files, NoFiles, look, modified_during
 from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.checks import digest, folder_of, in_words, subjects
 from ..core.commands.compare import compare
-from ..core.commands.verdicts import judge
+from ..core.commands.verdicts import UNKNOWN, judge
 from ..core.grades import Seen
 from ..core.model import Item, Plan
 from ..core.text import visible
@@ -162,7 +162,7 @@ def _why_void(job: Job, ran: Ran, during: During) -> str:
         return ""
     if during.changed:
         return tell_changed(during.changed)
-    return _ran_nothing(job, ran)
+    return _why_unknown(job, ran)
 
 
 def _ran(
@@ -180,11 +180,15 @@ def _ran(
     return Ran(int(not looked.is_passed), start=now, end=time()), looked.why
 
 
-def _ran_nothing(job: Job, ran: Ran) -> str:
-    """Why a run with exit code 0 shows nothing: by its output it ran no tests. Empty if that is not so."""
-    if ran.exit != 0 or "run" not in job.check:
+def _why_unknown(job: Job, ran: Ran) -> str:
+    """Why the exit code of a run shows nothing: it ran no tests, was killed or could not be started. Else empty."""
+    if "run" not in job.check:
         return ""
-    return judge(compare(job.check["run"], job.folder, job.check["run"], job.folder), 0, ran.tail).why
+    line = job.check["run"]
+    verdict = judge(compare(line, job.folder, line, job.folder), ran.exit, ran.tail)
+    if verdict.word == UNKNOWN:
+        return verdict.why
+    return ""
 
 
 def _look(desk: Desk, folder: str) -> Files | None:
