@@ -132,6 +132,14 @@ def test_a_check_sees_no_variable_of_ours_but_that_it_is_a_check(tmp_path: Path)
     assert set(names) - {"PWD", "SHLVL", "OLDPWD", "_"} == {"MINE", "PATH", "PUNCHLIST_INSIDE_CHECK"}
 
 
+def test_the_words_of_a_make_that_runs_us_are_not_for_the_make_of_a_check(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("test:\n\t@echo level $(MAKELEVEL) $(MAKEFLAGS)\n")
+    environ = {"PATH": os.environ["PATH"], "MAKELEVEL": "1", "MAKEFLAGS": "n --no-print-directory"}
+    assert run("make test", str(tmp_path), LONG, environ=environ).tail.split() == ["level", "0"]
+    del environ["MAKELEVEL"]  # then they are the user's own
+    assert run("make test", str(tmp_path), LONG, environ=environ).tail.split()[:2] == ["echo", "level"]
+
+
 def test_a_run_beside_the_main_thread_is_possible(tmp_path: Path) -> None:
     found: list[Ran] = []
     thread = threading.Thread(target=lambda: found.append(run("exit 5", str(tmp_path), LONG)))

@@ -122,9 +122,13 @@ def _start(command: str, folder: str, environ: Mapping[str, str]) -> subprocess.
 def without_own(environ: Mapping[str, str]) -> dict[str, str]:
     """An environment without our variables: a check does the same whichever plan it is run for. `CI` is not
     added: a check is to do what it does when you type it."""
-    return {name: value for name, value in environ.items() if not name.startswith("PUNCHLIST_") or name == _AUTHOR}
+    ours = {name for name in environ if name.startswith("PUNCHLIST_") and name != _AUTHOR}
+    if "MAKELEVEL" in environ:  # of a make that runs us: its words are not for the make of a check
+        ours.update(_OF_MAKE)
+    return {name: value for name, value in environ.items() if name not in ours}
 
 
+_OF_MAKE = ("MAKELEVEL", "MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "GNUMAKEFLAGS")
 INSIDE = "PUNCHLIST_INSIDE_CHECK"  # set for what a check runs: a check that runs checks would never end
 _AUTHOR = "PUNCHLIST_BY"  # nobody becomes the user because an agent's command is run
 
