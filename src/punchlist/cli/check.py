@@ -49,18 +49,19 @@ def check(args: Args) -> int:
 def waive(args: Args) -> int:
     """Say that an item needs no check, or take that back."""
     with open_own_desk(args) as desk:
-        plan = desk.change(lambda plan: _waived(plan, args)).plan
+        changed = desk.change(lambda plan: _waived(plan, args))
+    plan = changed.plan
     item = ops.find(plan, ops.resolve(plan, args.id))
     words = f"waived {item.id} {quoted(item.text)}: it counts without a check."
     if args.undo:
         words = f"{item.id} {quoted(item.text)} is not waived any more."
+    if args.undo and not changed.changes:
+        words = f"{item.id} {quoted(item.text)} was not waived."
     return output.answer(args, to_json(plan), words)
 
 
 def _waived(plan: Plan, args: Args) -> Plan:
     id = ops.resolve(plan, args.id)
-    if args.undo and not ops.find(plan, id).waived:
-        raise Refused(f"item {id} is not waived.")
     if args.undo:
         return ops.put(plan, ops.find(plan, id)._replace(waived={}))
     return ops.waive(plan, id, why=args.why, at=time_text())
