@@ -118,6 +118,11 @@ def test_a_check_that_is_set_again_needs_a_new_approval() -> None:
     assert renewed.check_set == {"by": USER, "at": "noon", "dir": "/work"}
 
 
+def test_who_set_a_check_is_not_taken_over_without_a_check() -> None:
+    posed = ops.put(ONE, ONE.items[0]._replace(check_set={"by": USER, "at": "", "dir": "/", "approved": True}))
+    assert saved(ONE, posed, "main") == saved(ONE, posed, USER) == ONE.items[0]
+
+
 def test_a_check_that_is_removed_leaves_nothing_of_who_set_it() -> None:
     plan = with_check("main")
     assert saved(plan, ops.remove_check(plan, "1"), "main")[:11] == plan.items[0][:11]

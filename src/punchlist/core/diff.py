@@ -223,7 +223,7 @@ def _woven(kept: list[Item], added: dict[int, Item]) -> list[Item]:
 
 
 def _stamp(item: Item, old: Item | None, author: Author) -> Item:
-    if item.check or item.waived or (old is not None and (old.check or old.waived)):
+    if item.check or item.check_set or item.waived or (old is not None and (old.check or old.waived)):
         from .checks import stamped
 
         item = stamped(item, old, author)

@@ -35,7 +35,7 @@ def _without_trust(plan: Plan, folder: str) -> Plan:
     """A plan as somebody else's file says it is: its checks are not the user's until the user approves them."""
     items = list(plan.items)
     for place, item in enumerate(items):
-        if item.check or item.waived:
+        if item.check or item.check_set or item.waived:
             origin = {}
             if item.check:
                 origin = {"by": IMPORT, "at": time_text(), "dir": folder}
