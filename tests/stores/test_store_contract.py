@@ -30,6 +30,7 @@ from punchlist.desk.updates import forget_lists
 from punchlist.local.origin import upgrade_command
 from punchlist.local.settings import load
 from punchlist.stores import Commit, PlanKey, Store, open_store
+from punchlist.stores.sqlite import VERSION, SqliteStore
 from tests.core.plans import HOSTILE, Wish, granted, ids, often, plan_of, plans, texts, wishes
 
 SETTINGS = load({}, environ={})
@@ -1174,6 +1175,24 @@ with punchlist.open(f"sqlite:{sys.argv[1]}", session="s") as desk:
     for number in range(25):
         desk.change(lambda plan: ops.add(plan, f"{sys.argv[2]} {number}"))
 """
+
+
+def test_a_file_that_another_process_makes_meanwhile_is_taken_for_ours(tmp_path: Path) -> None:
+    path = str(tmp_path / "plans.db")
+    store = SqliteStore(path)
+    store.close()
+    os.unlink(path)
+    store._db = sqlite3.connect(path, isolation_level=None)
+    others: list[SqliteStore] = []
+
+    def make_it(statement: str) -> None:
+        if "sqlite_master" in statement and not others:  # between the two looks
+            others.append(SqliteStore(path))
+
+    store._db.set_trace_callback(make_it)
+    assert store._identity() == (VERSION, set())
+    others[0].close()
+    store._db.close()
 
 
 def test_processes_that_add_at_the_same_time_lose_nothing(file: Path) -> None:

@@ -355,11 +355,14 @@ class SqliteStore:
             self._shrink(0)
 
     def _identity(self) -> tuple[int, set[str]]:
-        """The version of the file, and unless that is ours, its tables."""
+        """The version of the file, and unless that is ours, its tables: both of the same moment."""
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         if version == VERSION:
             return version, set()
-        return version, {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if self._db.execute("PRAGMA user_version").fetchone() != (version,):  # another process has made them meanwhile
+            return self._identity()
+        return version, tables
 
     def _is_mostly_free(self) -> bool:
         (free,) = self._patient(self._db.execute, "PRAGMA freelist_count").fetchone()
