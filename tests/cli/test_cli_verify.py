@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 import pytest
 
 import punchlist
+from punchlist import ops
 from punchlist.checks import approvals
 from punchlist.cli.verify import approve_item
 from punchlist.desk.evidence import default_item, graded
@@ -645,6 +646,18 @@ def test_a_check_that_could_not_run_or_was_killed_is_not_ok_and_no_failure(comma
     plan(command)
     assert run("verify").returncode == 1
     assert json.loads(do("show", "--json"))["items"][0]["grade"] == "reported"
+
+
+def test_what_an_agent_drops_with_a_check_of_the_users_is_listed_and_fails_a_strict_run() -> None:
+    plan("true", "true")
+    with punchlist.open() as desk:
+        desk.change(lambda now: ops.drop(now, "2", why="too hard"), by="main")
+    said = verify()
+    assert said.endswith("1 of 1 verified; dropped by an agent, with a check of yours: 2.\n")
+    assert json.loads(verify("--json"))["dropped"] == ["2"]
+    verify("--strict", code=1)
+    do("waive", "2", "--why", "not needed any more")
+    assert verify("--strict").endswith("1 of 1 verified.\n")
 
 
 # --- forms -----------------------------------------------------------------------------------------------------------

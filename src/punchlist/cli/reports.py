@@ -33,10 +33,14 @@ class Report(NamedTuple):
     verified: int
     default: str = ""  # about the default check: it counts for no item
     stopped_by: int = 0
+    dropped: tuple[str, ...] = ()  # items with a check of the user's that an agent dropped
+    is_strict: bool = False  # whether those count as not verified
 
     @property
     def is_ok(self) -> bool:
-        return not self.stopped_by and all(line.is_ok for line in self.lines)
+        if self.stopped_by or (self.is_strict and self.dropped):
+            return False
+        return all(line.is_ok for line in self.lines)
 
 
 def say_text(report: Report) -> None:
@@ -51,12 +55,14 @@ def say_text(report: Report) -> None:
 
 
 def _summary(report: Report) -> str:
-    if not report.lines:
-        return "no completed item has a check."
-    words = f"{report.verified} of {len(report.lines)} verified"
+    words = "no completed item has a check"
+    if report.lines:
+        words = f"{report.verified} of {len(report.lines)} verified"
     left = [line.item.id for line in report.lines if not line.is_ok]
     if left:
         words += f"; not verified: {', '.join(left)}"
+    if report.dropped:
+        words += f"; dropped by an agent, with a check of yours: {', '.join(report.dropped)}"
     return words + "."
 
 
@@ -68,6 +74,7 @@ def say_json(report: Report) -> None:
             "ok": report.is_ok,
             "verified": report.verified,
             "items": [_row(line) for line in report.lines],
+            "dropped": list(report.dropped),
             "default": report.default,
             "stopped": bool(report.stopped_by),
         }

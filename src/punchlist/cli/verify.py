@@ -10,7 +10,7 @@ from ..checks import approvals
 from ..checks.default import DefaultCheck, find_default
 from ..checks.run import INSIDE, RUNNER
 from ..core import ops
-from ..core.checks import IMPORT, digest, folder_of
+from ..core.checks import IMPORT, digest, folder_of, is_trusted
 from ..core.errors import Refused
 from ..core.grades import FAILED, PASSED, UNKNOWN, VERIFIED, WAIVED, Grade, in_short, passing
 from ..core.model import DONE, DROPPED, USER, Item, Plan
@@ -344,7 +344,17 @@ def _report(
     about_default = ""
     if default:
         about_default = _tell_default(default, results)
-    return Report(plan.id, tuple(lines), verified, about_default, stopped_by)
+    dropped: tuple[str, ...] = ()
+    if not args.ids:
+        dropped = tuple([item.id for item in plan.items if _is_dropped(item)])
+    return Report(plan.id, tuple(lines), verified, about_default, stopped_by, dropped, args.strict)
+
+
+def _is_dropped(item: Item) -> bool:
+    """Whether an agent dropped an item that has a check which the user set or approved."""
+    if item.status != DROPPED or item.waived or not is_trusted(item):
+        return False
+    return item.closed is None or item.closed.by != USER
 
 
 def _line(item: Item, known: Graded, results: Mapping[str, Result]) -> Line:
