@@ -123,6 +123,12 @@ def test_who_set_a_check_is_not_taken_over_without_a_check() -> None:
     assert saved(ONE, posed, "main") == saved(ONE, posed, USER) == ONE.items[0]
 
 
+def test_a_check_keeps_its_author_if_that_is_left_out() -> None:
+    plan = with_check("main")
+    without = ops.put(plan, plan.items[0]._replace(check_set={}))
+    assert saved(plan, without, USER) == plan.items[0]
+
+
 def test_a_check_that_is_removed_leaves_nothing_of_who_set_it() -> None:
     plan = with_check("main")
     assert saved(plan, ops.remove_check(plan, "1"), "main")[:11] == plan.items[0][:11]

@@ -33,6 +33,7 @@ class Report(NamedTuple):
     verified: int
     default: str = ""  # about the default check: it counts for no item
     stopped_by: int = 0
+    has_default_failed: bool = False
     dropped: tuple[str, ...] = ()  # items with a check of the user's that an agent dropped
     is_strict: bool = False  # whether those count as not verified
 
@@ -149,7 +150,10 @@ def say_github(report: Report) -> None:
         title = f"punchlist: item {line.item.id} is not verified"
         output.say(f"::error title={_property(title)}::{_data(text)}")
     if report.default:
-        output.say(visible(report.default))
+        words = visible(report.default)
+        if report.has_default_failed:
+            words = f"::warning title=punchlist::{_data(report.default)}"
+        output.say(words)
     output.say(_summary(report))
 
 

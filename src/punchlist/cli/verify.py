@@ -347,7 +347,15 @@ def _report(
     dropped: tuple[str, ...] = ()
     if not args.ids:
         dropped = tuple([item.id for item in plan.items if _is_dropped(item)])
-    return Report(plan.id, tuple(lines), verified, about_default, stopped_by, dropped, args.strict)
+    has_failed = _has_default_failed(default, results)
+    return Report(plan.id, tuple(lines), verified, about_default, stopped_by, has_failed, dropped, args.strict)
+
+
+def _has_default_failed(default: DefaultCheck | None, results: Mapping[str, Result]) -> bool:
+    if default is None:
+        return False
+    result = results.get(Job(default.check, default.folder).digest)
+    return result is not None and result.state == FAILED
 
 
 def _is_dropped(item: Item) -> bool:

@@ -170,4 +170,6 @@ def stamped(item: Item, old: Item | None, author: Author) -> Item:
         if name == USER and not author.is_user:
             name = _AGENT
         check_set = {"by": name, "at": author.at, "dir": check_set.get("dir") or author.folder}
+    elif not check_set.get("by"):  # somebody left out who set it
+        check_set = old.check_set
     return item._replace(check=check, check_set=check_set, waived=waived)

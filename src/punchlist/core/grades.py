@@ -114,6 +114,8 @@ def in_short(grade: Grade, clock: Callable[[str], str]) -> str:
 
 def open_in_short(item: Item, row: Row | None, clock: Callable[[str], str]) -> str:
     """What there is to say of the check of an open item. `row`: what makes it look done."""
+    if item.waived:
+        return f"waived: {inline(str(item.waived.get('why', '')))}"
     if row is not None:
         return f"its check passes since {clock(str(row['at']))}: done?"
     if item.check:
