@@ -30,7 +30,7 @@ from punchlist.agent.events import (
 )
 from punchlist.agent.loop import prompt_of, tools
 from punchlist.agent.messages import Assistant, Message, Result, Summary, User
-from punchlist.agent.models import ModelAnswer, Offer, TooLong
+from punchlist.agent.models import ConversationTooLong, ModelAnswer, Offer
 from punchlist.agent.scripted import ScriptedModel
 from punchlist.agent.sessions import reopen
 from punchlist.cli.run_command import run_command
@@ -496,7 +496,7 @@ class Small(ScriptedModel):
 
     def request(self, system: str, messages: Any, tools: Any, on_text: Any, on_wait: Any = None) -> ModelAnswer:
         if len(messages) > 4 and tools:
-            raise TooLong("too long")
+            raise ConversationTooLong("too long")
         return super().request(system, messages, tools, on_text)
 
 

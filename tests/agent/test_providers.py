@@ -13,7 +13,7 @@ import pytest
 
 from punchlist.agent.events import Interrupt, Interrupted
 from punchlist.agent.messages import Assistant, Attachment, Call, Result, Usage, User
-from punchlist.agent.models import ModelAnswer, ModelError, Offer, TooLong, open_model
+from punchlist.agent.models import ConversationTooLong, ModelAnswer, ModelError, Offer, open_model
 from punchlist.agent.providers import Provider, can_be_strict
 from punchlist.agent.providers import _let_go as let_go
 from punchlist.core.errors import Refused
@@ -147,7 +147,7 @@ def test_a_model_that_is_not_there_is_said_so(kind: str) -> None:
 
 def test_a_conversation_that_is_too_long_is_told_from_other_faults() -> None:
     words = "prompt is too long: 250000 tokens > 200000 maximum"
-    with serving("anthropic", Says(status=400, error=words)) as server, pytest.raises(TooLong):
+    with serving("anthropic", Says(status=400, error=words)) as server, pytest.raises(ConversationTooLong):
         ask(server)
 
 

@@ -23,7 +23,7 @@ from . import compact
 from .context import Context
 from .events import Attached, Interrupted, Nudged, Planned, Said, Spent, TurnEnded
 from .messages import Assistant, Attachment, Call, User, tamed, whole
-from .models import ModelAnswer, ModelError, TooLong
+from .models import ConversationTooLong, ModelAnswer, ModelError
 from .tool_runner import NOT_BEGUN, results
 from .tools import Tool, ask_user, files, plans, shell
 from .tools import delegate as handing
@@ -100,7 +100,7 @@ def _ask(context: Context, said: Transcript) -> ModelAnswer:
     compact.compact_if_long(context, said, system)
     try:
         return _ask_model(context, said, system)
-    except TooLong:
+    except ConversationTooLong:
         if said.unsummed == compact.tokens(said) or not compact.compact(context, said, system):
             raise
         return _ask_model(context, said, system)

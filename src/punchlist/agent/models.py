@@ -17,7 +17,7 @@ class ModelError(PunchlistError):
     """The model could not be asked, or did not answer; says why and what to do."""
 
 
-class TooLong(ModelError):
+class ConversationTooLong(ModelError):
     """The conversation is longer than the model can read."""
 
 

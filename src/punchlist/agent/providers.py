@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import Refused
 from ..core.text import cut, inline
 from .messages import Assistant, Call, Message, Result, Usage
-from .models import ModelAnswer, ModelError, Offer, TooLong, ignore
+from .models import ConversationTooLong, ModelAnswer, ModelError, Offer, ignore
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -127,7 +127,7 @@ class Provider:
         name = self._kind + self._where
         told = cut(inline(str(error)), 300)
         if isinstance(error, they.ModelContextWindowExceededError):
-            return TooLong(f"{name}: the conversation is longer than the model can read.")
+            return ConversationTooLong(f"{name}: the conversation is longer than the model can read.")
         if isinstance(error, they.ModelAuthenticationError):
             return ModelError(f"{name} refused the key; check {_KEYS.get(self._kind, 'its key')}: {told}")
         if isinstance(error, they.ModelNotFoundError):
