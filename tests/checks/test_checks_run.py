@@ -140,6 +140,22 @@ def test_the_words_of_a_make_that_runs_us_are_not_for_the_make_of_a_check(tmp_pa
     assert run("make test", str(tmp_path), LONG, environ=environ).tail.split()[:2] == ["echo", "level"]
 
 
+def test_a_check_in_a_hook_of_git_is_not_led_to_the_repository_of_the_hook(tmp_path: Path) -> None:
+    hook = {"GIT_DIR": "/nowhere", "GIT_INDEX_FILE": "/nowhere/index", "GIT_PREFIX": "", "GIT_AUTHOR_NAME": "mine"}
+    ran = run("git init -q . && env | grep ^GIT_", str(tmp_path), LONG, environ={"PATH": os.environ["PATH"], **hook})
+    assert ran.tail.split() == ["GIT_AUTHOR_NAME=mine"]
+    assert (tmp_path / ".git").is_dir()
+
+
+def test_a_check_in_pre_commit_has_the_programs_of_the_user(tmp_path: Path) -> None:
+    path = os.environ["PATH"]
+    made = str(tmp_path / "py_env-python3.13")
+    environ = {"PATH": f"{made}/bin:{path}", "VIRTUAL_ENV": made, "PRE_COMMIT": "1"}
+    assert run('echo "$PATH $VIRTUAL_ENV"', str(tmp_path), LONG, environ=environ).tail.strip() == path
+    environ["VIRTUAL_ENV"] = "/mine/.venv"
+    assert run('echo "$VIRTUAL_ENV"', str(tmp_path), LONG, environ=environ).tail.strip() == "/mine/.venv"
+
+
 def test_a_run_beside_the_main_thread_is_possible(tmp_path: Path) -> None:
     found: list[Ran] = []
     thread = threading.Thread(target=lambda: found.append(run("exit 5", str(tmp_path), LONG)))

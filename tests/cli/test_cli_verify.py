@@ -679,8 +679,8 @@ def _without_times(text: str) -> str:
 
 JUNIT = """\
 <?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="punchlist" tests="3" failures="1" errors="0" skipped="1" time="0">
-  <testsuite name="punchlist verify" tests="3" failures="1" errors="0" skipped="1" time="0">
+<testsuites name="punchlist" tests="3" failures="1" errors="0" time="0">
+  <testsuite name="punchlist verify" tests="3" failures="1" errors="0" time="0" skipped="1">
     <testcase classname="punchlist" name="1 Item 1" time="0">
       <system-out></system-out>
     </testcase>

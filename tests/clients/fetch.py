@@ -1,7 +1,7 @@
 """Install the agents that the tests run, each in its pinned version: `python -m tests.clients.fetch FOLDER`.
 
-npm fetches them, from wherever it is told to on this machine. One that cannot be had is named, and its tests are
-skipped."""
+npm fetches them, from wherever it is told to on this machine, and pip fetches pre-commit. One that cannot be had is
+named, and its tests are skipped."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.clients.agents import OTHERS, PATHS, Agent, load
 
+PRE_COMMIT = "4.7.0"
 _SECONDS = 600
 _OPTIONS = ("--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 
@@ -21,7 +22,29 @@ def main(root: Path) -> int:
     for name in (*PATHS, *OTHERS):
         trouble = fetched(load(name), root)
         print(f"{name}: {trouble or 'is there'}", flush=True)
+    print(f"pre-commit: {fetched_pre_commit(root) or 'is there'}", flush=True)
     return 0
+
+
+def pre_commit(root: Path) -> Path | None:
+    """The program, in just this version, if it is there."""
+    folder = root / "pre-commit"
+    program = folder / "bin" / "pre-commit"
+    installed = list(folder.glob(f"lib/python*/site-packages/pre_commit-{PRE_COMMIT}.dist-info"))
+    if program.exists() and installed:
+        return program
+    return None
+
+
+def fetched_pre_commit(root: Path) -> str:
+    """Have pre-commit in an environment of its own; why that is not possible, if it is not."""
+    if pre_commit(root):
+        return ""
+    folder = root / "pre-commit"
+    trouble = _run([sys.executable, "-m", "venv", "--clear", str(folder)])
+    if not trouble:
+        trouble = _run([str(folder / "bin" / "python"), "-m", "pip", "install", "-q", f"pre-commit=={PRE_COMMIT}"])
+    return trouble and f"cannot be installed here: {trouble}"
 
 
 def fetched(agent: Agent, root: Path) -> str:
@@ -50,9 +73,11 @@ def _run(command: list[str]) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
     except subprocess.TimeoutExpired:
-        return f"npm took longer than {_SECONDS} seconds"
+        return f"{Path(command[0]).name} took longer than {_SECONDS} seconds"
+    if done.returncode == 0:
+        return ""
     said = done.stderr.strip().splitlines()
-    return "" if done.returncode == 0 else (said[0] if said else f"npm ended with {done.returncode}")
+    return said[0] if said else f"{Path(command[0]).name} ended with {done.returncode}"
 
 
 if __name__ == "__main__":

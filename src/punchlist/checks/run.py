@@ -120,15 +120,38 @@ def _start(command: str, folder: str, environ: Mapping[str, str]) -> subprocess.
 
 
 def without_own(environ: Mapping[str, str]) -> dict[str, str]:
-    """An environment without our variables: a check does the same whichever plan it is run for. `CI` is not
-    added: a check is to do what it does when you type it."""
+    """An environment without our variables, and without those of a program that runs us for its own purpose: a check
+    does the same whichever plan it is run for and whoever runs it. `CI` is not added: a check is to do what it does
+    when you type it."""
     ours = {name for name in environ if name.startswith("PUNCHLIST_") and name != _AUTHOR}
+    ours.update(_OF_GIT)
     if "MAKELEVEL" in environ:  # of a make that runs us: its words are not for the make of a check
         ours.update(_OF_MAKE)
-    return {name: value for name, value in environ.items() if name not in ours}
+    kept = {name: value for name, value in environ.items() if name not in ours}
+    if "PRE_COMMIT" in environ:
+        return _without_hook_environment(kept)
+    return kept
+
+
+def _without_hook_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """An environment without the one that pre-commit made for our hook: the `python` there has none of the packages of
+    the project."""
+    made = environ.get("VIRTUAL_ENV", "")
+    if not os.path.basename(made).startswith("py_env-"):
+        return dict(environ)
+    kept = {name: value for name, value in environ.items() if name != "VIRTUAL_ENV"}
+    own = (os.path.join(made, "bin"), os.path.join(made, "Scripts"))
+    folders = environ.get("PATH", "").split(os.pathsep)
+    kept["PATH"] = os.pathsep.join([folder for folder in folders if folder not in own])
+    return kept
 
 
 _OF_MAKE = ("MAKELEVEL", "MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "GNUMAKEFLAGS")
+# A hook of git has these: a test suite with repositories of its own would work on the user's with them.
+_OF_GIT = (
+    *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"),
+    *("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH", "GIT_EDITOR"),
+)
 INSIDE = "PUNCHLIST_INSIDE_CHECK"  # set for what a check runs: a check that runs checks would never end
 _AUTHOR = "PUNCHLIST_BY"  # nobody becomes the user because an agent's command is run
 

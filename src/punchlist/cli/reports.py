@@ -98,10 +98,10 @@ def say_junit(report: Report) -> None:
     failures = sum(not line.is_ok for line in report.lines)
     skipped = sum(line.grade == "waived" for line in report.lines)
     seconds = sum(line.result.seconds for line in report.lines if line.result)
-    counts = f'tests="{len(report.lines)}" failures="{failures}" errors="0" skipped="{skipped}" time="{seconds:.3f}"'
+    counts = f'tests="{len(report.lines)}" failures="{failures}" errors="0" time="{seconds:.3f}"'
     output.say('<?xml version="1.0" encoding="UTF-8"?>')
     output.say(f'<testsuites name="punchlist" {counts}>')
-    output.say(f'  <testsuite name="punchlist verify" {counts}>')
+    output.say(f'  <testsuite name="punchlist verify" {counts} skipped="{skipped}">')
     for line in report.lines:
         output.say(_case(line))
     output.say("  </testsuite>")
@@ -146,7 +146,8 @@ def say_github(report: Report) -> None:
         if line.is_ok:
             output.say(f"ok: {_named(line)}: {visible(line.words)}")
             continue
-        text = "\n".join([f"{_named(line)}: {line.words}", _check(line), *_tail(line)])
+        parts = [f"{_named(line)}: {line.words}", _check(line), *_tail(line)]
+        text = "\n".join([part for part in parts if part])
         title = f"punchlist: item {line.item.id} is not verified"
         output.say(f"::error title={_property(title)}::{_data(text)}")
     if report.default:
