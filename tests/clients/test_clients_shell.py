@@ -13,6 +13,11 @@ from tests.clients.agents import OTHERS, PATHS
 from tests.clients.script import does, plan, says, shell
 from tests.clients.stage import SCRIPT, Stage, built
 
+BARE = (  # how a command is typed without the variables of an agent's shell
+    "env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID -u CODEX_THREAD_ID -u CODEX_SESSION_ID -u GEMINI_CLI"
+    " -u OPENCODE -u OMPCODE -u AGENT_SESSION_ID"
+)
+
 
 @pytest.fixture(params=[*PATHS, *OTHERS, "claude-code --hooks process"])
 def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
@@ -48,8 +53,7 @@ def test_an_agent_at_its_shell_changes_its_own_plan_as_itself(every: Stage) -> N
 
 
 def test_an_agent_at_its_shell_does_not_take_the_users_place(every: Stage) -> None:
-    bare = "env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID -u CODEX_THREAD_ID -u CODEX_SESSION_ID -u GEMINI_CLI"
-    bare = f"{bare} -u OPENCODE -u OMPCODE -u AGENT_SESSION_ID {SCRIPT}"
+    bare = f"{BARE} {SCRIPT}"
     every.run(
         "Mend the parser.",
         does(plan(add=["Read the parser", "Mend it"])),
@@ -89,6 +93,24 @@ def test_a_hook_that_an_agent_types_does_not_speak_for_the_user(every: Stage) ->
         does(plan(add=["Read the parser", "Mend it"])),
         does(plan(pause="The schema is unclear, and the user has to decide.")),
         does(shell(forged(every))),
+        says("I wait."),
+    )
+    assert "made: Go on." in every.requests[3].heard, "the event was made, and sent"
+    assert every.plan["paused"]["reason"].startswith("The schema is unclear")
+    assert [line for line in every.errors if "typed in the shell of an agent" not in line] == []
+    assert len(every.errors) == 1
+
+
+def test_a_program_that_runs_a_hook_in_an_agents_shell_does_not_speak_for_the_user(every: Stage) -> None:
+    """The command does not name us, and the program takes the signs of a shell away and sets those of a hook."""
+    hidden = f"{BARE} CLAUDE_PROJECT_DIR=/ GEMINI_SESSION_ID=x {SCRIPT}"
+    command = forged(every).replace(SCRIPT, hidden)
+    (every.project / "run.py").write_text(f"import os\nos.system({command!r})\n", encoding="utf-8")
+    every.run(
+        "Mend the parser.",
+        does(plan(add=["Read the parser", "Mend it"])),
+        does(plan(pause="The schema is unclear, and the user has to decide.")),
+        does(shell("python3 run.py")),
         says("I wait."),
     )
     assert "made: Go on." in every.requests[3].heard, "the event was made, and sent"

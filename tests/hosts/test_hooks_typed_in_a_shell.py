@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 import punchlist
 from punchlist import ops
+from punchlist.core.model import NOTHING
 from punchlist.hosts.typed_hooks import typed_hook
 from punchlist.install.parts import hook_command
 from punchlist.local import session_links
@@ -67,22 +69,47 @@ IN_SHELL = {
     "codex": {"CODEX_THREAD_ID": "s1", "CODEX_SESSION_ID": "s1"},
     "gemini": {"GEMINI_CLI": "1"},
     "goose": {"AGENT_SESSION_ID": "s1"},
+    "opencode": {"OPENCODE": "1"},
+    "oh-my-pi": {"OMPCODE": "1"},
 }
 IN_HOOK = {
     "claude-code": {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1", "CLAUDE_PROJECT_DIR": "/work"},
     "codex": {},
     "gemini": {"GEMINI_SESSION_ID": "s1", "GEMINI_PROJECT_DIR": "/work"},
     "goose": {},
+    "opencode": {},
+    "oh-my-pi": {},
 }
+PROGRAMS = {"claude-code": "claude", "oh-my-pi": "omp"}  # others are called like the host
 
 
 _reads_environments = pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="needs /proc")
-_BY_SESSION = [
-    pytest.param(host, marks=_reads_environments) for host in ("codex", "goose")
-]  # whose shells only add that
+_BY_PROCESS = [pytest.param(host, marks=_reads_environments) for host in ("codex", "goose", "opencode", "oh-my-pi")]
+EVERY = ["claude-code", "gemini", *_BY_PROCESS]
 
 
-@pytest.mark.parametrize("host", ["claude-code", "gemini", *_BY_SESSION])
+def in_agent(
+    host: str,
+    *runs: tuple[dict[str, Any], dict[str, str]],
+    words: tuple[str, ...] = (),
+    env: Mapping[str, str] = NOTHING,
+) -> None:
+    """A process that is called like an agent, and was started with these variables, runs its hook for each event, with
+    more variables; or these words before it."""
+    program = Path(PROGRAMS.get(host, host))
+    program.unlink(missing_ok=True)
+    program.symlink_to(os.path.realpath(sys.executable))
+    code = (
+        "import json, os, subprocess, sys\n"
+        "words, runs = json.loads(sys.argv[1])\n"
+        "for event, more in runs:\n"
+        "    subprocess.run(words, input=json.dumps(event), env={**os.environ, **more}, text=True)\n"
+    )
+    given = json.dumps([[*words, SCRIPT, "hook", host], runs])
+    subprocess.run([program.absolute(), "-c", code, given], env={**os.environ, **env}, check=True)
+
+
+@pytest.mark.parametrize("host", EVERY)
 def test_an_event_with_the_environment_of_a_shell_is_refused(host: str) -> None:
     hook(host, prompt(host), **IN_SHELL[host])
     assert is_paused()
@@ -96,7 +123,7 @@ _SHELLS_OF_OTHERS = [
 
 
 @pytest.mark.parametrize("shell", _SHELLS_OF_OTHERS, ids=str)
-@pytest.mark.parametrize("host", ["claude-code", "gemini"])
+@pytest.mark.parametrize("host", EVERY)
 def test_an_event_that_is_typed_in_the_shell_of_another_agent_is_refused(host: str, shell: dict[str, str]) -> None:
     hook(host, prompt(host), **shell)
     assert is_paused()
@@ -104,9 +131,9 @@ def test_an_event_that_is_typed_in_the_shell_of_another_agent_is_refused(host: s
 
 
 @pytest.mark.parametrize("shell", _SHELLS_OF_OTHERS, ids=str)
-@pytest.mark.parametrize("host", ["claude-code", "gemini"])
+@pytest.mark.parametrize("host", IN_HOOK)
 def test_an_agent_that_was_started_in_the_shell_of_another_is_heard(host: str, shell: dict[str, str]) -> None:
-    hook(host, prompt(host), **{**shell, **IN_HOOK[host]})
+    in_agent(host, (prompt(host), IN_HOOK[host]), env=shell)
     assert not is_paused()
     assert logged_errors() == []
 
@@ -120,9 +147,39 @@ def test_an_event_with_the_environment_of_a_hook_is_heard(host: str) -> None:
 
 @pytest.mark.parametrize("host", ["codex", "goose"])
 def test_an_agent_that_was_started_in_the_shell_of_its_like_is_heard(host: str) -> None:
-    outer = dict.fromkeys(IN_SHELL[host], "outer")
-    hook(host, prompt(host), **outer)
+    in_agent(host, (prompt(host), {}), env=dict.fromkeys(IN_SHELL[host], "outer"))
     assert not is_paused()
+
+
+_FORGERS = {  # a program between the shell of the agent and us, which hides what it is
+    "a shell": ("sh", "-c", '"$@"; exit $?', "sh"),
+    "a program": (sys.executable, "-c", "import subprocess, sys; subprocess.run(sys.argv[1:])"),
+}
+
+
+@_reads_environments
+@pytest.mark.parametrize("forger", _FORGERS)
+@pytest.mark.parametrize("host", IN_HOOK)
+def test_what_a_program_in_the_shell_of_an_agent_sets_and_unsets_changes_nothing(host: str, forger: str) -> None:
+    signs = [word for name in IN_SHELL[host] for word in ("-u", name)]
+    hidden = ("env", *signs, *(f"{name}={value}" for name, value in IN_HOOK["claude-code"].items()))
+    forging = (*_FORGERS[forger], *hidden, *(f"{name}={value}" for name, value in IN_HOOK[host].items()))
+    in_agent(host, (prompt(host), IN_SHELL[host]), words=forging)
+    assert is_paused()
+    assert "typed in the shell of an agent" in str(logged_errors())
+
+
+@_reads_environments
+@pytest.mark.parametrize("host", ["claude-code", "codex", "goose", "opencode", "oh-my-pi"])
+def test_an_event_of_another_agent_than_the_one_above_is_refused(host: str) -> None:
+    program = [str(Path("gemini").absolute()), "-c"]
+    Path("gemini").symlink_to(os.path.realpath(sys.executable))
+    run = "subprocess.run([sys.argv[1], 'hook', host], input=event, text=True, check=True)"
+    code = f"import subprocess, sys\nfor host, event in zip(sys.argv[2::2], sys.argv[3::2]): {run}"
+    events = ["gemini", json.dumps(started("gemini")), host, json.dumps(prompt(host))]
+    subprocess.run([*program, code, SCRIPT, *events], check=True)
+    assert is_paused()
+    assert "typed in the shell of an agent" in str(logged_errors())
 
 
 def test_no_option_makes_an_event_look_served() -> None:
@@ -133,28 +190,19 @@ def test_no_option_makes_an_event_look_served() -> None:
 class TestInheritedVariable:
     """What an agent sets in its shell stays in a terminal or tmux that is started there, and in the agents in that."""
 
-    @staticmethod
-    def in_agent(host: str, *events: dict[str, Any], **env: str) -> None:
-        """An agent that was started with these variables runs its hooks."""
-        run = "subprocess.run(sys.argv[1:2] + ['hook', sys.argv[2]], input=one, text=True)"
-        program = f"import subprocess, sys\nfor one in sys.argv[3:]: {run}"
-        words = [sys.executable, "-c", program, SCRIPT, host, *map(json.dumps, events)]
-        subprocess.run(words, env={**os.environ, **env}, check=True)
-
     @pytest.mark.parametrize("host", ["codex", "goose", "oh-my-pi"])
     def test_a_session_that_is_resumed_there_is_heard(self, host: str) -> None:
-        variables = {**IN_SHELL, "oh-my-pi": {"OMPCODE": "1"}}[host]
-        self.in_agent(host, started(host), prompt(host), **variables)
+        in_agent(host, (started(host), {}), (prompt(host), {}), env=IN_SHELL[host])
         assert not is_paused()
         assert logged_errors() == []
 
     def test_a_session_that_is_resumed_in_its_own_shell_is_heard(self) -> None:
         hook("codex", started("codex"))
-        self.in_agent("codex", started("codex"), prompt("codex"), **IN_SHELL["codex"])
+        in_agent("codex", (started("codex"), {}), (prompt("codex"), {}), env=IN_SHELL["codex"])
         assert not is_paused()
         assert logged_errors() == []
 
-    @pytest.mark.parametrize("host", _BY_SESSION)
+    @pytest.mark.parametrize("host", _BY_PROCESS[:2])
     def test_a_program_in_the_shell_of_an_agent_has_inherited_nothing_from_it(self, host: str) -> None:
         hook(host, started(host))
         Path("event.json").write_text(json.dumps(prompt(host)), encoding="utf-8")
@@ -190,7 +238,7 @@ class TestCommandThatWasSeen:
         command = hook_command(SCRIPT, "claude-code")
         subprocess.run(["sh", "-c", command], input=json.dumps(event), text=True, check=True)
 
-    @pytest.mark.parametrize("host", [*IN_HOOK, "opencode", "oh-my-pi"])
+    @pytest.mark.parametrize("host", IN_HOOK)
     def test_what_an_agent_types_is_refused_for_every_host(self, host: str) -> None:
         self.typed(self.forged("echo '{event}' | env -u CLAUDECODE {hook}", host), "bash", "-c")
         assert is_paused()

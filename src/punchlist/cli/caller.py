@@ -69,7 +69,7 @@ def require_user(what: str) -> None:
 def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
     environ = dict(variables)
     if os.path.isdir(session_links.home()):
-        processes = list(_processes())
+        processes = session_links.ancestors_below_init()
     else:
         processes = []
     by = environ.get("PUNCHLIST_BY", "").strip()
@@ -120,13 +120,6 @@ def _known(who: session_links.AgentRef, signs: list[session_links.AgentRef], env
     if told and agent == MAIN:
         agent = told[0]
     return Caller(agent, who.session, who.host)
-
-
-def _processes() -> Iterator[session_links.Process]:
-    for process in session_links.ancestors():
-        if process.name in session_links.INITS:
-            return
-        yield process
 
 
 def _agents(processes: list[session_links.Process]) -> Iterator[tuple[session_links.Process, session_links.AgentRef]]:

@@ -15,8 +15,9 @@ from ..desk.updates import forget_lists
 from ..local.settings import ATTACHED, Settings, for_host, load, place
 from ..policy.continuation import TurnEnd
 from ..stores import Store
-from . import HOSTS, STORES, KeptStore
+from . import STORES, KeptStore
 from .breaker import Breaker
+from .hook_origin import is_typed
 from .host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, Host, Mirrored
 
 OURS = "punchlist"  # what our MCP server is registered as
@@ -24,9 +25,8 @@ OURS = "punchlist"  # what our MCP server is registered as
 
 def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer:
     """Answer an event."""
-    session = event.session
-    event = event._replace(session=named("session") or session)
-    if "served" not in flags and _is_typed(event, host, session):
+    event = event._replace(session=named("session") or event.session)
+    if "served" not in flags and is_typed(host):
         raise PermissionError("an event that was typed in the shell of an agent, and does not come from its hooks")
     if not event.moment:
         _note_turn(event, host)
@@ -92,22 +92,6 @@ def _answer(desk: Desk, event: HookEvent, host: Host, before: str) -> HookAnswer
         return HookAnswer(nudge=nudge)
     told = "\n".join(_guide(desk, event, host, before))
     return HookAnswer(told, notice=_say_cleared(desk) if event.moment == START and event.source == "clear" else "")
-
-
-def _is_typed(event: HookEvent, host: Host, session: str) -> bool:
-    """Whether this was typed in the shell of an agent: its environment is that of a shell, or a shell above runs a
-    command that a hook has seen. `session`: as the event names it. It keeps an agent from posing as the
-    user, and is not a wall: whoever runs programs as you can do what you can. In doubt, it is an event of a hook."""
-    is_shell = any(os.environ.get(sign) for sign in ("PUNCHLIST_BY", *(signs.sign for signs in HOSTS.values())))
-    if host.hooks_only and is_shell and not os.environ.get(host.hooks_only):
-        return True
-    from ..local import session_links
-
-    name = host.shell_only
-    value = os.environ.get(name, "")
-    if value and value in (session, "1") and not session_links.is_inherited(f"{name}={value}", event.session):
-        return True
-    return session_links.is_typed()
 
 
 def _link(event: HookEvent, host: Host) -> str:

@@ -91,7 +91,8 @@ class Host(NamedTuple):
     shell_session: str = ""  # a variable of its shell: the session
     shell_agent: str = ""  # a variable of its shell: the agent in the session
     hooks_only: str = ""  # a variable that its hooks have and its shell has not
-    shell_only: str = ""  # a variable that its shell has and its hooks have not: the session, or 1
+    shell_only: str = ""  # a variable that its shell has and its hooks have not
+    starts_hooks: bool = False  # whether it starts hooks itself, without a shell
     # its calls to a server
     use_key: str = ""  # in the `_meta` of a call: the id of the tool use
     place_key: str = ""  # in the `_meta` of a call: the directory

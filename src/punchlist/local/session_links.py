@@ -157,35 +157,19 @@ def is_typed() -> bool:
     if found is None or not _is_fresh(_name(key)):
         return False
     if not between:
-        return _is_in_place_of_shell()
-    return any(found.host in _essence(_command_of(process.pid)) for process in between)
-
-
-def is_inherited(variable: str, session: str) -> bool:
-    """Return whether the agent of a session had a variable (`NAME=value`) when it was started, so that whatever it
-    starts has it. Also if nothing tells."""
-    known = list(_environments_above(session))
-    return not known or any(variable in found for found in known)
+        return is_in_place_of_shell()
+    return any(found.host in _essence(command_of(process.pid)) for process in between)
 
 
 def environment_of_agent(session: str) -> dict[str, str]:
     """Return the variables that the agent of a session was started with; none if they cannot be read. What its model
     sets in its shell is not among them."""
-    found = next(_environments_above(session), [])
-    pairs = [variable.partition("=") for variable in found]
-    return {name: value for name, equals, value in pairs if equals}
-
-
-def _environments_above(session: str) -> Iterator[list[str]]:
-    """Yield what the agent of a session was started with, and what the processes above it were."""
     above = list(ancestors())
     names = _programs_of(session, above)
     while above and not _is_agent(above[0], names):
         del above[0]
-    for process in above:
-        found = _environment_of(process.pid)
-        if found:
-            yield found
+    found = (environment_of(process.pid) for process in above)
+    return next(filter(None, found), {})
 
 
 def _programs_of(session: str, processes: list[Process]) -> set[str]:
@@ -332,6 +316,16 @@ def ancestors(pid: int = 0) -> Iterator[Process]:
         parent = found.parent
 
 
+def ancestors_below_init() -> list[Process]:
+    """The processes above this one, nearest first, without those above all agents."""
+    found: list[Process] = []
+    for process in ancestors():
+        if process.name in INITS:
+            break
+        found.append(process)
+    return found
+
+
 def home() -> str:
     """The folder where ties are."""
     return os.path.join(state_folder(os.environ), "ties")
@@ -407,8 +401,8 @@ def read_ps(pid: int) -> Process | None:
     return Process(pid, int(words[0]), "-".join(words[1:6]), name)
 
 
-def _command_of(pid: int) -> str:
-    """The command line of a process; empty if it cannot be read."""
+def command_of(pid: int) -> str:
+    """Return the command line of a process; empty if it cannot be read."""
     try:
         if _reader() is read_ps:
             return _output([_PS, "-ww", "-o", "args=", "-p", str(pid)]).decode("utf-8", "replace")
@@ -418,13 +412,20 @@ def _command_of(pid: int) -> str:
         return ""
 
 
-def _environment_of(pid: int) -> list[str]:
-    """The variables that a process was started with; none if they cannot be read, as without /proc."""
+def environment_of(pid: int) -> dict[str, str]:
+    """Return the variables that a process was started with; none if they cannot be read, as without /proc."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
-            return file.read().decode("utf-8", "replace").split("\0")
+            found = file.read().decode("utf-8", "replace").split("\0")
     except OSError:
-        return []
+        return {}
+    pairs = [variable.partition("=") for variable in found]
+    return {name: value for name, equals, value in pairs if equals}
+
+
+def has_environments() -> bool:
+    """Return whether this system tells which variables a process was started with."""
+    return os.path.exists("/proc/self/environ")
 
 
 def _essence(command: str) -> str:
@@ -433,9 +434,9 @@ def _essence(command: str) -> str:
     return "".join(one for one in plain if one.isalnum() or one in "<|")
 
 
-def _is_in_place_of_shell() -> bool:
-    """Whether a shell became this process, as it does with its last command: such a shell names the command in its
-    environment, or has opened a file for it. An agent hands an event over in a pipe."""
+def is_in_place_of_shell() -> bool:
+    """Return whether a shell became this process, as it does with its last command: such a shell names the command in
+    its environment, or has opened a file for it. An agent hands an event over in a pipe."""
     from stat import S_ISREG
 
     try:

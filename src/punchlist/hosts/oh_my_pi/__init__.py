@@ -36,4 +36,5 @@ HOST = Host(
     shell="bash",
     processes=("omp", "bun"),
     shell_only="OMPCODE",
+    starts_hooks=True,
 )

@@ -12,4 +12,5 @@ HOST = Host(
     mirrors={"todowrite": "opencode"},
     shell="bash",
     processes=("opencode", ".opencode"),
+    starts_hooks=True,
 )
