@@ -12,7 +12,11 @@ import pytest
 
 from punchlist.checks import tree
 
-SETTINGS = ("user.name=n", "user.email=n@example.org", "commit.gpgsign=false", "protocol.file.allow=always")
+# The last four save time: nothing is written for the machine's death, and nothing is tidied up.
+SETTINGS = (
+    *("user.name=n", "user.email=n@example.org", "commit.gpgsign=false", "protocol.file.allow=always"),
+    *("core.fsync=none", "gc.auto=0", "maintenance.auto=false", "init.templateDir="),
+)
 PLENTY = 60.0  # seconds: nothing here is about time
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from punchlist.checks import tree
 from tests.checks.projects import Project, make_project
+from tests.core.plans import often
 
 PATHS = ["src/a.py", "src/b.py", "src/deep/c.py", "docs/d.md", "e"]
 SCOPE = "src/"
@@ -22,6 +26,16 @@ others = st.tuples(st.sampled_from(commands), st.sampled_from(PATHS), st.just(""
 histories = st.lists(st.one_of(writes, writes, removals, others), min_size=1, max_size=8)
 
 Step = tuple[str, str, str]
+slowly = settings(often(40), suppress_health_check=[HealthCheck.too_slow])
+TEMPLATES: list[Path] = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A repository that each history gets a copy of."""
+    TEMPLATES.append(make_project(tmp_path_factory.mktemp("template") / "project").top)
+    yield
+    TEMPLATES.clear()
 
 
 def _do(project: Project, step: Step) -> None:
@@ -59,11 +73,11 @@ def _contents(project: Project, start: str = "") -> dict[str, bytes]:
     return {path: data for path, data in named.items() if path.startswith(start) and not path.startswith(".git/")}
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=40)
+@slowly
 @given(histories)
 def test_the_fingerprint_is_the_same_exactly_if_the_contents_are(history: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        project = make_project(Path(folder) / "project")
+        project = Project(shutil.copytree(TEMPLATES[0], Path(folder) / "project"))
         seen: list[tuple[dict[str, bytes], str, dict[str, bytes], str, dict[str, object]]] = []
         for step in history:
             _do(project, step)
@@ -80,7 +94,7 @@ def test_the_fingerprint_is_the_same_exactly_if_the_contents_are(history: list[S
             assert count == expected
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=40)
+@slowly
 @given(st.lists(st.one_of(writes, removals), min_size=1, max_size=8))
 def test_the_same_holds_without_git(history: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -10,10 +10,16 @@ from punchlist import Desk, MemoryStore
 from punchlist.dialects import Dialect
 from punchlist.local.settings import Settings
 
+# The last four save time: nothing is written for the machine's death, and nothing is tidied up.
+SETTINGS = (
+    *("user.name=a", "user.email=a@example.com", "commit.gpgsign=false"),
+    *("core.fsync=none", "gc.auto=0", "maintenance.auto=false", "init.templateDir="),
+)
+
 
 def git(folder: Path, *args: str) -> None:
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
-    subprocess.run(["git", *who, *args], cwd=folder, check=True, capture_output=True)
+    options = [word for setting in SETTINGS for word in ("-c", setting)]
+    subprocess.run(["git", *options, *args], cwd=folder, check=True, capture_output=True)
 
 
 def make_project(folder: Path) -> Path:

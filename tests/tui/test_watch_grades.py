@@ -38,7 +38,10 @@ def done() -> None:
         desk.change(lambda plan: ops.complete(plan, "1"))
 
 
-@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (200, 50), (60, 12)])
+@pytest.mark.parametrize(
+    ("columns", "rows"),
+    [(80, 24), pytest.param(200, 50, marks=pytest.mark.torture), pytest.param(60, 12, marks=pytest.mark.torture)],
+)
 def test_a_grade_comes_and_goes_with_the_files(columns: int, rows: int) -> None:
     with watching(columns=columns, rows=rows) as session:
         session.sees("○ 1 Fix it  check: make test")
