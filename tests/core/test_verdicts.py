@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +16,7 @@ from tests.core.plans import often
 
 CARGO_NONE = "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 2 filtered out\n"
 CARGO_SOME = "running 2 tests\ntest a ... ok\n\ntest result: ok. 2 passed; 0 failed; 0 ignored; 0 measured\n"
+OUTPUTS = json.loads((Path(__file__).parents[1] / "vectors" / "checks" / "outputs.json").read_text(encoding="utf-8"))
 
 
 def _judged(check: str, exit: int | None, output: str = "", line: str = "") -> Verdict:
@@ -222,3 +227,10 @@ def test_only_exit_code_0_is_a_pass(check: str, exit: int | None, output: str) -
 @given(st.sampled_from([HIDDEN, OTHER]), st.one_of(st.none(), st.integers()), st.text())
 def test_what_is_not_a_run_is_never_judged(kind: str, exit: int | None, output: str) -> None:
     assert judge(Match(kind, "x"), exit, output).word == UNKNOWN
+
+
+@pytest.mark.parametrize("row", OUTPUTS, ids=lambda row: f"{row.get('line', row['check'])} {row['exit']}")
+def test_what_a_real_program_printed_is_judged(row: dict[str, Any]) -> None:
+    """What jest 30, vitest 4, mocha 12, node 20, pnpm, yarn 1, go 1.19 and cargo 1.95 printed, shortened."""
+    found = _judged(row["check"], row["exit"], row["output"], row.get("line", ""))
+    assert found.word == row["word"], found

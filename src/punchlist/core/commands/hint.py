@@ -19,7 +19,7 @@ def may_match(check: str, line: str) -> bool:
     """Return False if a line surely does not run a check: the name of its program is not in it. `compare` asks this
     first, so nothing that it would find is lost."""
     key = _key(check)
-    if key == "go" and "test" not in line.translate(_UNQUOTED):
+    if key == "go" and "go test" in check and "test" not in line.translate(_UNQUOTED):
         return False  # these two letters are in many words
     if key in line:
         return True
@@ -33,10 +33,10 @@ def _key(check: str) -> str:
     is_target = False
     for word in check.split():
         name = word.strip(_MARKS).rpartition("/")[2]
-        if name in _PROGRAMS:
+        if name in _PROGRAMS and not is_target:
             return name
         is_word = not is_target and name.replace(".", "").replace("-", "").replace("_", "").isalnum()
         if is_word and len(name) > len(longest) and not word.startswith("-") and name not in _AROUND:
             longest = name
-        is_target = word.endswith((">", "<"))
+        is_target = word.endswith((">", "<")) or word == "cd"
     return longest

@@ -63,9 +63,13 @@ def _targets(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def _name(words: tuple[str, ...]) -> str:
     runner = find_runner(words)
-    if runner is None:
-        return ""
-    return runner.name
+    if runner is not None:
+        return runner.name
+    if words[:1] == ("mocha",):
+        return "mocha"
+    if words[:1] == ("node",) and "--test" in words:
+        return "node --test"
+    return ""
 
 
 # --- exit code 0 -----------------------------------------------------------------------------------------------------
@@ -117,12 +121,17 @@ _GO_NOTHING = re.compile(
     r"\[no test(?:s to run| files)\]|^testing: warning: no tests to run|no packages to test|matched no packages", re.M
 )
 _GO_SOMETHING = re.compile(r"^(?:ok|---|===|PASS:)\s(?!.*\[no tests to run\])", re.M)
+_GO_RESULT = re.compile(r"^\s*--- (PASS|FAIL|SKIP): ", re.M)
 _JEST_NOTHING = re.compile(r"^No tests found, exiting with code|^Tests: +(?:\d+ (?:skipped|todo), )*\d+ total$", re.M)
-_JEST_SOMETHING = re.compile(r"^Tests: .*\d (?:passed|failed)", re.M)
+_JEST_SOMETHING = re.compile(r"^Tests: .*\d (?:passed|failed)|^Test Suites: .*\d failed", re.M)
 _VITEST_NOTHING = re.compile(
     r"^\s*No test (?:files|suite) found|^\s*Tests +(?:no tests|(?:\d+ (?:skipped|todo)(?: \| )?)+ \(\d+\))$", re.M
 )
-_VITEST_SOMETHING = re.compile(r"^\s*Tests +.*\d (?:passed|failed)", re.M)
+_VITEST_SOMETHING = re.compile(r"^\s*Tests +.*\d (?:passed|failed)|^\s*Test Files +.*\d failed", re.M)
+_MOCHA_NOTHING = re.compile(r"^\s*0 passing\b|^Error: No test files found", re.M)
+_MOCHA_SOMETHING = re.compile(r"^\s*[1-9]\d* (?:passing|failing)\b", re.M)
+_NODE_NOTHING = re.compile(r"^(?:#|ℹ) pass 0$|^Could not find '", re.M)
+_NODE_SOMETHING = re.compile(r"^(?:#|ℹ) (?:pass|fail) [1-9]", re.M)
 _NOX_NOTHING = re.compile(r"^nox > .*\bskipped", re.M)
 _NOX_SOMETHING = re.compile(r"^nox > .*\bsuccess", re.M)
 
@@ -156,6 +165,14 @@ def _look_cargo(text: str) -> Found:
     return bool(results) and not ran, bool(ran) or _CARGO_TEST.search(text) is not None
 
 
+def _look_go(text: str) -> Found:
+    """With `-v`, Go says how each test went; without, that all were skipped cannot be seen."""
+    results = set(_GO_RESULT.findall(text))
+    if results == {"SKIP"}:
+        return True, False
+    return _GO_NOTHING.search(text) is not None, _GO_SOMETHING.search(text) is not None
+
+
 def _looker(nothing: re.Pattern[str], something: re.Pattern[str]) -> Callable[[str], Found]:
     def look(text: str) -> Found:
         return nothing.search(text) is not None, something.search(text) is not None
@@ -167,9 +184,11 @@ _TESTS: dict[str, Callable[[str], Found]] = {
     "pytest": _look_pytest,
     "unittest": _look_unittest,
     "cargo test": _look_cargo,
-    "go test": _looker(_GO_NOTHING, _GO_SOMETHING),
+    "go test": _look_go,
     "jest": _looker(_JEST_NOTHING, _JEST_SOMETHING),
     "vitest run": _looker(_VITEST_NOTHING, _VITEST_SOMETHING),
+    "mocha": _looker(_MOCHA_NOTHING, _MOCHA_SOMETHING),
+    "node --test": _looker(_NODE_NOTHING, _NODE_SOMETHING),
     "nox": _looker(_NOX_NOTHING, _NOX_SOMETHING),
 }
 
@@ -244,6 +263,8 @@ def _not_run(name: str, code: int, text: str) -> str:
         return "it ran no tests"
     if name == "cargo test" and (code == 1 or "could not find `Cargo.toml`" in text):
         return "cargo did not get to its work"
+    if name in _REFUSED and _REFUSED[name].search(text):
+        return f"{name} did not get to its work"
     if code == 2 and name in _USAGE and not _USAGE[name].search(text):
         return f"{name} did not get to its work"
     return ""
@@ -266,6 +287,22 @@ _NO_SCRIPT = re.compile(
     r"|Error: no test specified|^make: \*\*\* No rule to make target [`'‘\"][^,]*$|^make: \*\*\* No targets specified",
     re.M,
 )
+# What these say if they were called in a wrong way, with an exit code that a failure has, too.
+_REFUSED = {
+    "jest": re.compile(r"^● Unrecognized CLI Parameter", re.M),
+    "vitest run": re.compile(r"^CACError: ", re.M),
+    "go test": re.compile(
+        r"^stat .*: directory not found$|^pattern .*: (?:lstat|stat|open) .*: no such file|^(?:go: )?no Go files in "
+        r"|^flag provided but not defined|^go: (?:go\.mod file not found|cannot find main module)",
+        re.M,
+    ),
+    "cargo test": re.compile(
+        r"^error: (?:the package .* does not contain this feature|none of the selected packages contains"
+        r"|no \w+ target named|package ID specification|unexpected argument)",
+        re.M,
+    ),
+    "yarn test": re.compile(r"^(?:Usage|Internal) Error: ", re.M),
+}
 # With exit code 2 these usually say that they were called in a wrong way; this in their output says otherwise.
 _NEVER = re.compile(r"(?!)")
 _USAGE = {
