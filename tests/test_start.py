@@ -14,6 +14,8 @@ import pytest
 
 import punchlist
 from punchlist import ops
+from punchlist.desk.evidence import record_run
+from punchlist.local.files import time_text
 
 HEAVY = {
     "dataclasses",
@@ -191,6 +193,19 @@ def test_session_links_are_light_enough_for_a_hook() -> None:
     found = loaded("from punchlist.local import session_links as at; " + leaving)
     assert found & (HEAVY | {"hashlib", "signal"}) == set()
     assert found & {"json", "re", "enum", "functools"} == set()
+
+
+def test_showing_grades_loads_nothing_that_takes_longer_than_git() -> None:
+    for words in (("init", "--quiet"), ("add", "--all")):
+        subprocess.run(["git", *words], check=True, capture_output=True)
+    with punchlist.open(session="a") as desk:
+        desk.change(lambda plan: ops.set_check(ops.add(plan, "Fix it"), "1", "make test"))
+        desk.change(lambda plan: ops.complete(plan, "1"))
+        row = {"at": time_text(), "tier": "seen", "command": "make test", "exit": 0}
+        record_run(desk, desk.plan, desk.plan.items[0], row)
+    found = command("show")
+    assert {"punchlist.checks.git", "punchlist.core.grade_labels"} <= found
+    assert found & {"subprocess", "threading", "signal", "selectors", "locale", "hashlib", "datetime"} == set()
 
 
 def test_showing_the_plan_loads_nothing_that_only_other_commands_need() -> None:

@@ -63,6 +63,30 @@ def test_no_program_that_a_repository_names_is_run(project: Project, tmp_path: P
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.parametrize("place", ["user", "included", "variable", "machine"])
+def test_no_program_is_run_whichever_settings_name_it(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    project.write(".gitattributes", "*.py filter=x\n")
+    project.commit()
+    settings = tmp_path / ".gitconfig"
+    settings.write_text(f'[filter "x"]\n\tclean = "{_trap(tmp_path)}"\n\trequired = true\n', encoding="utf-8")
+    match place:
+        case "user":
+            monkeypatch.setenv("HOME", str(tmp_path))
+        case "included":
+            project.git("config", "include.path", str(settings))
+        case "variable":
+            monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+            monkeypatch.setenv("GIT_CONFIG_KEY_0", "filter.x.clean")
+            monkeypatch.setenv("GIT_CONFIG_VALUE_0", _trap(tmp_path))
+        case "machine":
+            monkeypatch.setenv("GIT_CONFIG_SYSTEM", str(settings))
+    project.write("src/a.py", "a = 2\n")
+    assert project.look().dirty == {"src/a.py"}
+    assert not (tmp_path / "ran").exists()
+
+
 def test_no_hook_is_run(project: Project, tmp_path: Path) -> None:
     project.git("config", "core.hooksPath", str(tmp_path / "hooks"))
     for name in ("post-index-change", "fsmonitor-watchman", "reference-transaction", "post-checkout"):

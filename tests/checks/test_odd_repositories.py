@@ -35,8 +35,10 @@ def test_a_bare_repository_has_no_files(project: Project, tmp_path: Path) -> Non
     project.git("clone", "--quiet", "--bare", ".", str(tmp_path / "bare.git"))
     with pytest.raises(tree.NoFiles, match="bare"):
         _look(tmp_path / "bare.git")
-    with pytest.raises(tree.NoFiles, match="bare"):
-        _look(project.top / ".git")
+    project.git("clone", "--quiet", "--bare", ".", str(project.top / "inner/bare.git"))
+    for name in (".git", ".git/refs", "inner/bare.git", "inner/bare.git/objects"):
+        with pytest.raises(tree.NoFiles, match="bare"):
+            _look(project.top / name)
 
 
 @pytest.mark.parametrize("name", ["missing", "README.md", "a\0b"])
@@ -444,6 +446,38 @@ def test_a_commit_changes_nothing_where_git_converts_contents(
     assert project.print() == before
     os.utime(project.top / "file.txt", (5, 5))
     assert project.print() == before
+
+
+def test_line_ends_that_the_user_has_chosen_for_every_repository_change_nothing(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".gitconfig").write_text("[core]\n\tautocrlf = true\n", encoding="utf-8")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    project.write("file.txt", b"one\r\ntwo\r\n")
+    before = project.print()
+    project.commit()
+    os.utime(project.top / "file.txt", (5, 5))
+    assert project.print() == before
+    assert project.look().dirty == frozenset()
+
+
+def test_a_repository_with_unusual_settings_has_the_same_fingerprint_as_with_common_ones(project: Project) -> None:
+    project.write("src/a.py", "a = 2\n")
+    project.write("new/one.py", "1\n")
+    (project.top / "README.md").unlink()
+    (project.top / "src/b.py").chmod(0o755)
+    common = project.look()
+    project.git("config", "include.path", "nowhere")  # git is asked in another order
+    assert project.look() == common
+    assert common.dirty == {"src/a.py", "new/one.py", "README.md", "src/b.py"}
+
+
+def test_git_is_asked_also_by_a_program_without_standard_input_and_output(project: Project) -> None:
+    code = "import sys; from punchlist.checks import tree; found = tree.fingerprint(tree.look(sys.argv[1], 60))"
+    keep = "open('out', 'w', encoding='utf-8').write(found)"
+    words = [sys.executable, "-c", f"{code}; {keep}", str(project.top)]
+    subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *words], cwd=project.top.parent, check=True)
+    assert (project.top.parent / "out").read_text(encoding="utf-8") == project.print()
 
 
 def test_without_modes_on_the_disk_git_s_are_taken(project: Project) -> None:

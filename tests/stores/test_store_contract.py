@@ -166,6 +166,18 @@ def test_history_is_told_oldest_first_and_behind_a_revision(store: Store) -> Non
     assert store.history(plan.id, 1, by=USER) == []
 
 
+def test_the_last_dialect_is_that_of_the_last_call_of_a_tool(store: Store) -> None:
+    first = plan_of("a")._replace(id="dialects", revision=1)
+    assert store.last_dialect(first.id) == ""
+    store.save(Commit(None, first, Record(1, "noon", USER, changes=diff(Plan(), first)), None, PlanKey()))
+    assert store.last_dialect(first.id) == ""
+    second = ops.note(first, "1", "by an agent")._replace(revision=2)
+    store.save(Commit(first, second, Record(2, "noon", "main", "", "gencode", "edit", diff(first, second))))
+    third = ops.note(second, "1", "by the user")._replace(revision=3)
+    store.save(Commit(second, third, Record(3, "noon", USER, changes=diff(second, third))))
+    assert store.last_dialect(first.id) == "gencode"
+
+
 def test_a_record_comes_back_as_it_was_written(store: Store) -> None:
     @often(25)
     @given(plans(4), plans(4))
@@ -787,7 +799,7 @@ class Racing:
         self.plans, self.trim, self.wait = inner.plans, inner.trim, inner.wait
         self.sessions, self.load_state, self.save_state = inner.sessions, inner.load_state, inner.save_state
         self.lists, self.keep_lists = inner.lists, inner.keep_lists
-        self.observe, self.load_calls = inner.observe, inner.load_calls
+        self.observe, self.load_calls, self.last_dialect = inner.observe, inner.load_calls, inner.last_dialect
 
     def save(self, commit: Commit) -> None:
         meanwhile, self._meanwhile = self._meanwhile, None

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
 
 from ..core._typing import NamedTuple
+from ..core.model import NOTHING
 from . import contents
 from .errors import NoFiles
-from .git import GitOutput, ask, ask_all
+from .git import Git, GitOutput, ask, start
 from .scope import CACHES, ours, own_places
 
 _LFS = b"version https://git-lfs.github.com/spec/v1\n"
 _ABSENT = "000000"
-_ODD = re.compile(rb'^"|[\n\r]')  # in a path: it has to be quoted
+_ALONE = {"HOME": os.devnull, "XDG_CONFIG_HOME": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+_CONFIG = 100_000  # bytes
+_SPECIAL = (b"filter", b"include", b"worktree", b"extensions")  # in the settings of a repository
 
 
 class Repository(NamedTuple):
-    """Where a repository is, and how git is asked about it."""
+    """Where a repository is, and what git has said of it."""
 
     top: str
     head: str  # a commit, "" before the first one
     algorithm: str  # sha1 or sha256
-    settings: tuple[str, ...]  # of git, on top of those of the repository
+    rules: Rules | None  # None: they were not needed yet
+    changes: list[str] | None  # what is not as in HEAD, in lines of git; None: it was not asked yet
+
+
+class Rules(NamedTuple):
+    """What the settings of a repository say about its files."""
+
+    settings: tuple[str, ...]  # of git, on top of those of the repository: its filters are switched off
     has_filters: bool
     has_modes: bool  # whether the file system tells programs from other files
     has_links: bool
@@ -39,14 +47,124 @@ class Listing(NamedTuple):
     modules: dict[str, str]  # the repositories in it, with what HEAD has for them, "" if nothing
 
 
-def find(folder: str, end: float) -> Repository | None:
-    """The repository that a folder belongs to; None if there is none, or no git. Raises NoFiles, TooLong."""
-    place = ("rev-parse", "--show-object-format", "--show-toplevel", "HEAD")
-    wanted = ("config", "-z", "--get-regexp", r"^(filter\..*|core\.(filemode|symlinks))$")
+class Begun(NamedTuple):
+    """A look at a repository that has begun: git reads while something else is done here."""
+
+    folder: str
+    top: str  # where it seems to be
+    listing: Git
+    status: Git | None = None  # if it can be asked at once
+    place: Git | None = None  # otherwise
+    config: Git | None = None
+
+    def end(self) -> None:
+        """End what still runs."""
+        for git in (self.listing, self.status, self.place, self.config):
+            if git is not None:
+                git.end()
+
+
+def begin(folder: str) -> Begun | None:
+    """Begin to look at the repository that a folder belongs to; None if there is no git. Raises NoFiles."""
+    top = _likely_top(folder)
     try:
-        found, config = ask_all(folder, end, place, wanted)
+        if not _has_bare(folder, top) and _has_no_filters(top):
+            return Begun(folder, top, _start_listing(top), _start_status(top, (), _ALONE))
+        return Begun(folder, top, _start_listing(top), None, *_start_finding(folder))
     except FileNotFoundError:
         return None
+
+
+def _has_bare(folder: str, top: str) -> bool:
+    """Whether there may be a repository without files on the way up, such as a `.git` folder itself."""
+    while folder != top:
+        if os.path.lexists(os.path.join(folder, "HEAD")):
+            return True
+        folder = os.path.dirname(folder)
+    return os.path.lexists(os.path.join(top, "HEAD"))
+
+
+def _has_no_filters(top: str) -> bool:
+    """Whether this is a common repository, all settings of which are in one file, and that names no program to read
+    files with. Then git can be asked for changes at once, if it does not read the settings of the user and the
+    machine: these can name filters too, and say nothing else that matters for that."""
+    folder = os.path.join(top, ".git")
+    parts = [os.path.join(folder, name) for name in ("HEAD", "objects", "refs")]
+    is_common = all(map(os.path.exists, parts)) and not os.path.lexists(os.path.join(folder, "commondir"))
+    if not is_common or any(name.startswith("GIT_CONFIG") for name in os.environ):
+        return False
+    try:
+        with open(os.path.join(folder, "config"), "rb") as file:
+            text = file.read(_CONFIG + 1).lower()
+    except OSError:
+        return False
+    return len(text) <= _CONFIG and not any(word in text for word in _SPECIAL)
+
+
+def _start_finding(folder: str) -> tuple[Git, Git]:
+    place = ("rev-parse", "--show-object-format", "--show-toplevel", "HEAD")
+    return start(folder, *place), _start_config(folder)
+
+
+def _start_config(folder: str) -> Git:
+    return start(folder, "config", "-z", "--get-regexp", r"^(filter\..*|core\.(filemode|symlinks))$")
+
+
+def _start_status(top: str, settings: Iterable[str], environment: Mapping[str, str] = NOTHING) -> Git:
+    command = ("status", "--porcelain=v2", "-z", "--branch", "--untracked-files=no", "--ignore-submodules=all")
+    return start(top, *command, "--no-renames", settings=settings, environment=environment)
+
+
+def _likely_top(folder: str) -> str:
+    """The nearest folder with a `.git` in it, or the folder itself. Only git knows for sure."""
+    here = folder
+    while not os.path.lexists(os.path.join(here, ".git")):
+        above = os.path.dirname(here)
+        if above == here:
+            return folder
+        here = above
+    return here
+
+
+def _start_listing(top: str) -> Git:
+    caches = [f"--exclude={name}" for name in CACHES]
+    command = ("ls-files", "-z", "--cached", "--others", "--stage", "-v", "--exclude-standard", *caches)
+    return start(top, *command, settings=_case_settings(top))
+
+
+def _case_settings(top: str) -> tuple[str, ...]:
+    """Whatever was set: whether this file system tells a from A."""
+    if os.path.lexists(os.path.join(top, ".GIT")):
+        return ()
+    return ("core.ignoreCase=false",)
+
+
+def find(begun: Begun, end: float) -> Repository | None:
+    """The repository that a folder belongs to; None if there is none. Raises NoFiles, TooLong."""
+    if begun.status is not None:
+        said = begun.status.finish(end)
+        if said.code == 0:
+            return _read_head(begun.top, _entries(said))
+    if begun.place is None or begun.config is None:
+        place, config = _start_finding(begun.folder)
+    else:
+        place, config = begun.place, begun.config
+    try:
+        return _locate(begun.folder, place.finish(end), config, end)
+    finally:
+        config.end()
+
+
+def _read_head(top: str, entries: list[str]) -> Repository:
+    head = ""
+    for entry in entries:
+        name, _, value = entry.partition("# branch.oid ")
+        if not name and value.isalnum():  # not "(initial)"
+            head = value
+    return Repository(top, head, "sha1", None, entries)
+
+
+def _locate(folder: str, found: GitOutput, config: Git, end: float) -> Repository | None:
     algorithm, _, rest = os.fsdecode(found.out).rstrip("\n").partition("\n")
     top, _, head = rest.rpartition("\n")
     if not top:
@@ -59,7 +177,7 @@ def find(folder: str, end: float) -> Repository | None:
         head = ""
     if algorithm != "sha256":
         algorithm = "sha1"
-    return _with_settings(Repository(top, head, algorithm, (), False, True, True), _pairs(config))
+    return Repository(top, head, algorithm, _read_rules(top, config.finish(end)), None)
 
 
 def _explain(found: GitOutput) -> None:
@@ -89,11 +207,11 @@ def _pairs(config: GitOutput) -> list[tuple[str, str]]:
     return [(name, value) for name, _, value in (entry.partition("\n") for entry in entries) if name]
 
 
-def _with_settings(repository: Repository, pairs: Iterable[tuple[str, str]]) -> Repository:
-    """The repository with its filters switched off: they are programs."""
+def _read_rules(top: str, config: GitOutput) -> Rules:
+    """What the settings say. Filters are switched off: they are programs."""
     off: dict[str, None] = {}
     values = {"core.filemode": "true", "core.symlinks": "true"}
-    for name, value in pairs:
+    for name, value in _pairs(config):
         if not name.startswith("filter."):
             values[name] = value.lower()
             continue
@@ -101,29 +219,36 @@ def _with_settings(repository: Repository, pairs: Iterable[tuple[str, str]]) -> 
         if "=" in driver:
             raise NoFiles("the repository has a filter whose name cannot be passed to git")
         off.update(dict.fromkeys((f"{driver}.clean=", f"{driver}.process=", f"{driver}.required=false")))
-    settings = list(off)
-    if not os.path.lexists(os.path.join(repository.top, ".GIT")):
-        settings.append("core.ignoreCase=false")  # whatever was set: this file system does tell a from A
-    return repository._replace(
-        settings=tuple(settings),
-        has_filters=bool(off),
-        has_modes=values["core.filemode"] not in _NO,
-        has_links=values["core.symlinks"] not in _NO,
+    return Rules(
+        (*off, *_case_settings(top)),
+        bool(off),
+        values["core.filemode"] not in _NO,
+        values["core.symlinks"] not in _NO,
     )
 
 
 _NO = ("false", "no", "off", "0")
 
 
-def read(repository: Repository, end: float, own: Sequence[str]) -> Listing:
+def read(repository: Repository, begun: Begun, end: float, own: Sequence[str]) -> Listing:
     """The files of a repository as they are now. Raises NoFiles, TooLong."""
-    caches = [f"--exclude={name}" for name in CACHES]
-    listing = ("ls-files", "-z", "--cached", "--others", "--stage", "-v", "--exclude-standard", *caches)
-    status = ("status", "--porcelain=v2", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames")
-    with closing(ask_all(repository.top, end, listing, status, settings=repository.settings)) as answers:
-        index = _listed(_entries(next(answers)))  # git is still busy with the other answer
-        changed = _changed(_entries(next(answers)))
-    return _completed(repository, end, own, index, changed)
+    rules = repository.rules
+    if repository.changes is not None:
+        index = _listed(_entries(_finish_listing(repository, begun, end)))
+        return _completed(repository, end, own, index, _changed(repository.changes))
+    assert rules is not None
+    status = _start_status(repository.top, rules.settings)
+    try:
+        index = _listed(_entries(_finish_listing(repository, begun, end)))  # git is still busy with the other answer
+        return _completed(repository, end, own, index, _changed(_entries(status.finish(end))))
+    finally:
+        status.end()
+
+
+def _finish_listing(repository: Repository, begun: Begun, end: float) -> GitOutput:
+    if begun.top == repository.top:
+        return begun.listing.finish(end)
+    return _start_listing(repository.top).finish(end)
 
 
 def _entries(answer: GitOutput) -> list[str]:
@@ -224,6 +349,9 @@ def _without_tagged(paths: set[str]) -> set[str]:
 
 def _texts(repository: Repository, paths: list[str], known: Mapping[str, str], end: float) -> dict[str, str]:
     """What tells the contents of files, as git would say it when they are added."""
+    if not paths:
+        return {}
+    rules = repository.rules or _read_rules(repository.top, _start_config(repository.top).finish(end))
     found: dict[str, str] = {}
     plain: dict[str, str] = {}
     for path in paths:
@@ -237,31 +365,31 @@ def _texts(repository: Repository, paths: list[str], known: Mapping[str, str], e
         elif mode == "" or about.st_size > contents.LARGE:
             found[path] = f"{mode} {contents.by_size(about)}"
         else:
-            plain[path] = _mode(repository, mode, known.get(path, ""))
-    for path, text in _hashes(repository, list(plain), end).items():
+            plain[path] = _mode(rules, mode, known.get(path, ""))
+    for path, text in _hashes(repository, rules, list(plain), end).items():
         found[path] = f"{plain[path]} {text}"
     return found
 
 
-def _mode(repository: Repository, mode: str, known: str) -> str:
+def _mode(rules: Rules, mode: str, known: str) -> str:
     """The mode of a plain file. Where the file system cannot tell, git knows better."""
     is_link = known.startswith(contents.LINK)
-    trusted = repository.has_modes
+    trusted = rules.has_modes
     if is_link:
-        trusted = repository.has_links
+        trusted = rules.has_links
     if trusted:
         return mode
     return known[:6] or contents.PLAIN
 
 
-def _hashes(repository: Repository, paths: list[str], end: float) -> dict[str, str]:
+def _hashes(repository: Repository, rules: Rules, paths: list[str], end: float) -> dict[str, str]:
     """The names that git would give to the contents: line ends are changed as in HEAD. Filters are not run."""
-    found = _large_pointers(repository, paths, end)
+    found = _large_pointers(repository, rules, paths, end)
     waiting = [path for path in paths if path not in found]
     while waiting:
         sent = b"\n".join(_quoted(path) for path in waiting)
         command = ("hash-object", "--stdin-paths")
-        said = ask(repository.top, end, *command, settings=repository.settings, sent=sent + b"\n")
+        said = ask(repository.top, end, *command, settings=rules.settings, sent=sent + b"\n")
         hashes = said.out.decode().split()
         found.update(zip(waiting, hashes, strict=False))
         waiting = waiting[len(hashes) :]
@@ -274,18 +402,18 @@ def _hashes(repository: Repository, paths: list[str], end: float) -> dict[str, s
 def _quoted(path: str) -> bytes:
     """A path as git reads it from a line."""
     plain = os.fsencode(path)
-    if not _ODD.search(plain):
+    if not plain.startswith(b'"') and b"\n" not in plain and b"\r" not in plain:
         return plain
     return b'"' + b"".join([b"\\%03o" % byte for byte in plain]) + b'"'
 
 
-def _large_pointers(repository: Repository, paths: list[str], end: float) -> dict[str, str]:
+def _large_pointers(repository: Repository, rules: Rules, paths: list[str], end: float) -> dict[str, str]:
     """For files that Git LFS keeps: the names of the small texts that stand for them, made without running it."""
-    if not paths or not repository.has_filters:
+    if not paths or not rules.has_filters:
         return {}
     sent = b"\0".join(os.fsencode(path) for path in paths) + b"\0"
     command = ("check-attr", "--stdin", "-z", "filter")
-    said = ask(repository.top, end, *command, settings=repository.settings, sent=sent)
+    said = ask(repository.top, end, *command, settings=rules.settings, sent=sent)
     fields = os.fsdecode(said.out).split("\0")
     kept = [path for path, value in zip(fields[::3], fields[2::3], strict=False) if value == "lfs"]
     found = {}
@@ -322,5 +450,5 @@ def is_linked_worktree(folder: str) -> bool:
 def is_ignored(repository: Repository, folder: str, end: float) -> bool:
     """Whether git ignores a folder."""
     command = ("check-ignore", "-q", "--", folder)
-    said = ask(repository.top, end, *command, settings=repository.settings)
+    said = ask(repository.top, end, *command, settings=_case_settings(repository.top))
     return said.code == 0

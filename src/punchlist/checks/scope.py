@@ -51,7 +51,6 @@ TESTS = (
 )
 _GLOBS = 200
 _END = r"(?:/|\Z)"
-_OURS = re.compile(r"(?:^|/)\.punchlist[^/]*(?:/|$)")
 _BESIDE = ("", "-wal", "-shm", "-journal", ".lock")  # what SQLite and we keep beside a file
 
 
@@ -206,8 +205,7 @@ def own_places(top: str, own: Iterable[str]) -> tuple[str, ...]:
 
 def ours(paths: Collection[str], places: Iterable[str]) -> set[str]:
     """The paths of files of Punchlist: those at these places, and everything that is called `.punchlist...`."""
-    hinted = [path for path in paths if ".punchlist" in path]
-    found = set(filter(_OURS.search, hinted))
+    found = {path for path in paths if ".punchlist" in path and "/.punchlist" in f"/{path}"}
     names = {place + suffix for place in places for suffix in _BESIDE}
     folders = tuple(name + "/" for name in names)
     if names:

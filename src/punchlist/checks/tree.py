@@ -56,6 +56,11 @@ def look(folder: str, seconds: float, *, own: Iterable[str] = ()) -> Files:
         TooLong: The time is over.
         NoFiles: The files cannot be looked at; its text says why. `TooLong` is one of these.
     """
+    return start(folder, seconds, own=own)()
+
+
+def start(folder: str, seconds: float, *, own: Iterable[str] = ()) -> Callable[[], Files]:
+    """The same in two steps: begin to look, and return a function that waits for the files. Both raise as `look`."""
     end = time.monotonic() + seconds
     if "\0" in folder or not os.path.isdir(folder):
         raise NoFiles(f"{folder!r} is not a directory")
@@ -63,18 +68,36 @@ def look(folder: str, seconds: float, *, own: Iterable[str] = ()) -> Files:
     try:
         os.scandir(folder).close()
         os.stat(os.path.join(folder, "."))  # it may be read and entered
-        return _look(os.path.realpath(folder), end, own)
-    except FileNotFoundError:  # the folder, or git, has gone meanwhile
-        raise NoFiles(f"{folder!r} is gone") from None
+        real = os.path.realpath(folder)
+        begun = repository.begin(real)
     except OSError as error:
-        raise NoFiles(f"{folder!r} cannot be read: {error.strerror}") from None
+        raise _explained(folder, error) from None
+
+    def finish() -> Files:
+        try:
+            return _look(real, begun, end, own)
+        except OSError as error:
+            raise _explained(folder, error) from None
+        finally:
+            if begun is not None:
+                begun.end()
+
+    return finish
 
 
-def _look(folder: str, end: float, own: Sequence[str]) -> Files:
-    found = repository.find(folder, end)
+def _explained(folder: str, error: OSError) -> NoFiles:
+    if isinstance(error, FileNotFoundError):  # the folder, or git, has gone meanwhile
+        return NoFiles(f"{folder!r} is gone")
+    return NoFiles(f"{folder!r} cannot be read: {error.strerror}")
+
+
+def _look(folder: str, begun: repository.Begun | None, end: float, own: Sequence[str]) -> Files:
+    if begun is None:
+        return _look_without_git(folder, end, own)
+    found = repository.find(begun, end)
     if found is None:
         return _look_without_git(folder, end, own)
-    files = _look_with_git(found, end, own)
+    files = _look_with_git(found, begun, end, own)
     inside = below(found.top, folder) + "/"
     if inside == "/" or any(path.startswith(inside) for path in files.blobs):
         return files
@@ -83,8 +106,8 @@ def _look(folder: str, end: float, own: Sequence[str]) -> Files:
     return files
 
 
-def _look_with_git(found: repository.Repository, end: float, own: Sequence[str]) -> Files:
-    listing = repository.read(found, end, own)
+def _look_with_git(found: repository.Repository, begun: repository.Begun, end: float, own: Sequence[str]) -> Files:
+    listing = repository.read(found, begun, end, own)
     files = Files(found.top, found.head, listing.blobs, frozenset(listing.dirty), frozenset(listing.untracked), {})
     return _with_inner(files, listing.modules, end, own, True)
 
@@ -125,9 +148,15 @@ def _look_inside(folder: str, end: float, own: Sequence[str], has_git: bool) -> 
     if any((is_missing, is_other_tree, is_skipped)):
         return None
     folder = os.path.realpath(folder)
-    found = repository.find(folder, end)
-    if found is not None and found.top == folder:
-        return _look_with_git(found, end, own)
+    begun = repository.begin(folder)
+    if begun is None:
+        return _look_without_git(folder, end, own)
+    try:
+        found = repository.find(begun, end)
+        if found is not None and found.top == folder:
+            return _look_with_git(found, begun, end, own)
+    finally:
+        begun.end()
     return _look_without_git(folder, end, own)
 
 

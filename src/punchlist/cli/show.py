@@ -80,8 +80,10 @@ def _notices(desk: Desk, plan: Plan) -> dict[str, Any]:
     from ..desk import activity
 
     worker = activity.session_desk(desk, plan)
-    heard = activity.last_heard(desk, plan)
-    quiet = activity.silence(plan, heard, activity.stopped_at(plan.id, heard))
+    quiet = ""
+    if plan.active is not None:  # otherwise nobody is at work, and what happened is not read
+        heard = activity.last_heard(desk, plan)
+        quiet = activity.silence(plan, heard, activity.stopped_at(plan.id, heard))
     return {"off": is_off(worker), "nudges": not load_state(worker).stopped, "quiet": quiet}
 
 

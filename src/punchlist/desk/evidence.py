@@ -17,8 +17,6 @@ from ..local.files import time_text
 from ..stores import Store
 
 if TYPE_CHECKING:
-    from threading import Thread
-
     from ..checks.tree import Files
     from . import Desk
     from .tool_use import Ran
@@ -251,18 +249,20 @@ class _Trees:
         self.known: dict[str, Files | None] = {}  # None: there was no time
         self._prints: dict[tuple[str, ...], str] = {}  # by what it was made of
         self._tests: dict[str, str] = {}  # by folder
-        self._looks: dict[str, Thread] = {}  # that are under way, by folder
+        self._looks: dict[str, Callable[[], Files]] = {}  # that are under way, by folder
 
     def start(self, folders: Iterable[str]) -> None:
-        """Begin to look at directories, each in a thread: git works while something else is done here."""
+        """Begin to look at directories: git works while something else is done here."""
         for folder in folders:
-            from threading import Thread
+            self._start(folder)
 
-            self._looks[folder] = Thread(target=self._keep_files, args=(folder,), daemon=True)
-            self._looks[folder].start()
+    def _start(self, folder: str) -> None:
+        from ..checks.tree import NoFiles, start
 
-    def _keep_files(self, folder: str) -> None:
-        self.known[folder] = self._look(folder)
+        try:
+            self._looks[folder] = start(folder, max(self._end - monotonic(), 0.01), own=own_files(self._desk))
+        except NoFiles:
+            self.known[folder] = None
 
     def of(self, item: Item, seen: Seen) -> str:
         """The fingerprint of the files that matter to an item's check; empty if it is not known."""
@@ -327,19 +327,16 @@ class _Trees:
         return self._tests.get(folder, "")
 
     def _files(self, folder: str) -> Files | None:
+        from ..checks.tree import NoFiles
+
+        if folder not in self.known and folder not in self._looks:
+            self._start(folder)
         if folder in self._looks:
-            self._looks.pop(folder).join()
-        if folder not in self.known:
-            self._keep_files(folder)
+            try:
+                self.known[folder] = self._looks.pop(folder)()
+            except NoFiles:
+                self.known[folder] = None
         return self.known[folder]
-
-    def _look(self, folder: str) -> Files | None:
-        from ..checks.tree import NoFiles, TooLong, look
-
-        try:
-            return look(folder, max(self._end - monotonic(), 0.01), own=own_files(self._desk))
-        except (TooLong, NoFiles):
-            return None
 
 
 def _made(seen: Seen) -> list[str]:

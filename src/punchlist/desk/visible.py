@@ -10,8 +10,6 @@ from ..local.settings import DEFAULT_DIALECT
 if TYPE_CHECKING:
     from . import Desk
 
-_LATELY = 50  # revisions in which the last call of a tool is looked for
-
 
 def visible(desk: Desk, plan: Plan, *, keeps_phases: bool = False) -> Plan:
     """Return a plan without what its dialect has cleared by now. `keeps_phases`: a tool can still name a phase that is
@@ -46,7 +44,6 @@ def _last_dialect(desk: Desk, plan: Plan) -> str:
     if desk._seat.worked_in[:2] != (plan.id, plan.revision):
         last = DEFAULT_DIALECT
         if plan.id:
-            for record in desk._seat.store.history(plan.id, max(plan.revision - _LATELY, 0)):
-                last = record.dialect or last
+            last = desk._seat.store.last_dialect(plan.id) or last
         desk._seat.worked_in = (plan.id, plan.revision, last)
     return desk._seat.worked_in[2]

@@ -104,6 +104,9 @@ class Store(Protocol):
     def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
         """The records behind a revision, oldest first; with `by`, only those of one author."""
 
+    def last_dialect(self, plan: str) -> str:
+        """The dialect of the last call of a tool that changed a plan; empty if none did."""
+
     def observe(self, plan: str, item: str, calls: Sequence[Mapping[str, Any]]) -> None:
         """Keep tool calls that were made for an item, beside the plan: no revision, no record, nobody is woken. Each
         takes less than 1,000 bytes; an item keeps its newest 200. What was observed of a check is kept in the same way,

@@ -118,6 +118,11 @@ class MemoryStore:
             return [record for record in found if record.by == by]
         return found
 
+    def last_dialect(self, plan: str) -> str:
+        with self._changed:
+            records = self._history.get(plan, [])
+            return next((record.dialect for record in reversed(records) if record.dialect), "")
+
     def find(self, home: PlanKey) -> str:
         with self._changed:
             if home.session:

@@ -152,6 +152,13 @@ class Rows:
             for revision, at, by, reader, dialect, kind, changes in rows
         ]
 
+    def last_dialect(self, plan: str) -> str:
+        asked = "SELECT dialect FROM history WHERE plan = ? AND dialect <> '' ORDER BY revision DESC LIMIT 1"
+        row = self._execute(asked, (text(plan),)).fetchone()
+        if row is None:
+            return ""
+        return str(row[0])
+
     def load_calls(self, plan: str, subjects: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
         if not subjects:
             return self._load_calls(plan, "", ())

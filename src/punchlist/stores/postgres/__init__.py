@@ -138,6 +138,9 @@ class PostgresStore:
     def history(self, plan: str, after: int = 0, by: str = "") -> list[Record]:
         return self._at_once(lambda: self._rows.history(plan, after, by))
 
+    def last_dialect(self, plan: str) -> str:
+        return self._at_once(lambda: self._rows.last_dialect(plan))
+
     def find(self, home: PlanKey) -> str:
         return self._at_once(lambda: self._rows.find(home))
 
