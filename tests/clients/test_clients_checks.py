@@ -277,3 +277,36 @@ def test_a_check_belongs_to_the_directory_that_the_agent_works_in(claude: Stage)
     )
     [item] = claude.plan["items"]
     assert item["check_set"]["dir"] == str(claude.project / "sub")
+
+
+# --- checks that are run at the end of a turn ------------------------------------------------------------------------
+
+SLOW = 12  # seconds: more than agents give a hook of ours that is not about the end of a turn
+
+
+@pytest.fixture(params=["claude-code", "claude-code --hooks process", "codex"])
+def waiting(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
+    yield from prepared(request.param, tmp_path)
+
+
+def test_a_slow_check_is_run_at_the_end_of_a_turn_and_the_agent_told_how_it_went(waiting: Stage) -> None:
+    waiting.configure('verify = "run"')
+    makefile = "test:\n\t@echo ran >> runs.log; sleep `cat seconds`; grep -q fixed parser.txt\n"
+    (waiting.project / "Makefile").write_text(makefile, encoding="utf-8")
+    (waiting.project / ".gitignore").write_text("runs.log\n", encoding="utf-8")
+    (waiting.project / "seconds").write_text("0\n", encoding="utf-8")
+    waiting.run(
+        "Fix the parser.",
+        does(plan(add=[{"text": "Fix the parser", "check": CHECK}])),
+        does(shell(CHECK), first=lambda: waiting.punchlist("check", "1", "--approve")),
+        does(shell(f"echo {SLOW} > seconds")),
+        does(plan(done=[1])),
+        says("Fixed."),
+        says("It is not."),
+    )
+    told = 'Marked done and not verified: 1 "Fix the parser" (its check has failed: run "make test").'
+    assert [told in request.latest for request in waiting.requests] == [*[False] * 5, True]
+    item = waiting.plan["items"][0]
+    assert (item["grade"], [row["tier"] for row in item["evidence"]]) == ("failed", ["seen", "ran"])
+    assert (waiting.project / "runs.log").read_text(encoding="utf-8") == "ran\n" * 2
+    assert waiting.errors == []

@@ -94,11 +94,11 @@ def test_at_the_end_of_a_turn_only_what_is_approved_and_was_quick_is_run(folder:
     store = MemoryStore()
     desk = Desk(store)
     plan = planned(desk, "echo x >> made", "touch marker")
-    assert run_approved(desk, plan, plan.items) == {}
+    assert run_approved(desk, plan, plan.items, 60) == {}
     approvals.approve({"run": "echo x >> made"}, folder)
-    assert run_approved(desk, plan, plan.items) == {}  # nobody knows how long it takes
+    assert run_approved(desk, plan, plan.items, 60) == {}  # nobody knows how long it takes
     run_job(desk, plan, jobs_of(plan.items)[0])
-    assert {id: result.state for id, result in run_approved(desk, plan, plan.items).items()} == {"1": PASSED}
+    assert {id: result.state for id, result in run_approved(desk, plan, plan.items, 60).items()} == {"1": PASSED}
     assert run_approved(desk, plan, plan.items, seconds=0.0) == {}
     assert Path("made").read_text() == "x\nx\n"
     assert not os.path.exists("marker")

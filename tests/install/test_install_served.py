@@ -17,6 +17,7 @@ from punchlist.local.settings import load
 from punchlist.mcp.callers import Callers, Given
 from punchlist.mcp.server import Server
 from tests import commands
+from tests.agent.commands import until
 from tests.commands import logged_errors
 from tests.install.test_install import run
 from tests.mcp.raw import Raw
@@ -359,3 +360,23 @@ def test_a_store_that_no_hook_has_used_for_a_minute_is_closed_until_the_next_one
     assert hosts.STORES == {}
     with pytest.raises(StoreError, match="closed"):
         kept.store.plans(1)
+
+
+def test_a_check_at_the_end_of_a_turn_is_ended_when_the_client_speaks(work: Path, own_home: Path) -> None:
+    """As when the user interrupts it, or writes: nothing waits for a check that nobody waits for."""
+    hook_secret.make()
+    with Raw(env={"PUNCHLIST_VERIFY": "run"}) as client:
+        client.greet()
+        heard(client, "UserPromptSubmit", prompt="Fix it.")
+        client.say("plan", add=[{"text": "Build", "check": "touch started; test -e slow && sleep 1000"}])
+        codes = [commands.run(*words.split()).returncode for words in ("check 1 --approve", "verify 1")]
+        assert codes == [0, 1], "it ran once, and took no time"
+        (work / "slow").touch()
+        (work / "started").unlink()
+        client.say("plan", done=[1])
+        event = {"host": "claude-code", "hook_event_name": "Stop", "session_id": "s", "cwd": os.getcwd()}
+        stop = client.request("tools/call", name="hook", arguments={**event, "secret": hook_secret.stored()})
+        until((work / "started").exists, "the check runs")
+        ping = client.request("ping")
+        assert [client.read()["id"] for _ in range(2)] == [stop, ping]
+    assert logged_errors() == []

@@ -11,13 +11,16 @@ from ..core.model import DONE, Item, Plan
 from ..core.text import quoted
 from . import evidence
 from .check_rules import never_seen
-from .nudges import Checks
+from .nudges import Checks, CheckTime
 
 if TYPE_CHECKING:
     from . import Desk
 
-_QUICK_IN_HOOK = 8.0  # seconds for the checks that are run in a hook: agents end one after ten
 _SHOWN = 5  # checks that a nudge names
+
+
+class NotAwaited(Exception):
+    """The answer is not wanted any more."""
 
 
 def find_checks(desk: Desk, plan: Plan, since: int) -> Checks:
@@ -32,14 +35,21 @@ def find_checks(desk: Desk, plan: Plan, since: int) -> Checks:
     return Checks(tuple(never_seen(desk, plan, [done[id] for id in ids if id in done])))
 
 
-def run_checks(desk: Desk, plan: Plan, checks: Checks) -> Checks:
-    """Run those of the checks that the user approved, if they took little time together when they last ran."""
-    from .verification import FAILED, PASSED, QUICK, run_approved
+def run_checks(desk: Desk, plan: Plan, checks: Checks, given: CheckTime) -> Checks:
+    """Run those of the checks that the user approved, if they took little time together when they last ran. A signal
+    that stopped one arrives afterwards. Raises NotAwaited."""
+    from .verification import FAILED, PASSED, run_approved
 
-    seconds = QUICK
-    if desk._seat.host:
-        seconds = _QUICK_IN_HOOK
-    results = run_approved(desk, plan, checks.missing, seconds)
+    def beat(seconds: float) -> None:
+        if given.is_awaited is not None and not given.is_awaited():
+            raise NotAwaited
+
+    results = run_approved(desk, plan, checks.missing, given.seconds, beat)
+    for one in results.values():
+        if one.stopped_by:
+            import signal
+
+            signal.raise_signal(one.stopped_by)
     found: dict[str, list[Item]] = {"": [], PASSED: [], FAILED: []}
     for item in checks.missing:
         result = results.get(item.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from ..core._typing import TYPE_CHECKING, NamedTuple
 from ..core.diff import CALLS, QUIET
@@ -22,6 +23,9 @@ from .updates import take_updates
 
 if TYPE_CHECKING:
     from . import Desk
+
+
+QUICK = 60.0  # seconds for the checks that are run at the end of a turn
 
 
 class Nudge(NamedTuple):
@@ -53,9 +57,16 @@ class Checks(NamedTuple):
     passed: tuple[Item, ...] = ()  # run just now, and passed
 
 
-def turn_ended(desk: Desk, end: TurnEnd) -> Nudge | Stop:
+class CheckTime(NamedTuple):
+    """How long somebody waits for checks that are run when a turn ends."""
+
+    seconds: float = QUICK
+    is_awaited: Callable[[], bool] | None = None  # asked while they run: whether the answer is still wanted
+
+
+def turn_ended(desk: Desk, end: TurnEnd, find_time: Callable[[], CheckTime] = CheckTime) -> Nudge | Stop:
     """A turn ends. With something open, and nothing against it, the agent is nudged; that is counted before it is
-    said."""
+    said. `find_time`: asked only where checks are run."""
     plan = end_quiet(desk)
     if not plan.id:
         return Stop("there is no plan")
@@ -77,12 +88,15 @@ def turn_ended(desk: Desk, end: TurnEnd) -> Nudge | Stop:
 
     checks = Checks()
     if desk.settings.verify in ("ask", "run") and any(item.check for item in plan.items):
-        from .check_nudges import find_checks, run_checks
+        from .check_nudges import NotAwaited, find_checks, run_checks
 
         checks = find_checks(desk, plan, known.nudged)
         end = end._replace(unverified=bool(checks.missing))
         if desk.settings.verify == "run" and verdict(known).is_nudge:
-            checks = run_checks(desk, plan, checks)
+            try:
+                checks = run_checks(desk, plan, checks, find_time())
+            except NotAwaited:
+                return _let_stop(desk, plan, "nobody waits for its checks any more")
             end = end._replace(unverified=bool(checks.missing or checks.failed))
 
     def step(state: SessionState) -> tuple[SessionState, Verdict]:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 RAN, CI = "ran", "ci"  # tiers of evidence
 PASSED, FAILED, VOID, NOT_RUN, STOPPED = "passed", "failed", "void", "not run", "stopped"  # states of a result
 LOOK_SECONDS = 60.0  # for a look at all files; nobody waits for a screen
-QUICK = 60.0  # seconds for the checks that are run at the end of an agent's turn
 
 
 class Job(NamedTuple):
@@ -116,9 +115,16 @@ def run_job(
     return result._replace(is_kept=is_kept)
 
 
-def run_approved(desk: Desk, plan: Plan, items: Iterable[Item], seconds: float = QUICK) -> dict[str, Result]:
+def run_approved(
+    desk: Desk,
+    plan: Plan,
+    items: Iterable[Item],
+    seconds: float,
+    beat: Callable[[float], object] | None = None,
+) -> dict[str, Result]:
     """Run those of the items' checks that the user approved, if together they took less than so many seconds the last
-    time. Return how they went, by the ids of the items; nothing of what was not run. Raises StoreError."""
+    time. Return how they went, by the ids of the items; nothing of what was not run. `beat`: called while they run;
+    what it raises ends the check. Raises StoreError."""
     known = load_approvals()
     jobs = [job for job in jobs_of(items) if known.has(job.check, job.folder)]
     took = [_last_seconds(desk, plan, job) for job in jobs]
@@ -130,8 +136,10 @@ def run_approved(desk: Desk, plan: Plan, items: Iterable[Item], seconds: float =
         left = end - monotonic()
         if left <= 0:
             break
-        result = run_job(desk, plan, job, seconds=left)
+        result = run_job(desk, plan, job, seconds=left, beat=beat)
         found.update({item.id: result for item in job.items})
+        if result.stopped_by:
+            break
     return found
 
 

@@ -44,7 +44,8 @@ def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer
     with breaker:
         if "served" in flags:
             store = _kept_store(settings, breaker.patience)
-            return _answer(Desk(store, dialect=settings.dialect, settings=settings, **who), event, host, before)
+            desk = Desk(store, dialect=settings.dialect, settings=settings, **who)
+            return _answer(desk, event, host, before, is_served=True)
         with desk_for(settings, **who, patience=str(breaker.patience)) as desk:
             return _answer(desk, event, host, before)
 
@@ -80,14 +81,14 @@ def _kept_store(settings: Settings, patience: float) -> Store:
     return store
 
 
-def _answer(desk: Desk, event: HookEvent, host: Host, before: str) -> HookAnswer:
+def _answer(desk: Desk, event: HookEvent, host: Host, before: str, *, is_served: bool = False) -> HookAnswer:
     desk._seat.known_folder = event.cwd
     if is_off(desk):
         return HookAnswer()
     if event.moment == BEFORE:
         return HookAnswer(_begin_quiet(desk))
     if event.moment == STOP:
-        nudge = _stop(desk, event, host)
+        nudge = _stop(desk, event, host, is_served=is_served)
         _note_turn(event, host, is_over=not nudge)
         return HookAnswer(nudge=nudge)
     told = "\n".join(_guide(desk, event, host, before))
@@ -353,7 +354,7 @@ def _mirror(desk: Desk, event: HookEvent, host: Host) -> Mirrored:
     return mirror(desk, event, host)
 
 
-def _stop(desk: Desk, event: HookEvent, host: Host) -> str:
+def _stop(desk: Desk, event: HookEvent, host: Host, *, is_served: bool) -> str:
     """Nudged with a text, or allowed to stop. Only the main agent is nudged."""
     if event.agent != MAIN:
         return ""
@@ -369,4 +370,13 @@ def _stop(desk: Desk, event: HookEvent, host: Host) -> str:
         from .agent_log import read_turn_end
 
         end = read_turn_end(event.log, host.log(), end)
-    return nudges.turn_ended(desk, end).text
+    return nudges.turn_ended(desk, end, lambda: _time_for_checks(event, host, is_served=is_served)).text
+
+
+def _time_for_checks(event: HookEvent, host: Host, *, is_served: bool) -> nudges.CheckTime:
+    from .check_time import find_seconds, is_client_silent
+
+    seconds = find_seconds(event, host)
+    if is_served:
+        return nudges.CheckTime(seconds, is_client_silent)
+    return nudges.CheckTime(seconds)

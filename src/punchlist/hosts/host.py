@@ -53,6 +53,7 @@ class HookEvent(NamedTuple):
     planning: bool = False
     ends: bool = False  # of a stop: the program ends with it
     log: str = ""  # the file in which the agent keeps the conversation
+    limit: float | None = None  # seconds that the agent waits for the answer, where the event says it
 
 
 class HookAnswer(NamedTuple):
@@ -78,6 +79,7 @@ class Host(NamedTuple):
     mirrors: Mapping[str, str] = NOTHING  # its own plan tools, and the dialect each speaks
     mirror_call: Callable[[HookEvent], tuple[str, Any]] | None = None  # a call of those as the dialect has it
     counts_failed: tuple[str, ...] = ()  # of those: the ones that do what was right in a call that failed
+    limit: float = 10.0  # seconds that it waits for the answer to a stop, if nothing says otherwise
     only_nudged: bool = False  # whether nothing reaches its model but what it is nudged with
     names_uses: bool = False  # whether a call to a server has the id of the tool use
     hides_failure: bool = False  # whether a tool that failed looks like one that did not

@@ -11,6 +11,7 @@ from ..core.errors import Refused
 from . import edit_json, edit_toml, edit_yaml
 from .parts import (
     NAME,
+    SECONDS,
     Part,
     as_dict,
     as_list,
@@ -27,6 +28,7 @@ from .parts import (
 )
 from .script import is_launcher, launcher
 
+_OLD_LIMITS = (SECONDS, SECONDS * 1000)  # of every hook, in versions that gave none more time
 _ANY = f"/@/{NAME}"  # a script that stands for all
 
 
@@ -224,8 +226,16 @@ def _hooks(text: str, part: Part) -> dict[str, Any]:
 
 
 def _is_same(there: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    """Whether a group does what it should; how long it may take is the user's to choose."""
-    return _actions(there) == _actions(wanted) and there.get("matcher") == wanted.get("matcher")
+    """Whether a group does what it should; how long it may take is the user's to choose, unless an older version chose
+    it."""
+    is_same = _actions(there) == _actions(wanted) and there.get("matcher") == wanted.get("matcher")
+    return is_same and not any(map(_is_shorter, there["hooks"], wanted["hooks"]))
+
+
+def _is_shorter(there: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    """Whether a hook has the time that older versions gave it, and this version gives it more."""
+    limit = there.get("timeout")
+    return limit in _OLD_LIMITS and limit < wanted["timeout"]
 
 
 def _actions(group: dict[str, Any]) -> list[Any]:

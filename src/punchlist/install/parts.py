@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 NAME = "punchlist"  # what our server, hooks and plugins are called wherever they are registered
 USER, PROJECT = "user", "project"
 SCOPES = (USER, PROJECT)
+SECONDS = 10  # that an agent gives a hook
+STOP_SECONDS = 90  # that it gives the one at the end of a turn, in which checks may be run
 _BLANK = '"@PUNCHLIST@"'  # in a plugin, where the path of the script goes
 
 
@@ -35,6 +37,19 @@ class Where(NamedTuple):
     def folder(self, variable: str, default: str) -> str:
         """A directory that an environment variable may move."""
         return os.path.abspath(os.path.expanduser(self.environ.get(variable) or os.path.join(self.home, default)))
+
+
+class StopHook(NamedTuple):
+    """The hook at the end of a turn, in the words of an agent."""
+
+    event: str = "Stop"
+    unit: int = 1  # of a time limit: so many are a second
+
+    def limit(self, event: str) -> int:
+        """How long the agent waits for the hook of an event."""
+        if event == self.event:
+            return STOP_SECONDS * self.unit
+        return SECONDS * self.unit
 
 
 class Part(NamedTuple):

@@ -8,7 +8,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...core.errors import Refused
-from ...install.parts import COMMITS, NAME, PROJECT, USER, Part, Where, group, handlers, hook_command, is_served, within
+from ...install.parts import (
+    COMMITS,
+    NAME,
+    PROJECT,
+    USER,
+    Part,
+    StopHook,
+    Where,
+    group,
+    handlers,
+    hook_command,
+    is_served,
+    within,
+)
 from .. import hook_secret
 
 TITLE = "Claude Code"
@@ -17,8 +30,8 @@ CANNOT = "nudges an agent at most 8 times in a row without a tool call between (
 NEXT = ""
 HOOKS_BY_SERVER = True  # it has hooks that call a tool of a server
 PERMISSION = f"mcp__{NAME}"
+STOP = StopHook()
 
-_SECONDS = 10
 _FIRST, _TESTED = (2, 1, 118), (2, 1, 325)  # versions of Claude Code with hooks that call a tool of a server
 _REFRESH = 5  # seconds until the status line shows an edit of yours; a run of it takes a fiftieth of that
 _EVENTS = {
@@ -105,7 +118,7 @@ def clean_up(where: Where) -> None:
 
 def _hooks(where: Where, settings: str) -> dict[str, Any]:
     command = hook_command(where.starter("claude-code"), "claude-code")
-    hooks: dict[str, Any] = {event: group(command, _SECONDS, matcher) for event, matcher in _EVENTS.items()}
+    hooks: dict[str, Any] = {event: group(command, STOP.limit(event), matcher) for event, matcher in _EVENTS.items()}
     if _is_by_server(where):
         hooks |= {event: _served(event, names) for event, names in _SERVED.items()}
     calls = hooks["PreToolUse"]
@@ -167,7 +180,7 @@ def _served(event: str, names: Sequence[str]) -> dict[str, Any]:
     """A hook without a process: the server is told the event, field by field."""
     given = {"host": "claude-code", hook_secret.FIELD: hook_secret.stored() or _MADE, "hook_event_name": event}
     given |= {name: f"${{{name}}}" for name in (*_COMMON, *names)}
-    handler = {"type": "mcp_tool", "server": NAME, "tool": "hook", "input": given, "timeout": _SECONDS}
+    handler = {"type": "mcp_tool", "server": NAME, "tool": "hook", "input": given, "timeout": STOP.limit(event)}
     return {**({"matcher": _EVENTS[event]} if _EVENTS[event] else {}), "hooks": [handler]}
 
 

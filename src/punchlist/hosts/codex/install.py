@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from ...install.parts import NAME, PROJECT, Part, Where, commit_command, group, handlers, hook_command, within
+from ...install.parts import NAME, PROJECT, Part, StopHook, Where, commit_command, group, handlers, hook_command, within
 
 TITLE = "Codex"
 PROGRAM = "codex"
 CANNOT = "shows the model nothing at a compaction itself; the plan comes back with the session start that follows it."
 NEXT = "start codex and trust the hooks: /hooks. Until then Codex skips them."
 APPROVAL = "default_tools_approval_mode"
+STOP = StopHook()
 
-_SECONDS = 10
 _EVENTS = {
     "SessionStart": "",
     "UserPromptSubmit": "",
@@ -52,9 +52,9 @@ def parts(where: Where) -> tuple[Part, ...]:
         "omit_tools_from": _HIDDEN,
     }
     command = hook_command(where.starter("codex"), "codex")
-    hooks: dict[str, Any] = {event: group(command, _SECONDS, matcher) for event, matcher in _EVENTS.items()}
+    hooks: dict[str, Any] = {event: group(command, STOP.limit(event), matcher) for event, matcher in _EVENTS.items()}
     if os.name != "nt":
-        commits = group(commit_command(where.starter("codex"), "codex"), _SECONDS, _SHELL)
+        commits = group(commit_command(where.starter("codex"), "codex"), STOP.limit("PreToolUse"), _SHELL)
         hooks["PreToolUse"] = [hooks["PreToolUse"], commits]
     return (
         Part("server", "entry", (os.path.join(folder, "config.toml"),), ("mcp_servers", NAME), server),

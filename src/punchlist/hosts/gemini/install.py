@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ...install.parts import NAME, PROJECT, Part, Where, commit_command, group, hook_command, within
+from ...install.parts import NAME, PROJECT, Part, StopHook, Where, commit_command, group, hook_command, within
 
 TITLE = "Gemini CLI"
 PROGRAM = "gemini"
@@ -17,7 +17,7 @@ CANNOT = (
 )
 NEXT = ""
 
-_MILLISECONDS = 10_000
+STOP = StopHook("AfterAgent", 1000)
 _EVENTS = {
     "SessionStart": "",
     "BeforeAgent": "",
@@ -41,10 +41,10 @@ def parts(where: Where) -> tuple[Part, ...]:
     settings = (os.path.join(folder, "settings.json"),)
     command = hook_command(where.starter("gemini"), "gemini")
     hooks: dict[str, Any] = {
-        event: group(command, _MILLISECONDS, matcher, name=NAME) for event, matcher in _EVENTS.items()
+        event: group(command, STOP.limit(event), matcher, name=NAME) for event, matcher in _EVENTS.items()
     }
     if os.name != "nt":
-        commits = group(commit_command(where.starter("gemini"), "gemini"), _MILLISECONDS, _SHELL, name=NAME)
+        commits = group(commit_command(where.starter("gemini"), "gemini"), STOP.limit("BeforeTool"), _SHELL, name=NAME)
         hooks["BeforeTool"] = [hooks["BeforeTool"], commits]
     server = {"command": where.script, "args": ["mcp"], "trust": True}
     return (

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ... import __version__
-from ...install.parts import NAME, PROJECT, Part, Where, group, hook_command
+from ...install.parts import NAME, PROJECT, Part, StopHook, Where, group, hook_command
 
 TITLE = "Goose"
 PROGRAM = "goose"
@@ -18,7 +18,7 @@ CANNOT = (
 )
 NEXT = ""
 
-_SECONDS = 10
+STOP = StopHook()
 _EVENTS = {
     "SessionStart": "",
     "UserPromptSubmit": "",
@@ -75,7 +75,9 @@ def _about(script: str) -> str:
 
 def _hooks(script: str) -> str:
     command = hook_command(script, "goose")
-    return _written({"hooks": {event: [group(command, _SECONDS, matcher)] for event, matcher in _EVENTS.items()}})
+    return _written(
+        {"hooks": {event: [group(command, STOP.limit(event), matcher)] for event, matcher in _EVENTS.items()}}
+    )
 
 
 def _written(data: object) -> str:

@@ -33,6 +33,7 @@ HOST = Host(
     mirrors={"todo": "oh-my-pi", "todo_write": "oh-my-pi"},
     mirror_call=_mirror_call,
     counts_failed=("todo_write",),
+    limit=5.0,
     shell="bash",
     processes=("omp", "bun"),
     shell_only="OMPCODE",

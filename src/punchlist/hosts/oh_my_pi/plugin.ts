@@ -3,16 +3,17 @@
 import { spawn } from "node:child_process";
 
 const PUNCHLIST = "@PUNCHLIST@";
-const PATIENCE = 5000; // milliseconds
+const SECONDS = 5; // for an answer
+const STOP_SECONDS = 28; // for one at the end of a turn, when checks may be run; omp goes on after 30
 const COMMITS = /commit|[pm]r create|pull-request/; // what a command during which the plan is left alone has in it
 
 type Answer = { context?: string; nudge?: string };
 
-function ask(event: Record<string, unknown>): Promise<Answer> {
+function ask(event: Record<string, unknown> & { limit?: number }): Promise<Answer> {
 	return new Promise((done) => {
 		try {
 			const child = spawn(PUNCHLIST, ["hook", "oh-my-pi"], { stdio: ["pipe", "pipe", "ignore"] });
-			const late = setTimeout(() => child.kill(), PATIENCE);
+			const late = setTimeout(() => child.kill(), 1000 * (event.limit ?? SECONDS));
 			let said = "";
 			child.stdout.on("data", (more) => (said += more));
 			child.stdin.on("error", () => {});
@@ -104,7 +105,7 @@ export default function (pi: any): void {
 	});
 	pi.on("session_stop", async (event: any, ctx: any) => {
 		const last = event.last_assistant_message;
-		const { nudge } = await tell("stop", ctx, { said: textOf(last?.content), interrupted: last?.stopReason === "aborted" });
+		const { nudge } = await tell("stop", ctx, { said: textOf(last?.content), interrupted: last?.stopReason === "aborted", limit: STOP_SECONDS });
 		nudged = nudge ?? "";
 		return nudge ? { decision: "block", reason: nudge } : undefined;
 	});

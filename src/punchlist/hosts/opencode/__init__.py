@@ -10,6 +10,7 @@ __all__ = ["HOST", "read", "write"]
 HOST = Host(
     "opencode",
     mirrors={"todowrite": "opencode"},
+    limit=5.0,
     shell="bash",
     processes=("opencode", ".opencode"),
     starts_hooks=True,

@@ -3,14 +3,15 @@
 import { spawn } from "node:child_process"
 
 const PUNCHLIST = "@PUNCHLIST@"
-const PATIENCE = 5000 // milliseconds
+const SECONDS = 5 // for an answer
+const STOP_SECONDS = 90 // for one at the end of a turn, when checks may be run
 const COMMITS = /commit|[pm]r create|pull-request/ // what a command during which the plan is left alone has in it
 
 const ask = (event) =>
   new Promise((done) => {
     try {
       const child = spawn(PUNCHLIST, ["hook", "opencode"], { stdio: ["pipe", "pipe", "ignore"] })
-      const late = setTimeout(() => child.kill(), PATIENCE)
+      const late = setTimeout(() => child.kill(), 1000 * (event.limit ?? SECONDS))
       let said = ""
       child.stdout.on("data", (more) => (said += more))
       child.stdin.on("error", () => {})
@@ -40,6 +41,7 @@ export const Punchlist = async ({ client, directory }) => {
   const parents = {} // of the sessions of sub-agents
   const said = {} // an agent's last words
   const nudged = {} // what we nudged it with
+  const idle = new Set() // sessions to which nobody has spoken since their turn ended
   const aborted = new Set() // sessions whose turn the user has interrupted
   const ends = process.argv.slice(2).find((word) => !word.startsWith("-")) === "run" // a plain `opencode run` ends with its turn
   const started = {} // when tools began, by the ids of their uses
@@ -60,8 +62,9 @@ export const Punchlist = async ({ client, directory }) => {
       if (event.type === "session.error" && event.properties.error?.name === "MessageAbortedError") aborted.add(sessionID)
       if (event.type === "session.idle" && !parents[sessionID]) {
         const interrupted = aborted.delete(sessionID)
-        const { nudge } = await tell("stop", sessionID, { said: said[sessionID] ?? "", interrupted, ends })
-        if (!nudge) return
+        idle.add(sessionID)
+        const { nudge } = await tell("stop", sessionID, { said: said[sessionID] ?? "", interrupted, ends, limit: STOP_SECONDS })
+        if (!nudge || !idle.has(sessionID)) return
         nudged[sessionID] = nudge
         await client.session.prompt({ path: { id: sessionID }, body: { parts: [{ type: "text", text: nudge, synthetic: true }] } })
       }
@@ -69,6 +72,7 @@ export const Punchlist = async ({ client, directory }) => {
     "chat.message": async (input, output) => {
       const session = input.sessionID ?? output.message?.sessionID
       const prompt = textOf(output.parts)
+      idle.delete(session)
       if (!prompt || prompt === nudged[session]) return
       const source = made.has(session) ? "startup" : "resume"
       const again = known.has(session) || parents[session] ? {} : await tell("start", session, { source })
