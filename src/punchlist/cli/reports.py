@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..core._typing import Any, NamedTuple
+from ..core.grades import WAIVED
 from ..core.model import Item
 from ..core.text import cut, quoted, visible
 from ..desk.verification import Result, exact_words
@@ -59,6 +60,9 @@ def _summary(report: Report) -> str:
     words = "no completed item has a check"
     if report.lines:
         words = f"{report.verified} of {len(report.lines)} verified"
+    waived = sum(line.grade == WAIVED for line in report.lines)
+    if waived:
+        words += f", {waived} waived"
     left = [line.item.id for line in report.lines if not line.is_ok]
     if left:
         words += f"; not verified: {', '.join(left)}"
@@ -96,7 +100,7 @@ def _row(line: Line) -> dict[str, Any]:
 def say_junit(report: Report) -> None:
     """Print JUnit XML: a test case for each item; what is not verified is a failure, what is waived is skipped."""
     failures = sum(not line.is_ok for line in report.lines)
-    skipped = sum(line.grade == "waived" for line in report.lines)
+    skipped = sum(line.grade == WAIVED for line in report.lines)
     seconds = sum(line.result.seconds for line in report.lines if line.result)
     counts = f'tests="{len(report.lines)}" failures="{failures}" errors="0" time="{seconds:.3f}"'
     output.say('<?xml version="1.0" encoding="UTF-8"?>')
@@ -114,7 +118,7 @@ def _case(line: Line) -> str:
     parts = []
     if not line.is_ok:
         parts.append(f'      <failure message="{_xml(line.words)}">{_xml(_check(line))}</failure>')
-    elif line.grade == "waived":
+    elif line.grade == WAIVED:
         parts.append(f'      <skipped message="{_xml(line.words)}"/>')
     if line.result and line.result.output:
         parts.append(f"      <system-out>{_xml(line.result.output.text)}</system-out>")
