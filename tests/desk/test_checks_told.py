@@ -103,6 +103,36 @@ def test_an_agent_replaces_its_own_check_until_that_has_failed(project: Path) ->
     assert "stays" not in says(desk, edit=[{"id": 1, "check": "make test"}])
 
 
+def test_an_agent_cannot_replace_its_own_check_of_a_file_after_the_item_was_completed_without_it(project: Path) -> None:
+    desk = open_desk(project)
+    says(desk, add=[{"text": "Build", "check": {"file": "no.whl"}}, {"text": "b"}])
+    says(desk, edit=[{"id": 1, "check": {"file": "dist.whl"}}])
+    assert desk.load().items[0].check == {"file": "dist.whl"}, "nobody said yet that it is there"
+    says(desk, done=[1])
+    assert "the check of 1 has failed; it stays." in says(desk, edit=[{"id": 1, "check": {"file": "app.py"}}])
+    says(desk, start=[1])
+    assert "the check of 1 has failed; it stays." in says(desk, edit=[{"id": 1, "check": {"file": "app.py"}}])
+    assert desk.load().items[0].check == {"file": "dist.whl"}
+
+
+def test_an_agent_cannot_replace_its_own_check_of_a_file_that_is_gone_since(project: Path) -> None:
+    desk = open_desk(project)
+    (project / "x.txt").write_text("x")
+    says(desk, add=[{"text": "Build", "check": {"contains": ["x.txt", "x"]}}, {"text": "b"}])
+    says(desk, done=[1])
+    (project / "x.txt").unlink()
+    assert "the check of 1 has failed; it stays." in says(desk, edit=[{"id": 1, "check": {"file": "app.py"}}])
+
+
+def test_an_agent_takes_no_completed_item_with_a_check_of_the_users_off_by_an_edit_of_the_plan(project: Path) -> None:
+    desk = open_desk(project)
+    says(desk, add=["a", "b", "c"])
+    desk.change(lambda plan: ops.set_check(plan, "2", "make test"))
+    says(desk, done=[1, 2])
+    desk.change(lambda plan: ops.remove(plan, "1", "2"), by="main")
+    assert [(item.text, item.status) for item in desk.load().items] == [("b", "completed"), ("c", "in_progress")]
+
+
 def test_an_agent_cannot_replace_a_failed_check_by_an_edit_of_the_plan(project: Path) -> None:
     desk = open_desk(project)
     says(desk, add=CHECKED)

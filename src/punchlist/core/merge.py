@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
 
 from ._typing import NamedTuple, TypeVar
 from .diff import touched
-from .model import DONE, FIELDS, USER, Item, Plan
+from .model import FIELDS, USER, Item, Plan
 from .ops import grouped
 from .text import plainly, quoted
 
@@ -26,7 +25,6 @@ def _statements() -> tuple[tuple[str, ...], ...]:
 
 _STATEMENTS = _statements()
 _BARE = Item("", "")
-_CHECK = attrgetter("check")
 
 
 class Merged(NamedTuple):
@@ -81,25 +79,6 @@ def protect(now: Plan, draft: Plan, *, closed_is_final: bool = True) -> Merged:
     if kept:
         return Merged(grouped(linked(draft._replace(items=tuple(items)))), tuple(kept))
     return Merged(draft)
-
-
-def kept_checked(now: Plan, draft: Plan) -> Merged:
-    """An agent does not take completed items off the list that have a check which the user set or approved: it would be
-    forgotten that they were to be verified."""
-    if not any(map(_CHECK, now.items)):
-        return Merged(draft)
-    from .checks import is_trusted
-
-    there = {item.id for item in draft.items}
-    gone = [item for item in now.items if item.status == DONE and is_trusted(item) and item.id not in there]
-    if not gone:
-        return Merged(draft)
-    found = {item.id: item for item in (*draft.items, *gone)}
-    wanted = [item.id for item in now.items if item.id in found]
-    order = interleaved([item.id for item in draft.items], wanted)
-    kept = [f"{quoted(item.text)} has a check of the user's; it stays on the list." for item in gone]
-    plan = draft._replace(items=tuple([found[id] for id in order]))
-    return Merged(grouped(linked(plan)), tuple(kept))
 
 
 def _reopened(before: Item, item: Item) -> bool:

@@ -9,6 +9,7 @@ from ..core._typing import TYPE_CHECKING, NamedTuple
 from ..core.checks import is_trusted, to_do
 from ..core.errors import Refused
 from ..core.grades import OUTDATED, PASSED, UNKNOWN, VERIFIED, WAIVED, Grade, has_failed
+from ..core.merge import interleaved, linked
 from ..core.model import DONE, DROPPED, PENDING, Item, Plan
 from ..core.ops import grouped
 from ..core.text import quoted
@@ -40,7 +41,8 @@ def judge(
     kept = _kept_checks(desk, now, [(old[item.id], item) for item in plan.items if item.id in old])
     said = [f"the check of {_name(item, ids)} {why}; it stays." for item, why in kept]
     plan = _with_checks(plan, {item.id: item for item, _ in kept})
-    plan = _with_removed(now, plan, {item.id for item in cleared})
+    plan, stayed = _with_removed(now, plan, {item.id for item in cleared})
+    said += stayed
     completed = [item for item in (*plan.items, *cleared) if _is_completed(old.get(item.id), item)]
     unverified = unseen(desk, now, completed)
     if unverified and desk.settings.verify == BLOCK:
@@ -124,14 +126,14 @@ def _is_completed(old: Item | None, item: Item) -> bool:
 
 def _kept_checks(desk: Desk, now: Plan, pairs: Iterable[tuple[Item, Item]]) -> list[tuple[Item, str]]:
     """The items whose checks somebody wants to replace, and may not; with why."""
-    changed = [old for old, new in pairs if old.check and new.check != old.check]
-    own = [item for item in changed if not is_trusted(item)]
+    changed = [(old, new) for old, new in pairs if old.check and new.check != old.check]
+    own = [old for old, _ in changed if not is_trusted(old)]
     seen = evidence.load_seen(desk._seat.store, now, own)
     found = []
-    for item in changed:
+    for item, new in changed:
         if is_trusted(item):
             found.append((item, "is the user's"))
-        elif has_failed(seen[item.id]):
+        elif has_failed(seen[item.id]) or (DONE in (item.status, new.status) and evidence.is_file_wrong(item)):
             found.append((item, "has failed"))
     return found
 
@@ -147,15 +149,21 @@ def _with_checks(plan: Plan, kept: dict[str, Item]) -> Plan:
     return plan._replace(items=tuple(items))
 
 
-def _with_removed(now: Plan, plan: Plan, cleared: set[str]) -> Plan:
-    """Open items with a check of the user's are not taken off a list: they stay, as abandoned. So nobody gets rid of a
-    check by adding the same work again."""
+def _with_removed(now: Plan, plan: Plan, cleared: set[str]) -> tuple[Plan, list[str]]:
+    """Items with a check of the user's are not taken off a list: completed ones stay in their place, and it is said;
+    open ones stay as abandoned, at the end. So nobody gets rid of a check by adding the same work again."""
     ids = cleared.union([item.id for item in plan.items])
-    gone = [item for item in now.items if item.id not in ids and not item.is_closed and is_trusted(item)]
+    gone = [item for item in now.items if item.id not in ids and item.status != DROPPED and is_trusted(item)]
     if not gone:
-        return plan
-    left = [item._replace(status=DROPPED, reason=REMOVED, parent="", needs=()) for item in gone]
-    return grouped(plan._replace(items=(*plan.items, *left)))
+        return plan, []
+    done = [item for item in gone if item.status == DONE]
+    left = [item for item in gone if item.status != DONE]
+    found = {item.id: item for item in (*plan.items, *done)}
+    order = interleaved([item.id for item in plan.items], [item.id for item in now.items if item.id in found])
+    dropped = [item._replace(status=DROPPED, reason=REMOVED, parent="", needs=()) for item in left]
+    items = (*[found[id] for id in order], *dropped)
+    said = [f"{quoted(item.text)} has a check of the user's; it stays on the list." for item in done]
+    return grouped(linked(plan._replace(items=items))), said
 
 
 def _name(item: Item, ids: bool) -> str:

@@ -11,7 +11,7 @@ from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.checks import Subjects, digest, folder_of, in_words, subjects
 from ..core.errors import StoreError
 from ..core.grades import OUTDATED, Grade, Row, Seen, grade, looks_done
-from ..core.model import ACTIVE, Item, Plan
+from ..core.model import ACTIVE, DONE, Item, Plan
 from ..core.text import counted, inline
 from ..local.files import time_text
 from ..stores import Store
@@ -93,6 +93,12 @@ def _look_at(item: Item, tree: str) -> Seen:
     if found.is_passed:
         return Seen(passes=(row,))
     return Seen(failures=({**row, "exit": 1, "text": found.why},))
+
+
+def is_file_wrong(item: Item) -> bool:
+    """Return whether a check of a file fails now. It is not a failure before the item is completed: until then nobody
+    said that the file is there."""
+    return bool(item.check) and "run" not in item.check and bool(_look_at(item, "").failures)
 
 
 def default_item(desk: Desk) -> Item | None:
@@ -206,7 +212,8 @@ def made_before(desk: Desk, plan: Plan, item: Item) -> list[str]:
 
 
 def note_bases(desk: Desk, before: Plan, after: Plan) -> None:
-    """Keep the files as they are when a check is set, and when an item that has one is started."""
+    """Keep the files as they are when a check is set, and when an item that has one is started; and that an item was
+    completed though its check of a file fails."""
     old = {item.id: item for item in before.items}
     trees = _Trees(desk)
     for item in after.items:
@@ -220,6 +227,9 @@ def note_bases(desk: Desk, before: Plan, after: Plan) -> None:
             for what in whats:
                 row = {"at": time_text(), "what": what, "item": item.id, **trees.described(item)}
                 keep(desk, after, subjects(item.check, folder_of(item)).base, row)
+            is_completed = item.status == DONE and (was is None or was.status != DONE)
+            if is_completed and is_file_wrong(item):
+                keep(desk, after, subjects(item.check, folder_of(item)).failed, _look_at(item, "").failures[0])
 
 
 def keep(desk: Desk, plan: Plan, subject: str, row: Mapping[str, Any]) -> bool:

@@ -22,7 +22,7 @@ from ..core.conflicts import (
 from ..core.diff import Calls, Change, Record, noted, parted, without_calls
 from ..core.errors import Disagreement, Partial, Refused, StoreError
 from ..core.last_sent import Kept, from_text, informed, to_text, unheard_of
-from ..core.merge import kept_checked, linked, merge, protect
+from ..core.merge import linked, merge, protect
 from ..core.model import ACTIVE, CLOSED, MAIN, NOTHING, USER, Item, Plan, Reader
 from ..core.ops import grouped, owned
 from ..core.resend import resent
@@ -121,8 +121,7 @@ def worked_out(dialect: Dialect, call: Call, seen: Plan, now: Plan, *, closed_is
     draft = obeyed(draft, rules, seen, call.owner, call.others)
     merged = merge(seen, draft, now)
     guarded = protect(now, merged.plan, closed_is_final=closed_is_final)
-    whole = kept_checked(now, guarded.plan)
-    return Worked(whole.plan, tuple(errors), (*merged.kept, *guarded.kept, *whole.kept))
+    return Worked(guarded.plan, tuple(errors), (*merged.kept, *guarded.kept))
 
 
 def _refuse_off(desk: Desk) -> None:
@@ -438,12 +437,12 @@ def _apply_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) ->
         recall=lambda id: _find_removed(desk, now, id),
         hold=_hold(desk, now),
     )
-    plan, stayed = kept_checked(now, found.plan)
-    new = found.kept
+    plan, new = found.plan, found.kept
     cleared: tuple[Item, ...] = ()
     is_over = bool(entries) and all(entry.status in CLOSED for entry in entries)
     is_cleared = desk.dialect.rules.clear_when_done and is_over and not plan.open_items
-    if is_cleared and not any(map(_check_of, plan.items)):  # what has a check stays in sight, with what is seen of it
+    has_checks = any(map(_check_of, now.items)) or any(map(_check_of, plan.items))
+    if is_cleared and not has_checks:  # what has a check stays in sight, with what is seen of it
         plan, new, cleared = plan._replace(items=(), removed=()), Kept(), plan.items
     if plan != now:
         new = new._replace(at=now.revision + 1)
@@ -452,7 +451,7 @@ def _apply_list(desk: Desk, call: Call, now: Plan, unknown: Sequence[Record]) ->
         text = to_text(new)
         lists, desk._seat.sent = {call.tool.name: text}, (text, new)
     said = _worked_on(desk, call, now, before, found.kept)
-    return Worked(plan, (), (*found.said, *stayed, *said), cleared, lists)
+    return Worked(plan, (), (*found.said, *said), cleared, lists)
 
 
 def _hold(desk: Desk, now: Plan) -> Callable[[Item], str]:
