@@ -101,11 +101,24 @@ def test_what_is_left_in_the_background_holds_nobody_up_and_is_ended(tmp_path: P
     until(lambda: not is_running(int((tmp_path / "child").read_text())))
 
 
-def test_a_daemon_in_a_session_of_its_own_holds_nobody_up(tmp_path: Path) -> None:
-    daemon = "setsid sh -c 'echo $$ > own; exec sleep 1000'"
+@pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="needs /proc")
+@pytest.mark.parametrize("first", ["", "trap : TERM; "], ids=["it ends when it is told to", "it does not"])
+def test_a_daemon_in_a_session_of_its_own_holds_nobody_up_and_is_ended(tmp_path: Path, first: str) -> None:
+    daemon = f"setsid sh -c '{first}echo $$ > own; while :; do sleep 1000; done'"
     ran = run(f"{daemon} & until [ -s own ]; do :; done; echo over", str(tmp_path), LONG)
-    os.kill(int((tmp_path / "own").read_text()), signal.SIGKILL)
     assert (ran.exit, ran.tail) == (0, "over\n")
+    until(lambda: not is_running(int((tmp_path / "own").read_text())))
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="needs /proc")
+def test_what_another_check_runs_is_left_alone(tmp_path: Path) -> None:
+    other = subprocess.Popen(["sleep", "1000"], env={**os.environ, "PUNCHLIST_INSIDE_CHECK": "another"})
+    try:
+        run("true", str(tmp_path), LONG)
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
 
 
 def test_a_command_that_closes_its_output_is_waited_for(tmp_path: Path) -> None:

@@ -200,3 +200,44 @@ def test_a_no_writes_nothing() -> None:
         screen.sees("nothing was written.")
         assert screen.ends() == 0
     assert not os.path.exists("punchlist.toml")
+
+
+@pytest.mark.parametrize("check", ["", "  "])
+def test_an_item_with_an_empty_check_is_refused(check: str) -> None:
+    done = run("add", "Another", "--check", check)
+    assert done.returncode == 1
+    assert "the command of a check" in done.stderr
+    assert "Another" not in do("show")
+
+
+@pytest.mark.parametrize("words", [["check", "1", "--approve"], ["verify", "--trust", "1"]])
+def test_an_approval_that_is_undone_is_taken_back_and_that_is_told(words: list[str]) -> None:
+    model_sets("1", "true")
+    run(*words)
+    assert approvals.load().known
+    assert "true is not approved any more, and not run.\n" in do("undo")
+    assert not approvals.load().known
+    assert "the check of 1 is not approved to be run; to approve it: punchlist check 1 --approve\n" in do("redo")
+    assert not approvals.load().known, "what the user approves again, they have seen again"
+
+
+def test_undo_of_a_revoke_tells_that_the_check_is_not_run() -> None:
+    model_sets("1", "true")
+    do("check", "1", "--approve")
+    do("verify", "--revoke", "1")
+    assert "the check of 1 is not approved to be run" in do("undo")
+    assert not approvals.load().known
+
+
+def test_undo_of_something_else_leaves_approvals_alone() -> None:
+    do("check", "1", "make test")
+    do("note", "1", "Later")
+    assert "approved" not in do("undo")
+    assert approvals.load().has({"run": "make test"}, os.getcwd())
+
+
+def test_an_approval_stays_while_another_item_has_the_check() -> None:
+    do("check", "1", "make test")
+    do("check", "2", "make test")
+    assert "approved" not in do("undo")
+    assert approvals.load().has({"run": "make test"}, os.getcwd())

@@ -732,3 +732,16 @@ def test_a_hostile_text_begins_no_annotation() -> None:
     do("rename", "2", "::error::forged")
     said = verify("--format", "github", code=1).splitlines()
     assert [line[:8] for line in said] == ["::error ", 'ok: 2 ":', "1 of 2 v"]
+
+
+@pytest.mark.parametrize("words", [(), ("--changed",)])
+def test_a_repository_without_files_is_told(
+    project: Project, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.git("init", "--quiet", "--bare", "bare.git")
+    monkeypatch.chdir(project.top / "bare.git")
+    plan("true")
+    for _ in range(2):  # that it passed before shows nothing
+        assert "but it is not known on which files: this is a git repository without files (bare)\n" in verify(
+            *words, code=1
+        )

@@ -1,5 +1,6 @@
 """Run the command of a check: in its directory, without a terminal, within a time and with a bounded output. Nothing
-that it started is left when it is over, whatever ends it."""
+that it started is left when it is over, whatever ends it: its process group is ended and, on Linux, every process that
+has its mark in its environment, also a daemon in a session of its own."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from contextlib import contextmanager
 from ..core._typing import TYPE_CHECKING, NamedTuple
 from ..core.text import in_words, inline
 from ..local import session_links
-from ..local.process_group import end_group
+from ..local.process_group import end_group, end_marked
 
 if TYPE_CHECKING:
     from typing import IO
@@ -84,10 +85,10 @@ def run(
     if environ is None:
         environ = os.environ
     start, begun = time.time(), time.monotonic()
-    kept = _Tail()
+    kept, mark = _Tail(), os.urandom(8).hex()
     with _stop_signals() as stopped, _marked():
         try:
-            child = _start(command, folder, environ)
+            child = _start(command, folder, environ, mark)
         except (OSError, ValueError) as error:
             return Ran(start=start, end=start, problem=f"cannot be run: {getattr(error, 'strerror', '') or error}")
         try:
@@ -95,6 +96,7 @@ def run(
         finally:
             end_group(child)
             _drain(child, kept)
+            end_marked(f"{INSIDE}={mark}")
     code, took = child.returncode, time.monotonic() - begun
     ran = Ran(None, 0, took, kept.text(), kept.size, False, 0, start, time.time())
     if stopped:
@@ -106,12 +108,13 @@ def run(
     return ran._replace(exit=code)
 
 
-def _start(command: str, folder: str, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start a command in a session of its own: it has no terminal to ask at, and nothing to read."""
+def _start(command: str, folder: str, environ: Mapping[str, str], mark: str) -> subprocess.Popen[bytes]:
+    """Start a command in a session of its own: it has no terminal to ask at, and nothing to read. `mark`: by which
+    everything that it starts is known again."""
     return subprocess.Popen(
         [*_SHELL, command],
         cwd=folder,
-        env={**without_own(environ), INSIDE: "1"},
+        env={**without_own(environ), INSIDE: mark},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -140,7 +140,7 @@ def _added(plan: Plan, args: Args) -> Plan:
         fields["parent"] = ops.resolve(plan, args.parent)
     if args.note:
         fields["notes"] = tuple(args.note)
-    if args.check:
+    if args.check is not None:
         from ..core.checks import read_check
 
         fields["check"] = read_check(args.check)

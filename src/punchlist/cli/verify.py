@@ -226,8 +226,8 @@ def _is_passing(job: Job, known: Graded) -> bool:
     item = _stand_in(job)
     if job.items:
         item = job.items[0]
-    seen = known.seen.get(item.id)
-    return seen is not None and passing(item, seen, known.trees.get(item.id, "")) is not None
+    seen, tree = known.seen.get(item.id), known.trees.get(item.id, "")
+    return seen is not None and bool(tree) and passing(item, seen, tree) is not None
 
 
 def _stand_in(job: Job) -> Item:
@@ -408,12 +408,18 @@ def _tell_grade(item: Item, grade: Grade, result: Result | None) -> str:
     if grade.word == PASSED:
         return f"{words}; to count it: punchlist check {item.id} --approve"
     if grade.word == UNKNOWN:
-        return f"{words}, but it is not known on which files"
+        return f"{words}, but it is not known on which files{_tell_no_files(result)}"
     if result is not None and result.why and not result.output:
         return f"{words} ({result.why})"
     if not words and result is not None:
         return f"{result.state}, but that does not count: {grade.why}"
     return words or "its check was not run"
+
+
+def _tell_no_files(result: Result | None) -> str:
+    if result is None or not result.no_files:
+        return ""
+    return f": {result.no_files}"
 
 
 def _is_graded(result: Result, grade: Grade) -> bool:

@@ -62,6 +62,7 @@ class Result(NamedTuple):
     output: Output | None = None
     stopped_by: int = 0  # the signal by which the user stopped it
     is_kept: bool = True  # whether the store has it
+    no_files: str = ""  # why the files could not be looked at
 
 
 def jobs_of(items: Iterable[Item]) -> list[Job]:
@@ -87,11 +88,11 @@ def run_job(
 ) -> Result:
     """Run a check, or look at its file, and keep how it went: as evidence, unless the files that matter to it changed
     meanwhile. `seconds`: how long it may take; what the setting says if not given. Raises StoreError."""
-    before = _look(desk, job.folder)
+    before, _ = _look(desk, job.folder)
     ran, why = _ran(job, seconds or desk.settings.verify_minutes * 60, environ, beat)
     if ran.stopped_by:
         return Result(STOPPED, why, ran.seconds, stopped_by=ran.stopped_by)
-    after = _look(desk, job.folder)
+    after, no_files = _look(desk, job.folder)
     row: dict[str, Any] = {"at": utc_text(ran.end), "tier": tier, "command": job.words, "exit": ran.exit}
     row["seconds"] = round(ran.seconds, 3)
     output = None
@@ -102,7 +103,7 @@ def run_job(
             row["text"] = output.text
     during = _compare(desk, plan, job, before, after)
     row["made"] = kept_paths(during.made)
-    result = Result(PASSED, why, ran.seconds, ran.exit, output)
+    result = Result(PASSED, why, ran.seconds, ran.exit, output, no_files=no_files)
     does_not_count = _why_void(job, ran, during)
     if ran.exit != 0:
         result = result._replace(state=FAILED)
@@ -199,11 +200,12 @@ def _why_unknown(job: Job, ran: Ran) -> str:
     return ""
 
 
-def _look(desk: Desk, folder: str) -> Files | None:
+def _look(desk: Desk, folder: str) -> tuple[Files | None, str]:
+    """The files of a folder; or none, and why."""
     try:
-        return look(folder, LOOK_SECONDS, own=own_files(desk))
-    except NoFiles:
-        return None
+        return look(folder, LOOK_SECONDS, own=own_files(desk)), ""
+    except NoFiles as error:
+        return None, str(error)
 
 
 def _holder(job: Job) -> Item:

@@ -15,12 +15,39 @@ _GRACE = 2.0  # seconds to end in peace
 
 def end_group(child: subprocess.Popen[bytes]) -> None:
     """End the group of a child that was started in a session of its own: first in peace, then not. What has left the
-    group for a session of its own is not found."""
+    group for a session of its own is not found; `end_marked` finds it."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, number)
         if _is_gone(child, time.monotonic() + _GRACE):
             return
+
+
+def end_marked(mark: str) -> None:
+    """End every process that was started with a variable (`NAME=value`): first in peace, then not. Linux tells which
+    those are; elsewhere nothing is ended."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        end = time.monotonic() + _GRACE
+        for pid in _find_marked(mark):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+        while _find_marked(mark):
+            if time.monotonic() > end:
+                break
+            time.sleep(_BEAT)
+        else:
+            return
+
+
+def _find_marked(mark: str) -> list[int]:
+    """The processes with a variable. One that has ended and was not waited for has none."""
+    found = []
+    for name in os.listdir("/proc") if os.path.exists("/proc/self/environ") else ():
+        if name.isdigit():
+            with suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
+                if mark.encode() in file.read().split(b"\0"):
+                    found.append(int(name))
+    return found
 
 
 def _is_gone(child: subprocess.Popen[bytes], end: float) -> bool:
