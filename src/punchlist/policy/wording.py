@@ -15,6 +15,7 @@ from ..prompts import say
 WHEN_ASKED = "Continue it when the user asks for it."
 _SHOWN = 20  # open items in words
 _NOTES = 10  # notes of the active item
+_LONGEST_CHECK = 200  # characters of a check
 
 
 def wrapped(text: str, tag: str) -> str:
@@ -115,7 +116,16 @@ def _line(item: Item, ids: bool) -> str:
         why = f": {cut(inline(item.reason), WHOLE)}"
     else:
         why = ""
-    return f"- {head}{number}{_words(item)}{why}"
+    return f"- {head}{number}{_words(item)}{why}{_check(item)}"
+
+
+def _check(item: Item) -> str:
+    """The check behind an item's text; nothing if it needs none."""
+    if not item.check or item.waived:
+        return ""
+    from ..core.checks import in_words
+
+    return f" (check: {cut(in_words(item.check), _LONGEST_CHECK)})"
 
 
 def _words(item: Item) -> str:
