@@ -154,6 +154,35 @@ def test_a_hook_after_a_command_that_is_no_check_loads_nothing_about_checks(comm
     assert "punchlist.desk.evidence" in ran, "it may be one"
 
 
+@pytest.mark.parametrize("verify", ["off", "ask", "run", "block"])
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("UserPromptSubmit", {"prompt": "what is left?"}),
+        ("SessionStart", {"source": "compact"}),
+        ("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "git commit"}}),
+        ("Stop", {"background_tasks": [{"id": "1"}]}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_hook_that_is_not_about_checks_loads_nothing_about_them(
+    name: str, more: dict[str, Any], verify: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PUNCHLIST_VERIFY", verify)
+    given_checks("make test", "make lint")
+    assert of_checks(hook(name, **more)) == set()
+
+
+@pytest.mark.parametrize("verify", ["off", "ask", "run"])
+def test_a_nudge_to_continue_loads_nothing_that_runs_checks(verify: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PUNCHLIST_VERIFY", verify)
+    given_checks("make test", "make lint")
+    found = hook("Stop")
+    assert of_checks(found) == {"punchlist.desk.evidence", "punchlist.core.grades"}, "an open item may look done"
+    assert found & (HEAVY | {"hashlib", "json", "re", "enum", "select", "signal"}) == set()
+    assert of_checks(hook("Stop")) == set(), "it is not nudged again"
+
+
 def test_a_hook_that_mirrors_a_list_loads_the_one_dialect_it_speaks() -> None:
     todos = {"todos": [{"content": "Read", "status": "pending", "activeForm": "Reading"}]}
     found = hook("PostToolUse", tool_name="TodoWrite", tool_input=todos)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ..core._typing import TYPE_CHECKING, NamedTuple
 from ..core.diff import CALLS, QUIET
-from ..core.model import MAIN, Item, Plan, SessionState
+from ..core.model import DONE, MAIN, Item, Plan, SessionState
 from ..local.files import time_text
 from ..local.settings import DIALECTS, UNTIL_DONE, Settings
 from ..policy import wording
@@ -87,12 +87,12 @@ def turn_ended(desk: Desk, end: TurnEnd, find_time: Callable[[], CheckTime] = Ch
         return go_on(plan, state, end._replace(minutes=_minutes(state.since, at)), limits)
 
     checks = Checks()
-    if desk.settings.verify in ("ask", "run") and any(item.check for item in plan.items):
+    if desk.settings.verify in ("ask", "run") and plan.revision > known.nudged and _is_any_to_verify(plan):
         from .check_nudges import NotAwaited, find_checks, run_checks
 
         checks = find_checks(desk, plan, known.nudged)
         end = end._replace(unverified=bool(checks.missing))
-        if desk.settings.verify == "run" and verdict(known).is_nudge:
+        if desk.settings.verify == "run" and checks.missing and verdict(known).is_nudge:
             try:
                 checks = run_checks(desk, plan, checks, find_time())
             except NotAwaited:
@@ -114,6 +114,11 @@ def turn_ended(desk: Desk, end: TurnEnd, find_time: Callable[[], CheckTime] = Ch
     to = audience(desk, state)
     told = take_updates(desk, ids=to.knows_ids)
     return Nudge("\n".join([*_nudge(desk, plan, item, checks, to), *told]), found.reason)
+
+
+def _is_any_to_verify(plan: Plan) -> bool:
+    """Whether something is completed that has a check. Nothing about checks is loaded before."""
+    return any(item.status == DONE and item.check and not item.waived for item in plan.items)
 
 
 def note_refusal(desk: Desk) -> None:
