@@ -195,6 +195,25 @@ def test_files_that_were_looked_at_before_are_compared_by_contents(project: Proj
     assert found == (["README.md", "notes.txt", "src/b.py"], ["report.xml"])
 
 
+MADE = ["report.xml", "app.o", "dist/app.js", "pkg/build/lib/a.py", "target/x.rs", "log.txt", "tests/shots/1.png"]
+WRITTEN = ["new.py", "src/new.ts", "web/a.test.tsx", "Makefile", "sub/package.json", "conftest.py"]
+
+
+@pytest.mark.parametrize("is_compared", [True, False])
+def test_a_new_source_file_was_written_by_somebody_and_is_not_a_byproduct(project: Project, is_compared: bool) -> None:
+    path = project.write("notes.txt", "1")
+    if not contents.born(str(path)):
+        pytest.skip("this disk does not tell when a file was made")
+    before = project.look() if is_compared else None
+    start = _now(project)
+    for name in (*MADE, *WRITTEN):
+        project.write(name, "1")
+    found = tree.modified_during(project.look(), start, before=before)
+    assert found == (sorted(WRITTEN), sorted(MADE))
+    alone = tree.modified_during(project.look(), start, before=before, is_alone=True)
+    assert alone == ([], sorted([*MADE, *WRITTEN]))
+
+
 def test_a_file_that_is_gone_since_the_look_counts_as_changed(project: Project) -> None:
     project.write("src/a.py", "a = 2\n")
     files = project.look()

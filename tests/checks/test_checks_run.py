@@ -102,7 +102,7 @@ def test_what_is_left_in_the_background_holds_nobody_up_and_is_ended(tmp_path: P
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="needs /proc")
-@pytest.mark.parametrize("first", ["", "trap : TERM; "], ids=["it ends when it is told to", "it does not"])
+@pytest.mark.parametrize("first", ["", 'trap "" TERM; '], ids=["it ends when it is told to", "it does not"])
 def test_a_daemon_in_a_session_of_its_own_holds_nobody_up_and_is_ended(tmp_path: Path, first: str) -> None:
     daemon = f"setsid sh -c '{first}echo $$ > own; while :; do sleep 1000; done'"
     ran = run(f"{daemon} & until [ -s own ]; do :; done; echo over", str(tmp_path), LONG)

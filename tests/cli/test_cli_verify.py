@@ -745,3 +745,14 @@ def test_a_repository_without_files_is_told(
         assert "but it is not known on which files: this is a git repository without files (bare)\n" in verify(
             *words, code=1
         )
+
+
+def test_a_run_during_which_somebody_writes_a_new_source_file_does_not_count() -> None:
+    plan("echo 1 > new.py; echo 1 > report.xml")
+    assert '1 "Item 1": does not count: new.py changed while it ran; run it again\n' in verify(code=1)
+    assert "1 of 1 verified" in verify(), "it was there before, as it is after a run that makes it"
+
+
+def test_in_ci_nobody_else_writes_files() -> None:
+    plan("echo 1 > new.py")
+    assert "1 of 1 verified" in verify("--tier", "ci")

@@ -49,6 +49,16 @@ TESTS = (
     *(".rspec", "pom.xml", "build.gradle*", "settings.gradle*", "*.csproj", "*.sln", "mix.exs", "composer.json"),
     *("phpunit.xml*", "deno.json*", "bunfig.toml", ".pre-commit-config.yaml", ".github/workflows/", ".gitlab-ci.yml"),
 )
+# Code, and what says how it is built: somebody wrote it. A run makes such files only in folders for what is built.
+SOURCES = (
+    *("*.py", "*.pyi", "*.js", "*.mjs", "*.cjs", "*.jsx", "*.ts", "*.tsx", "*.vue", "*.svelte", "*.go", "*.rs"),
+    *("*.c", "*.h", "*.cc", "*.cpp", "*.cxx", "*.hpp", "*.hh", "*.m", "*.mm", "*.java", "*.kt", "*.kts", "*.scala"),
+    *("*.cs", "*.fs", "*.rb", "*.php", "*.swift", "*.ex", "*.exs", "*.erl", "*.hs", "*.ml", "*.mli", "*.clj", "*.dart"),
+    *("*.lua", "*.pl", "*.pm", "*.r", "*.R", "*.jl", "*.zig", "*.nim", "*.sh", "*.bash", "*.zsh", "*.ps1", "*.sql"),
+    *("*.proto", "*.graphql", "*.tf", "*.nix"),
+    *(name for name in TESTS if not name.endswith("/")),
+)
+BUILT = ("dist/", "build/", "out/", "target/", "bin/", "obj/", "coverage/", "gen/", "generated/")
 _GLOBS = 200
 _END = r"(?:/|\Z)"
 _BESIDE = ("", "-wal", "-shm", "-journal", ".lock")  # what SQLite and we keep beside a file
@@ -191,6 +201,11 @@ def _letter(token: str) -> str:
 def is_test(path: str) -> bool:
     """Whether a file is a test, or says how the project is built and checked."""
     return in_scope(TESTS, "")(path)
+
+
+def is_source(path: str) -> bool:
+    """Whether a file is code, or says how the project is built, and is not in a folder for what is built."""
+    return in_scope(SOURCES, "")(path) and not in_scope(BUILT, "")(path)
 
 
 def is_cache(path: str) -> bool:

@@ -25,7 +25,7 @@ from . import contents, repository
 from .errors import NoFiles as NoFiles
 from .errors import TooLong as TooLong
 from .git import ask
-from .scope import below, in_scope, is_cache, is_test
+from .scope import below, in_scope, is_cache, is_source, is_test
 
 _DIRTY = 30  # paths in a row of evidence
 _ROW_BYTES = 1900
@@ -285,7 +285,7 @@ def _committed_changes(files: Files, base: str, end: float) -> dict[str, str] | 
 class During(NamedTuple):
     """What happened to the files while a command ran."""
 
-    changed: list[str]  # they were there before: nobody knows which contents the command saw
+    changed: list[str]  # they were there before, or somebody wrote them: nobody knows which contents the command saw
     made: list[str]  # byproducts: untracked files that the command made
 
 
@@ -298,19 +298,30 @@ def modified_during(
     scope: Iterable[str] = (),
     folder: str = "",
     without: Collection[str] = (),
+    is_alone: bool = False,
 ) -> During:
     """
-    Tell what happened to the files in scope since a command began.
+    Tell what happened to the files in scope since a command began. A new source file was written by somebody, and is
+    not taken for a byproduct. If the command did make it, the next run finds it there.
 
     Parameters:
         files: As looked at after the command.
         start: When it began, as `time.time()` says it.
         before: The files as looked at before it. Then contents decide, and no time is asked for.
         known: Untracked paths that are known to be older, from an earlier row.
+        is_alone: Whether nobody works on the files, as in CI: then the command made whatever is new.
     """
     counts = _counting(files, scope, folder, without)
     if before is not None:
-        return _compared(files, before, counts)
+        found = _compared(files, before, counts)
+    else:
+        found = _timed(files, start, known, counts)
+    written = [path for path in found.made if not is_alone and is_source(path)]
+    made = [path for path in found.made if path not in written]
+    return During(sorted([*found.changed, *written]), made)
+
+
+def _timed(files: Files, start: float, known: Collection[str], counts: Callable[[str], bool]) -> During:
     changed, made = [], []
     now = time.time() + 2  # a time in the future says nothing
     looked_at = set(files.blobs)

@@ -101,7 +101,7 @@ def run_job(
         save_output(desk._seat.store, job.digest, output)
         if desk.settings.keep_output:
             row["text"] = output.text
-    during = _compare(desk, plan, job, before, after)
+    during = _compare(desk, plan, job, before, after, is_alone=tier == CI)
     row["made"] = kept_paths(during.made)
     result = Result(PASSED, why, ran.seconds, ran.exit, output, no_files=no_files)
     does_not_count = _why_void(job, ran, during)
@@ -156,13 +156,14 @@ def _last_seconds(desk: Desk, plan: Plan, job: Job) -> float | None:
     return float(known[-1])
 
 
-def _compare(desk: Desk, plan: Plan, job: Job, before: Files | None, after: Files | None) -> During:
+def _compare(desk: Desk, plan: Plan, job: Job, before: Files | None, after: Files | None, *, is_alone: bool) -> During:
     """What happened meanwhile to the files that matter to a check; nothing if that is not known."""
     if before is None or after is None:
         return During([], [])
     made = made_before(desk, plan, _holder(job))
     scope = job.check.get("scope", ())
-    return modified_during(after, 0.0, before=before, scope=scope, folder=job.folder, without=made)
+    folder = job.folder
+    return modified_during(after, 0.0, before=before, scope=scope, folder=folder, without=made, is_alone=is_alone)
 
 
 def _why_void(job: Job, ran: Ran, during: During) -> str:
