@@ -756,3 +756,27 @@ def test_a_run_during_which_somebody_writes_a_new_source_file_does_not_count() -
 def test_in_ci_nobody_else_writes_files() -> None:
     plan("echo 1 > new.py")
     assert "1 of 1 verified" in verify("--tier", "ci")
+
+
+@pytest.mark.parametrize(
+    ("words", "typed"),
+    [
+        (["true && true"], "'true && true'"),
+        (["--file", "a b"], "--file 'a b'"),
+        (["--contains", "a.py", "x y"], "--contains a.py 'x y'"),
+    ],
+)
+def test_a_check_whose_directory_is_on_another_machine_names_it_and_what_to_do(
+    tmp_path: Path, words: list[str], typed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, there, here = f"sqlite:{tmp_path / 'shared.db'}", tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    do("--store", store, "add", "Build", cwd=there)
+    do("--store", store, "check", "1", *words, cwd=there)
+    do("--store", store, "done", "1", cwd=there)
+    there.rename(here)
+    monkeypatch.chdir(here)
+    plan_id = json.loads(do("--store", store, "plans", "--json"))[0]["id"]
+    said = verify("--store", store, "--plan", plan_id, code=1)
+    assert f"not run: its directory is not there: {there}; " in said
+    assert f"set it again where it belongs: punchlist check 1 {typed}\n" in said

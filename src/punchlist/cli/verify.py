@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -246,7 +247,7 @@ def _allowed(desk: Desk, args: Args, jobs: Sequence[Job], default: DefaultCheck 
     allowed: set[str] = set()
     for job in jobs:
         is_own = not job.items and default is not None and default.is_approved
-        if is_own or known.has(job.check, job.folder) or (_may_ask(args) and _agrees(job)):
+        if is_own or known.has(job.check, job.folder) or (_may_ask(args) and _is_here(job) and _agrees(job)):
             is_known = is_own or known.has(job.check, job.folder)
             if is_known or _remember(desk, job):
                 allowed.add(job.digest)
@@ -296,8 +297,8 @@ def _remember(desk: Desk, job: Job) -> bool:
 
 def _run(desk: Desk, args: Args, plan: Plan, jobs: Sequence[Job], allowed: set[str]) -> dict[str, Result]:
     """Run checks one after another, until the user stops it."""
-    results = {job.digest: Result(NOT_RUN, _NOT_APPROVED) for job in jobs}
-    ready = [job for job in jobs if job.digest in allowed]
+    results = {job.digest: Result(NOT_RUN, _tell_not_run(job)) for job in jobs}
+    ready = [job for job in jobs if job.digest in allowed and _is_here(job)]
     stopped = Result(NOT_RUN, "not run: stopped before")
     environ = _environment()
     with Progress(len(ready)) as progress:
@@ -312,6 +313,29 @@ def _run(desk: Desk, args: Args, plan: Plan, jobs: Sequence[Job], allowed: set[s
                 results.update({rest.digest: stopped for rest in ready[place + 1 :]})
                 break
     return results
+
+
+def _is_here(job: Job) -> bool:
+    """Whether the directory of a check is on this machine: a store may come from another one."""
+    return os.path.isdir(job.folder)
+
+
+def _tell_not_run(job: Job) -> str:
+    if _is_here(job):
+        return _NOT_APPROVED
+    words = f"not run: its directory is not there: {inline(job.folder) or 'it has none'}"
+    if not job.items:
+        return words
+    return f"{words}; set it again where it belongs: punchlist check {job.items[0].id} {_retyped(job)}"
+
+
+def _retyped(job: Job) -> str:
+    """A check as it is typed to set it."""
+    if "run" in job.check:
+        return shlex.quote(job.words)
+    if "file" in job.check:
+        return f"--file {shlex.quote(inline(job.check['file']))}"
+    return f"--contains {' '.join([shlex.quote(inline(word)) for word in job.check['contains']])}"
 
 
 def _environment() -> dict[str, str]:
