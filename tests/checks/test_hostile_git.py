@@ -9,6 +9,8 @@ import pytest
 from punchlist.checks import tree
 from tests.checks.projects import PLENTY, Project, make_project
 
+pytestmark = pytest.mark.once  # what git does
+
 POINTER = """
 import hashlib, sys
 data = sys.stdin.buffer.read()

@@ -16,6 +16,8 @@ import pytest
 from punchlist.checks import contents, tree
 from tests.checks.projects import PLENTY, Project, make_project, put_git_in_path
 
+pytestmark = pytest.mark.once  # what git does
+
 needs_owner = pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 
 

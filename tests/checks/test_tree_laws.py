@@ -15,6 +15,8 @@ from punchlist.checks import tree
 from tests.checks.projects import Project, make_project
 from tests.core.plans import often
 
+pytestmark = pytest.mark.once  # what git does
+
 PATHS = ["src/a.py", "src/b.py", "src/deep/c.py", "docs/d.md", "e"]
 SCOPE = "src/"
 TEXTS = ["", "one\n", "two\n", "a = 1\n", "\r\n", "\0"]

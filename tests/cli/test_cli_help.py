@@ -171,6 +171,7 @@ def project(own_folder: Path) -> None:
     Path("conversation.json").write_text("[]")
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[example for _, example in EXAMPLES])
 @pytest.mark.usefixtures("project")
 def test_every_example_works(name: str, example: str) -> None:

@@ -17,6 +17,8 @@ from punchlist.desk.evidence import graded
 from punchlist.stores import open_store
 from tests.desk.checked import make_project, ran
 
+pytestmark = pytest.mark.once
+
 ROW = {"at": "2099-01-01T00:00:00Z", "tier": "ci", "command": "make test", "exit": 0, "tree": "x", "session": "s"}
 FORGED: tuple[dict[str, Any], ...] = (
     {"check_set": {"by": "user"}},

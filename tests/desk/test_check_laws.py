@@ -26,6 +26,8 @@ from tests.core.plans import HOSTILE, often
 from tests.core.schemas import TOOLS, near
 from tests.desk.checked import git, make_project, open_desk, ran
 
+pytestmark = pytest.mark.once
+
 Step = Callable[[Desk], object]
 
 RUNS = ("make test", "true", {"run": "make test", "scope": ["**"]}, {"run": "make lint"})
@@ -63,6 +65,14 @@ TEMPLATES: list[Path] = []
 def project() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         yield shutil.copytree(TEMPLATES[0], Path(folder, "project"))
+
+
+@contextmanager
+def plain_folder() -> Iterator[Path]:
+    """A project without git, for what is not about its files: asking git takes longer than all the rest."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "app.py").write_text("1\n")
+        yield Path(folder)
 
 
 # --- what a model can do ---------------------------------------------------------------------------------------------
@@ -145,7 +155,7 @@ def play(desk: Desk, steps: Sequence[Step]) -> None:
 @given(st.lists(st.one_of(CALLS, EDITS, OBSERVED), max_size=12))
 @often(200)
 def test_nothing_that_a_model_does_makes_an_item_verified_or_waived(steps: list[Step]) -> None:
-    with project() as folder:
+    with plain_folder() as folder:
         desk = open_desk(folder)
         play(desk, steps)
         plan = desk.load()
@@ -165,7 +175,7 @@ def test_a_run_that_was_seen_makes_an_item_passed() -> None:
 @given(st.lists(st.one_of(CALLS, EDITS), max_size=12))
 @often(200)
 def test_without_a_run_nothing_is_passed(steps: list[Step]) -> None:
-    with project() as folder:
+    with plain_folder() as folder:
         desk = open_desk(folder)
         play(desk, steps)
         plan = desk.load()
@@ -177,7 +187,7 @@ def test_without_a_run_nothing_is_passed(steps: list[Step]) -> None:
 @given(st.lists(st.one_of(CALLS, EDITS, OBSERVED), max_size=12))
 @often(200)
 def test_what_the_user_set_approved_and_waived_is_changed_by_nobody_else(steps: list[Step]) -> None:
-    with project() as folder:
+    with plain_folder() as folder:
         desk = open_desk(folder)
         _calling("native", "plan", {"add": [{"text": text, "check": "make test"} for text in "abcd"]})(desk)
         desk.change(lambda plan: ops.set_check(plan, "1", "make all"))

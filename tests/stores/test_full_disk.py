@@ -17,6 +17,8 @@ from punchlist.core.errors import StoreError
 from punchlist.local import on_off
 from tests.commands import SCRIPT
 
+pytestmark = pytest.mark.once  # what a disk does
+
 
 def filled(disk: Path) -> Path:
     """Take what is left of a disk; the file that holds it."""

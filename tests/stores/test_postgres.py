@@ -26,7 +26,7 @@ from tests.core.plans import texts
 from tests.postgres_server import fresh_database
 from tests.stores.following import PATIENCE, Follower
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+pytestmark = [pytest.mark.once, pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")]
 
 
 @pytest.fixture

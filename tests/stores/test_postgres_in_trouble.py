@@ -28,6 +28,8 @@ from tests.mcp.raw import Raw
 from tests.postgres_server import fresh_database
 from tests.stores.test_postgres_limits import asked
 
+pytestmark = pytest.mark.once  # what a server does; the contract of stores is proved with it on every Python
+
 SESSION = "s"
 HELD = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND application_name = 'punchlist'"
 

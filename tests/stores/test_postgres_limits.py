@@ -32,6 +32,8 @@ from tests.core.plans import texts
 from tests.postgres_server import fresh_database
 from tests.stores.following import PATIENCE, Follower
 
+pytestmark = pytest.mark.once  # what a server does; the contract of stores is proved with it on every Python
+
 MARKER = "the one with a mark"
 SETTINGS = load(environ={})
 
