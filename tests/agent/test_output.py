@@ -85,6 +85,8 @@ def test_of_a_nudge_the_user_sees_the_item_it_is_about() -> None:
     assert shown(Nudged("main", 1, text)) == '[· the agent stopped early and was nudged: now "Fix it: all" (1/2)]'
     text = say("llxprt.continue", item='now "Fix it" (1/2)')
     assert shown(Nudged("main", 1, text)) == '[· the agent stopped early and was nudged: now "Fix it" (1/2)]'
+    text = say("plan.nudge.checks", checks='1 "Fix it" (run "make test")')
+    assert shown(Nudged("main", 1, text)) == '[· the agent was asked to run checks: 1 "Fix it" (run "make test")]'
 
 
 def test_after_a_mere_answer_nothing_is_said_about_the_stop() -> None:

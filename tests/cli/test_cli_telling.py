@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import punchlist
 from tests import commands
 
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -90,6 +91,16 @@ def test_an_event_is_told_in_words() -> None:
         "refusal  tool plan, dialect native, no item '7'; the ids are 1.",
         'edit     by user, revision 1, added 1 "Read".',
     ]
+
+
+def test_an_event_about_checks_names_no_item(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PUNCHLIST_VERIFY", "ask")
+    with punchlist.open(session="s1", dialect="native") as desk:
+        desk.prompted("Build it.")
+        desk.call("plan", {"add": [{"text": "Build", "check": "make"}]})
+        desk.call("plan", {"done": [1]})
+        assert "not verified" in desk.turn_ended(said="It is built.").text
+    assert "nudge  number 1, idle 1\n" in run("log", "--events", "--session", "s1")
 
 
 def test_a_call_that_failed_is_reminded_of_unless_the_plan_is_not_to_be_written() -> None:

@@ -283,6 +283,32 @@ def test_block_refuses_done_without_evidence_with_the_check_to_run(project: Path
     assert says(desk, done=[1]) == "now 2 Write docs (1/2)"
 
 
+UNCOUNTED = (
+    " Its last run does not count: a pipe hides its exit code: run it without `| tail -3`."
+    " If that cannot be helped, ask the user to run punchlist verify."
+)
+
+
+def test_block_says_why_a_run_does_not_count(project: Path) -> None:
+    desk = open_desk(project, verify="block")
+    says(desk, add=CHECKED)
+    ran(desk, "make test | tail -3")
+    assert says(desk, done=[1]) == f'1 is not verified: run "make test" first, then mark it done.{UNCOUNTED}'
+    ran(desk, "make test", 1)
+    assert says(desk, done=[1]) == '1 is not verified: run "make test" first, then mark it done.'
+
+
+def test_block_says_in_a_whole_list_too_why_a_run_does_not_count(project: Path) -> None:
+    desk = open_desk(project, dialect="claude-code", verify="block")
+    desk.call("TodoWrite", todos("in_progress", "pending"))
+    desk.change(lambda plan: ops.set_check(plan, "1", "make test"))
+    desk.take_updates()
+    ran(desk, "make test | tail -3")
+    reply = desk.call("TodoWrite", todos("completed", "completed"))
+    words = '"Port the parser" stays in_progress: run "make test" first, then mark it completed.'
+    assert reply.updates == (words + UNCOUNTED,)
+
+
 def test_block_leaves_an_item_of_a_whole_list_in_progress_until_its_check_passes(project: Path) -> None:
     desk = open_desk(project, dialect="claude-code", verify="block")
     desk.call("TodoWrite", todos("in_progress", "pending"))
@@ -572,7 +598,7 @@ def test_auto_done_completes_an_item_whose_check_failed_and_then_passed(project:
     assert done.closed.by == "check"
     assert says(desk, show=True).splitlines()[-2:] == [
         'a passed check completed 1 "Port the parser".',
-        'a passed check started 2 "Write docs".',
+        '2 "Write docs" is next.',
     ]
     assert "check" not in says(desk, note={"2": "n"})
 

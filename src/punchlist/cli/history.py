@@ -161,7 +161,7 @@ def _events(desk: Desk, args: Args) -> int:
 
 
 def _event_row(event: Mapping[str, object]) -> Line:
-    words = ", ".join(_word(name, value) for name, value in event.items() if name not in _KNOWN)
+    words = ", ".join(_word(name, value) for name, value in event.items() if name not in _KNOWN and value != "")
     when = relative(inline(str(event.get("at", ""))))
     return Span(when, "dim"), Span(inline(str(event["kind"]))), Span(words)
 

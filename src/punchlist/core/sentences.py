@@ -28,7 +28,18 @@ def tell(changes: Iterable[Change], who: str, plan: Plan, *, ids: bool = True) -
     if removed and not plan.items and not plan.removed:  # all of it was cleared, and may be added again
         lines.append(f"{name} cleared the list.")
         changes = [change for change in changes if change.kind not in ("removed", "moved") and change.id != "phases"]
-    return lines + [f"{name} {words}." for change in changes for words in _sentences(change, voice, plan)]
+    found = [words for change in changes for words in _sentences(change, voice, plan)]
+    if who == CHECK:
+        return lines + [_tell_of_check(name, words) for words in found]
+    return lines + [f"{name} {words}." for words in found]
+
+
+def _tell_of_check(name: str, words: str) -> str:
+    """A check completes an item; that the next one is started follows from it."""
+    verb, _, item = words.partition(" ")
+    if verb == "started":
+        return f"{item} is next."
+    return f"{name} {words}."
 
 
 def difference(before: Plan, after: Plan) -> list[str]:

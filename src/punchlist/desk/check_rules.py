@@ -12,7 +12,7 @@ from ..core.grades import OUTDATED, PASSED, UNKNOWN, VERIFIED, WAIVED, Grade, ha
 from ..core.merge import interleaved, linked
 from ..core.model import DONE, DROPPED, PENDING, Item, Plan
 from ..core.ops import grouped
-from ..core.text import quoted
+from ..core.text import cut, inline, quoted
 from . import evidence
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 BLOCK = "block"  # the value of `verify` with which nothing is completed without evidence
 REMOVED = "removed by the agent"
+_LONGEST_WHY = 200  # characters of a reason why a run does not count
 
 
 class Judged(NamedTuple):
@@ -47,13 +48,13 @@ def judge(
     unverified = unseen(desk, now, completed)
     if unverified and desk.settings.verify == BLOCK:
         if not refuses:
-            return _held_back(plan, unverified, old, said, ids=ids)
-        raise Refused("\n".join(refusal(item, ids=ids) for item in unverified))
+            return _held_back(desk, plan, unverified, old, said, ids=ids)
+        raise Refused("\n".join(refusal(item, ids=ids) + _why_uncounted(desk, now, item) for item in unverified))
     return Judged(plan, tuple(said), tuple(unverified))
 
 
 def _held_back(
-    plan: Plan, unverified: Sequence[Item], old: Mapping[str, Item], said: Sequence[str], *, ids: bool
+    desk: Desk, plan: Plan, unverified: Sequence[Item], old: Mapping[str, Item], said: Sequence[str], *, ids: bool
 ) -> Judged:
     """A change without what it would complete."""
     items = list(plan.items)
@@ -62,7 +63,7 @@ def _held_back(
         if item in unverified:
             was = old.get(item.id, item._replace(status=PENDING, closed=None))
             items[place] = item._replace(status=was.status, reason=was.reason, closed=was.closed)
-            lines.append(_stays(was, ids))
+            lines.append(_stays(was, ids) + _why_uncounted(desk, plan, was))
     return Judged(plan._replace(items=tuple(items)), (*said, *lines))
 
 
@@ -94,7 +95,7 @@ def held(desk: Desk, now: Plan, *, ids: bool) -> Callable[[Item], str]:
     def why(item: Item) -> str:
         if not unseen(desk, now, [item._replace(status=DONE)]):
             return ""
-        return _stays(item, ids)
+        return _stays(item, ids) + _why_uncounted(desk, now, item)
 
     return why
 
@@ -106,6 +107,16 @@ def _stays(item: Item, ids: bool) -> str:
 def refusal(item: Item, *, ids: bool) -> str:
     """Why an item is not completed."""
     return f"{_name(item, ids)} is not verified: {to_do(item.check)} first, then mark it done."
+
+
+def _why_uncounted(desk: Desk, now: Plan, item: Item) -> str:
+    """A sentence on why the last run of an item's check does not count; nothing if it does, or there is none."""
+    seen = evidence.load_seen(desk._seat.store, now, [item])[item.id]
+    rows = sorted((*seen.passes, *seen.failures, *seen.hidden), key=lambda row: str(row.get("at", "")))
+    if not rows or not rows[-1].get("why"):
+        return ""
+    why = cut(inline(str(rows[-1]["why"])), _LONGEST_WHY)
+    return f" Its last run does not count: {why}. If that cannot be helped, ask the user to run punchlist verify."
 
 
 def unverified_line(item: Item, *, ids: bool) -> str:

@@ -31,6 +31,7 @@ from ...core.render import Glyphs, Line, Span
 from ...core.text import block, counted, cut, inline
 from ...desk.activity import quiet_for
 from ...policy.continuation import UNPLANNED
+from ...prompts import say
 from ...tui.styles import Style
 from ...tui.view import View, Worker
 
@@ -289,7 +290,7 @@ class Console:
         if isinstance(event, Attached) and event.told and event.agent == MAIN:
             return self._aside(f"the agent was told: {' '.join(map(_to_user, event.told))}", "dim")
         if isinstance(event, Nudged):
-            return self._aside(f"{_who(event.agent)} stopped early and was nudged: {_nudged_for(event.text)}", "")
+            return self._aside(f"{_who(event.agent)} {_why_nudged(event.text)}: {_nudged_for(event.text)}", "")
         if isinstance(event, Compacted):
             words = (
                 f"the conversation was compacted, from about {event.before:,} tokens to {event.after:,}; the plan stays"
@@ -445,6 +446,12 @@ def _to_user(line: str) -> str:
         else:
             line = line
     return cut(line, 300)
+
+
+def _why_nudged(text: str) -> str:
+    if _inside(text).startswith(say("plan.nudge.checks").partition("{")[0]):
+        return "was asked to run checks"
+    return "stopped early and was nudged"
 
 
 def _nudged_for(text: str) -> str:
