@@ -423,6 +423,21 @@ def test_a_file_and_a_folder_that_may_not_be_read_are_no_problem(of_nobody: Path
     closed.chmod(0o700)
 
 
+@needs_owner
+def test_tracked_files_in_a_folder_that_may_not_be_read_do_not_count_as_unchanged(of_nobody: Path) -> None:
+    project = make_project(of_nobody / "project")
+    project.look()  # everything is imported
+    if os.getuid() == 0:
+        subprocess.run(["chown", "-R", "65534", of_nobody], check=True)
+        os.seteuid(65534)
+    project.write("src/a.py", "a = 2\n")
+    (project.top / "src").chmod(0)
+    with pytest.raises(tree.NoFiles, match=r"'src/.*' cannot be looked at: Permission denied"):
+        project.look()
+    (project.top / "src").chmod(0o700)
+    assert "src/a.py" in project.look().dirty
+
+
 # --- contents that git changes on their way in -----------------------------------------------------------------------
 
 

@@ -144,7 +144,7 @@ def find(begun: Begun, end: float) -> Repository | None:
     if begun.status is not None:
         said = begun.status.finish(end)
         if said.code == 0:
-            return _read_head(begun.top, _entries(said))
+            return _read_head(begun.top, _status_entries(said))
     if begun.place is None or begun.config is None:
         place, config = _start_finding(begun.folder)
     else:
@@ -240,7 +240,7 @@ def read(repository: Repository, begun: Begun, end: float, own: Sequence[str]) -
     status = _start_status(repository.top, rules.settings)
     try:
         index = _listed(_entries(_finish_listing(repository, begun, end)))  # git is still busy with the other answer
-        return _completed(repository, end, own, index, _changed(_entries(status.finish(end))))
+        return _completed(repository, end, own, index, _changed(_status_entries(status.finish(end))))
     finally:
         status.end()
 
@@ -255,6 +255,19 @@ def _entries(answer: GitOutput) -> list[str]:
     if answer.code:
         raise NoFiles(f"git cannot read this repository: {_first_line(answer.error)}")
     return os.fsdecode(answer.out).split("\0")
+
+
+def _status_entries(answer: GitOutput) -> list[str]:
+    """The lines of `git status`. Of a tracked file that it cannot look at, it says nothing in them, as of one that has
+    not changed."""
+    for line in answer.error.splitlines():
+        path, _, reason = line.rpartition(": ")
+        if reason in _NOT_LOOKED_AT and not line.startswith(("warning: ", "hint: ")):
+            raise NoFiles(f"{path!r} cannot be looked at: {reason}")
+    return _entries(answer)
+
+
+_NOT_LOOKED_AT = ("Permission denied", "Input/output error", "Stale file handle", "Too many levels of symbolic links")
 
 
 class _Index(NamedTuple):
