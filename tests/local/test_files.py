@@ -332,7 +332,7 @@ def test_the_time_of_now_is_between_those_before_and_after_it() -> None:
 OWN_WAYS = {
     "os.replace(": {"stores/json_dir/files.py", "stores/recovery/__init__.py"},  # a list with its digest, a database
     "os.O_APPEND": {"agent/transcript.py"},  # open for a whole session, locked, and never renamed
-    "%Y-%m-%dT": {"stores/sqlite.py"},  # in SQL
+    "%Y-%m-%dT": {"stores/sqlite_tables.py"},  # in SQL
 }
 
 

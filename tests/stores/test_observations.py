@@ -26,7 +26,8 @@ from punchlist.desk.observations import observe
 from punchlist.local.files import time_text
 from punchlist.stores import MOST_CALLS, Store, open_store
 from punchlist.stores.postgres.tables import MIGRATIONS
-from punchlist.stores.sqlite import VERSION, statements
+from punchlist.stores.sqlite import VERSION
+from punchlist.stores.sqlite_tables import statements
 from tests import postgres_server
 from tests.core.plans import HOSTILE, any_json, often
 from tests.stores.conftest import STORES

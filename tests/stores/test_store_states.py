@@ -21,6 +21,7 @@ from punchlist.desk.session_state import load_state, update_state
 from punchlist.local.settings import load
 from punchlist.stores import PlanKey, Store, open_store
 from punchlist.stores.sqlite import VERSION
+from punchlist.stores.sqlite_tables import MIGRATIONS
 from tests.core.plans import HOSTILE, often
 
 SETTINGS = load({}, environ={})
@@ -258,6 +259,11 @@ def test_sessions_and_agents_come_back_by_their_names(store: Store) -> None:
 
 
 # --- a file of an older version --------------------------------------------------------------------------------------
+
+
+def test_the_version_of_a_file_is_the_last_that_something_leads_to() -> None:
+    assert len(MIGRATIONS) == VERSION
+
 
 _VERSION_2 = """
 CREATE TABLE plans (

@@ -270,10 +270,10 @@ def _version(path: Path) -> int:
 
 def _version_one(path: Path) -> None:
     """A file as the first version wrote it."""
-    from punchlist.stores.sqlite import _MIGRATIONS
+    from punchlist.stores.sqlite_tables import MIGRATIONS
 
     db = sqlite3.connect(path)
-    db.executescript(f"PRAGMA journal_mode=WAL; {_MIGRATIONS[0]}; PRAGMA user_version=1;")
+    db.executescript(f"PRAGMA journal_mode=WAL; {MIGRATIONS[0]}; PRAGMA user_version=1;")
     item = '{"id": "1", "text": "from version 1", "status": "pending"}'
     db.execute("""INSERT INTO plans VALUES ('p1', 1, '["", "act", null, [], 1, []]', '/x', 'main', 1763000000.5, '')""")
     db.execute("INSERT INTO items VALUES ('p1', '1', 1, ?)", (item,))

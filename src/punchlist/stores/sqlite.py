@@ -24,77 +24,7 @@ _MANY_FREE = 256  # pages without content from which on a file is worth shrinkin
 _SELDOM = 16  # one of so many observed calls has those dropped that are too many
 _LOOKS = 0.05  # seconds between looks, while waiting for a change
 
-# What leads from each version of the file to the next. The first was without lineage and times of readers, the second
-# without states of sessions, the third without the lists that readers sent last, and the fourth kept observed tool
-# calls as revisions of the plan.
-_MIGRATIONS = (
-    """
-    CREATE TABLE plans (
-        id TEXT PRIMARY KEY, revision INTEGER NOT NULL, head TEXT NOT NULL, place TEXT NOT NULL, agent TEXT NOT NULL,
-        touched REAL NOT NULL, author TEXT NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE places (place TEXT PRIMARY KEY, plan TEXT NOT NULL) WITHOUT ROWID;
-    CREATE TABLE items (
-        plan TEXT NOT NULL, id TEXT NOT NULL, rank INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (plan, id)
-    ) WITHOUT ROWID;
-    CREATE TABLE history (
-        plan TEXT NOT NULL, revision INTEGER NOT NULL, at TEXT NOT NULL, by TEXT NOT NULL, reader TEXT NOT NULL,
-        dialect TEXT NOT NULL, kind TEXT NOT NULL, changes TEXT NOT NULL, PRIMARY KEY (plan, revision)
-    ) WITHOUT ROWID;
-    CREATE TABLE readers (
-        plan TEXT NOT NULL, key TEXT NOT NULL, seen INTEGER NOT NULL, PRIMARY KEY (plan, key)
-    ) WITHOUT ROWID;
-    CREATE TABLE bindings (
-        session TEXT NOT NULL, agent TEXT NOT NULL, plan TEXT NOT NULL, PRIMARY KEY (session, agent)
-    ) WITHOUT ROWID
-    """,
-    """
-    ALTER TABLE plans RENAME TO old_plans;
-    ALTER TABLE readers RENAME TO old_readers;
-    ALTER TABLE bindings RENAME TO old_bindings;
-    CREATE TABLE plans (
-        id TEXT PRIMARY KEY, revision INTEGER NOT NULL, head TEXT NOT NULL, place TEXT NOT NULL, agent TEXT NOT NULL,
-        touched TEXT NOT NULL, author TEXT NOT NULL, parent TEXT NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE readers (
-        plan TEXT NOT NULL, key TEXT NOT NULL, seen INTEGER NOT NULL, at TEXT NOT NULL, PRIMARY KEY (plan, key)
-    ) WITHOUT ROWID;
-    CREATE TABLE bindings (
-        session TEXT NOT NULL, agent TEXT NOT NULL, plan TEXT NOT NULL, host TEXT NOT NULL, at TEXT NOT NULL,
-        PRIMARY KEY (session, agent)
-    ) WITHOUT ROWID;
-    INSERT INTO plans SELECT id, revision, head, place, agent, strftime('%Y-%m-%dT%H:%M:%fZ', touched, 'unixepoch'),
-        author, '' FROM old_plans;
-    INSERT INTO readers SELECT plan, key, seen, strftime('%Y-%m-%dT%H:%M:%fZ', 'now') FROM old_readers;
-    INSERT INTO bindings SELECT session, agent, plan, '', strftime('%Y-%m-%dT%H:%M:%fZ', 'now') FROM old_bindings;
-    DROP TABLE old_plans;
-    DROP TABLE old_readers;
-    DROP TABLE old_bindings;
-    CREATE INDEX bindings_by_plan ON bindings (plan)
-    """,
-    "CREATE TABLE paces (key TEXT PRIMARY KEY, data TEXT NOT NULL, at TEXT NOT NULL) WITHOUT ROWID",
-    """
-    CREATE TABLE lists (
-        plan TEXT NOT NULL, key TEXT NOT NULL, tool TEXT NOT NULL, data TEXT NOT NULL, at TEXT NOT NULL,
-        PRIMARY KEY (plan, key, tool)
-    ) WITHOUT ROWID
-    """,
-    """
-    CREATE TABLE observations (
-        number INTEGER PRIMARY KEY, plan TEXT NOT NULL, item TEXT NOT NULL, at TEXT NOT NULL, data TEXT NOT NULL
-    );
-    CREATE INDEX observations_by_item ON observations (plan, item)
-    """,
-)
-VERSION = len(_MIGRATIONS)
-_OBSERVATIONS = 5  # the version that keeps tool calls beside the plan
-# The very first programs left a first version without authors, in which the latest plan of a place was searched.
-_EARLIEST = """
-    DROP INDEX plans_by_place;
-    ALTER TABLE plans ADD COLUMN author TEXT NOT NULL DEFAULT '';
-    CREATE TABLE places (place TEXT PRIMARY KEY, plan TEXT NOT NULL) WITHOUT ROWID;
-    INSERT OR REPLACE INTO places SELECT place, id FROM plans WHERE agent = 'main' ORDER BY touched
-    """
+VERSION = 5  # of the file; `sqlite_tables` has what leads there
 _NOWHERE = (0, 0)  # of a file that is not there
 _T = TypeVar("_T")
 
@@ -393,15 +323,17 @@ class SqliteStore:
             raise
 
     def _migrate(self, copies: list[str]) -> bool:
+        from .sqlite_tables import EARLIEST, OBSERVATIONS, statements
+
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         if 0 < version < VERSION:
             copies.append(self._back_up(version))
         if version == 1 and not self._db.execute("PRAGMA table_info(places)").fetchone():
-            for statement in _EARLIEST.split(";"):
+            for statement in EARLIEST.split(";"):
                 self._db.execute(statement)
         for statement in statements(version, VERSION):
             self._db.execute(statement)
-        if not 0 < version < _OBSERVATIONS:
+        if not 0 < version < OBSERVATIONS:
             return False
         from .upgrade import move_calls
 
@@ -428,12 +360,6 @@ def check_ours(path: str, version: int, tables: set[str]) -> None:
         raise StoreError(f"{path} is not a store of punchlist: it holds other tables; name another file.")
     if version > VERSION:
         raise too_new(path)
-
-
-def statements(old: int, new: int) -> list[str]:
-    """What leads from one version of the file to another; from version 0, a file with nothing in it."""
-    made = [statement for script in _MIGRATIONS[old:new] for statement in script.split(";")]
-    return [*made, f"PRAGMA user_version={new}"]
 
 
 def _copy(old: str, new: str) -> None:

@@ -16,7 +16,8 @@ from typing import BinaryIO
 
 from ...core._typing import NamedTuple
 from ...core.errors import StoreError
-from ..sqlite import VERSION, check_ours, fail, statements
+from ..sqlite import VERSION, check_ours, fail
+from ..sqlite_tables import statements
 from ..upgrade import move_calls
 from .pages import read_rows
 from .rows import Found, copy_all, insert_raw, is_sound
