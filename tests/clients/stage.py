@@ -8,16 +8,17 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from punchlist.install import installer_for
+from tests.agent.commands import until
 from tests.clients.agents import Agent, Setup, World, load
 from tests.clients.model import Model, Request
-from tests.clients.script import Step
+from tests.clients.script import Step, says
 from tests.commands import logged_errors
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
@@ -64,11 +65,34 @@ class Stage:
     def start(
         self, prompt: str, *, resume: bool = False, setup: Setup = USUAL, stdin: int = subprocess.DEVNULL
     ) -> subprocess.Popen[str]:
-        command = self.agent.command(self.world, prompt, resume, setup)
+        self._warm_up()
+        return self._start(self.world, prompt, resume=resume, setup=setup, stdin=stdin)
+
+    def _warm_up(self) -> None:
+        """Let an agent get to know the tools of a server, if it would otherwise begin without them. It has other plans
+        then, so that it does not take one that waits for the first session."""
+        knows_tools = getattr(self.agent, "knows_tools", None)
+        if knows_tools is None or knows_tools(self.world):
+            return
+        with closing(Model(self.agent.ASIDE)) as model:
+            world = self.world._replace(model=model.address)
+            model.play({"": [says("I am.", first=lambda: until(lambda: knows_tools(world), "it knows our tools"))]})
+            elsewhere = Setup(environ={"XDG_STATE_HOME": str(self.home.parent / "elsewhere")})
+            self.finish(self._start(world, "Are you there?", setup=elsewhere))
+
+    def _start(
+        self,
+        world: World,
+        prompt: str,
+        *,
+        resume: bool = False,
+        setup: Setup = USUAL,
+        stdin: int = subprocess.DEVNULL,
+    ) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            command,
+            self.agent.command(world, prompt, resume, setup),
             cwd=self.project,
-            env={**self.environ, **self.agent.environ(self.world, setup)},
+            env={**self.environ, **self.agent.environ(world, setup)},
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -35,8 +35,6 @@ def prepared(name: str, folder: Path) -> Iterator[Stage]:
         for file, text in {"parser.txt": "broken", "mended.txt": "fixed", "longer.txt": "fixed, more"}.items():
             (stage.project / file).write_text(f"{text}\n", encoding="utf-8")
         (stage.project / "sub").mkdir()
-        if name == "oh-my-pi":  # it waits a quarter of a second for the tools of a server that it does not know yet
-            stage.run("Are you there?", says("I am."))
         yield stage
     finally:
         stage.model.close()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from tests.clients.agents import Setup, World
@@ -38,6 +40,22 @@ def environ(world: World, setup: Setup) -> dict[str, str]:
     (folder / "config.yml").write_text("tools:\n  xdev: false\n")
     path = f"{_runtimes(world.program.parents[2])}{os.pathsep}{os.environ['PATH']}"
     return {"PATH": path, "FAKE_KEY": "none", "PI_SKIP_VERSION_CHECK": "1", "OMP_TELEMETRY": "0", **setup.environ}
+
+
+def knows_tools(world: World) -> bool:
+    """Whether it knows the tools of our server from before, if it has the server. If not, it waits a quarter of a
+    second for them, and then begins without."""
+    settings = (world.home / ".omp" / "agent" / "mcp.json", world.project / ".omp" / "mcp.json")
+    if not any(path.exists() and "punchlist" in path.read_text(encoding="utf-8") for path in settings):
+        return True
+    store = world.home / ".omp" / "agent" / "agent.db"
+    if not store.exists():
+        return False
+    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
+        try:
+            return db.execute("SELECT 1 FROM cache WHERE key = 'mcp_tools:punchlist'").fetchone() is not None
+        except sqlite3.OperationalError:  # it is just being made
+            return False
 
 
 def command(world: World, prompt: str, resume: bool, setup: Setup) -> list[str]:
