@@ -285,7 +285,7 @@ def test_block_refuses_done_without_evidence_with_the_check_to_run(project: Path
 
 UNCOUNTED = (
     " Its last run does not count: a pipe hides its exit code: run it without `| tail -3`."
-    " If that cannot be helped, ask the user to run punchlist verify."
+    " If that cannot be helped, ask the user to run: punchlist verify 1"
 )
 
 
@@ -294,6 +294,7 @@ def test_block_says_why_a_run_does_not_count(project: Path) -> None:
     says(desk, add=CHECKED)
     ran(desk, "make test | tail -3")
     assert says(desk, done=[1]) == f'1 is not verified: run "make test" first, then mark it done.{UNCOUNTED}'
+    assert desk.load().items[0].status == "in_progress"
     ran(desk, "make test", 1)
     assert says(desk, done=[1]) == '1 is not verified: run "make test" first, then mark it done.'
 

@@ -116,7 +116,8 @@ def _why_uncounted(desk: Desk, now: Plan, item: Item) -> str:
     if not rows or not rows[-1].get("why"):
         return ""
     why = cut(inline(str(rows[-1]["why"])), _LONGEST_WHY)
-    return f" Its last run does not count: {why}. If that cannot be helped, ask the user to run punchlist verify."
+    asked = f"ask the user to run: punchlist verify {item.id}"
+    return f" Its last run does not count: {why}. If that cannot be helped, {asked}"
 
 
 def unverified_line(item: Item, *, ids: bool) -> str:
