@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import punchlist
-from punchlist.core.render import columns
+from punchlist.core.cells import columns
 from tests.commands import do, run
 
 

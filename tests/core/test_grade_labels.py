@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punchlist.core import ops
+from punchlist.core.cells import columns
 from punchlist.core.grade_labels import labels
 from punchlist.core.grade_tail import with_tail, without_tail
 from punchlist.core.grades import FAILED, OUTDATED, PASSED, REPORTED, UNKNOWN, VERIFIED, WAIVED, Grade
 from punchlist.core.markdown import read, read_document, write, write_document
 from punchlist.core.model import Plan
-from punchlist.core.render import ASCII, UNICODE, Glyphs, Labels, columns, line, lines, plain
+from punchlist.core.render import ASCII, UNICODE, Glyphs, Labels, line, lines, plain
 from punchlist.tui.styles import PATHS, load, render
 from punchlist.tui.view import View
 from tests.core.plans import plan_of

@@ -9,22 +9,9 @@ from hypothesis import strategies as st
 from wcwidth import wcswidth
 
 from punchlist.core import ops
+from punchlist.core.cells import columns, wrapped
 from punchlist.core.model import ACTIVE, BLOCKED, DONE, DROPPED, Item, Pause, Plan
-from punchlist.core.render import (
-    ASCII,
-    NO_NUDGES,
-    OFF,
-    UNICODE,
-    Glyphs,
-    columns,
-    fit,
-    last_line,
-    line,
-    lines,
-    next_line,
-    plain,
-    wrapped,
-)
+from punchlist.core.render import ASCII, NO_NUDGES, OFF, UNICODE, Glyphs, fit, last_line, line, lines, next_line, plain
 from tests.core.plans import HOSTILE, often, plan_of, plans, wild_text
 
 WIDTHS = st.sampled_from((20, 21, 30, 39, 40, 41, 60, 80, 120, 300))

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punchlist.core import ops
+from punchlist.core.cells import columns
 from punchlist.core.model import ACTIVE, DONE, Item, Pause, Plan
-from punchlist.core.render import columns, painted, plain
+from punchlist.core.render import painted, plain
 from punchlist.tui.styles import PATHS, load, render
 from punchlist.tui.view import View, Worker
 from tests.core.plans import HOSTILE, any_text, often, plan_of, plans, wild_text

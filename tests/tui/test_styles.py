@@ -7,9 +7,10 @@ import re
 import pytest
 
 from punchlist.core import ops
+from punchlist.core.cells import columns
 from punchlist.core.errors import Refused
 from punchlist.core.model import Closing, Plan
-from punchlist.core.render import NO_NUDGES, OFF, columns, plain
+from punchlist.core.render import NO_NUDGES, OFF, plain
 from punchlist.local.settings import ABOUT
 from punchlist.tui.styles import PATHS, load, render
 from punchlist.tui.view import View, Worker, amount, duration

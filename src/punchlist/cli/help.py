@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..core.render import wrapped
+from ..core.cells import wrapped
 from . import output
 from .parser import Args, no_command
 from .table import COMMANDS, COMMON, GROUPS, Argument, Command, choices_of

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from ..core._typing import TYPE_CHECKING, Any
-from ..core.render import ASCII, UNICODE, Glyphs, Line, Span, columns, hanging, painted, plain
+from ..core.cells import columns
+from ..core.render import ASCII, UNICODE, Glyphs, Line, Span, hanging, painted, plain
 from ..core.text import inline, visible
 from ..local.settings import Settings, is_unicode, wants_color
 

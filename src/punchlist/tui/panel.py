@@ -7,8 +7,9 @@ from _thread import RLock
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from ..core.cells import wrapped
 from ..core.model import Plan
-from ..core.render import Line, Span, painted, wrapped
+from ..core.render import Line, Span, painted
 from ..core.text import inline
 from .styles import Style, render
 from .terminal import Terminal

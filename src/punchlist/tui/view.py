@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..core import ops
 from ..core._typing import Any, NamedTuple
+from ..core.cells import columns, first_cells, wrapped
 from ..core.model import ACTIVE, CLOSED, DONE, DROPPED, NOTHING, PENDING, Item, Plan
-from ..core.render import NO_LABELS, Glyphs, Labels, Line, Span, columns, count_text, first_cells, fit, wrapped
+from ..core.render import NO_LABELS, Glyphs, Labels, Line, Span, count_text, fit
 
 Rank = tuple[int, int]
 

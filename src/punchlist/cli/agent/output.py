@@ -26,6 +26,7 @@ from ...agent.events import (
 )
 from ...agent.messages import Assistant, Message, User
 from ...core import render
+from ...core.cells import wrapped
 from ...core.model import MAIN, Plan
 from ...core.render import Glyphs, Line, Span
 from ...core.text import block, counted, cut, inline
@@ -146,7 +147,7 @@ class Console:
 
     def note(self, words: str, style: str = "dim") -> None:
         """Show a line of ours between those of the agent."""
-        rows = render.wrapped(self._glyphs.said(words), max(self._width(), 1))
+        rows = wrapped(self._glyphs.said(words), max(self._width(), 1))
         self.interject([(Span(row, style),) for row in rows])
 
     def know(self, plan: Plan) -> None:
@@ -257,7 +258,7 @@ class Console:
         lines = [line for line in block(_told(event)).splitlines() if line.strip()]
         style = "bad" if event.result.is_error else "dim"
         if whole:
-            rows = [row for line in lines for row in render.wrapped(self._glyphs.said(line), max(self._width() - 2, 1))]
+            rows = [row for line in lines for row in wrapped(self._glyphs.said(line), max(self._width() - 2, 1))]
             return [(Span("  "), Span(row, style)) for row in rows]
         shown: list[Line] = [(Span("  "), Span(self._fit(self._glyphs.said(line), 2), style)) for line in lines]
         if len(lines) <= _SHOWN + 1:  # to say that one line is left out would take a line
@@ -327,7 +328,7 @@ class Console:
         said = self._glyphs.said(words)
         if style != "bad" and not whole:
             return [(Span(self._fit(f"{mark} {said}"), style),)]
-        first, *rows = render.wrapped(said, max(self._width() - 2, 1))
+        first, *rows = wrapped(said, max(self._width() - 2, 1))
         return [(Span(f"{mark} {first}", style),), *((Span(f"  {row}", style),) for row in rows)]
 
     def _fit(self, text: str, less: int = 0) -> str:
@@ -364,7 +365,7 @@ def question_lines(question: Question, width: int, glyphs: Glyphs) -> list[Line]
         asked = question.text
     else:
         asked = f"{question.text} (yes/no)"
-    made += [(Span(row, "bold"),) for line in asked.splitlines() for row in render.wrapped(glyphs.said(line), width)]
+    made += [(Span(row, "bold"),) for line in asked.splitlines() for row in wrapped(glyphs.said(line), width)]
     if question.kind == "ask":
         made += [(Span(f"  {number}. {glyphs.said(choice)}"),) for number, choice in enumerate(question.choices, 1)]
     elif question.kind == "approve":
@@ -406,7 +407,7 @@ def last_exchange(messages: Sequence[Message], width: int, glyphs: Glyphs) -> li
 def _beginning(text: str, width: int, glyphs: Glyphs) -> list[str]:
     """The first lines of a text, each within a screen's width."""
     lines = [line for line in block(cut(text, _RECALLED * width)).splitlines() if line.strip()]
-    rows = [row for line in lines for row in render.wrapped(glyphs.said(line), max(width, 1))]
+    rows = [row for line in lines for row in wrapped(glyphs.said(line), max(width, 1))]
     return [*rows[:_RECALLED], *([glyphs.cut] if len(rows) > _RECALLED else [])]
 
 

@@ -20,10 +20,11 @@ from ...agent.messages import Assistant
 from ...agent.models import Model, open_model
 from ...agent.subagents import Subagents
 from ...agent.transcript import Transcript
+from ...core.cells import wrapped
 from ...core.codec import to_json
 from ...core.errors import Refused
 from ...core.model import MAIN
-from ...core.render import Line, Span, wrapped
+from ...core.render import Line, Span
 from ...desk import Desk, desk_for
 from ...desk.grade_labels import with_grades
 from ...hosts.first_plan import adopt

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from ...core._typing import NamedTuple
+from ...core.cells import columns
 from ...core.diff import diff
 from ...core.errors import Refused
 from ...core.model import Item, Plan
-from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Glyphs, Line, Span, columns, item_words, notices
+from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Glyphs, Line, Span, item_words, notices
 from ...core.sentences import describe
 from ..view import ALERT, NEXT, NOW, Canvas, Row, View, choose_rows, clip, counts, draw_rows, length, row, wrapping_row
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from ...core.cells import columns
 from ...core.model import ACTIVE, BLOCKED, CLOSED, DROPPED, Item
-from ...core.render import ASCII, UNICODE, Line, Span, columns
+from ...core.render import ASCII, UNICODE, Line, Span
 from ..view import ALERT, HEAD, NOW, Canvas, Row, View, cost_text, first_pending, own_time, ranks, row, wrapping_row
 from . import Style, alerts, keys
 from .workers import in_full

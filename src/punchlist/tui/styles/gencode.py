@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from ...core.cells import columns
 from ...core.diff import diff
 from ...core.model import BLOCKED, DROPPED, Item, Plan
-from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Line, Span, bar, columns, item_words
+from ...core.render import ASCII, MARK_STYLES, TEXT_STYLES, UNICODE, Line, Span, bar, item_words
 from ...core.sentences import describe
 from ..view import HEAD, NOW, SPARE, Canvas, Row, View, cost_text, counts, length, own_time, ranks, row, wrapping_row
 from . import Style, alerts, keys

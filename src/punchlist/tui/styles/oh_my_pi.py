@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from ...core._typing import NamedTuple
+from ...core.cells import columns
 from ...core.model import ACTIVE, BLOCKED, DROPPED, Item, Plan
-from ...core.render import MARK_STYLES, TEXT_STYLES, Line, Span, by_phase, columns, item_words
+from ...core.render import MARK_STYLES, TEXT_STYLES, Line, Span, by_phase, item_words
 from ..view import (
     HEAD,
     NEAR,

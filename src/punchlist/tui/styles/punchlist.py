@@ -5,21 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from ...core.cells import columns
 from ...core.model import ACTIVE, Item
 from ...core.ops import following
-from ...core.render import (
-    Line,
-    Place,
-    Span,
-    bar,
-    by_phase,
-    columns,
-    count_text,
-    item_line,
-    item_places,
-    note_parts,
-    with_label,
-)
+from ...core.render import Line, Place, Span, bar, by_phase, count_text, item_line, item_places, note_parts, with_label
 from ..view import (
     ALERT,
     HEAD,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from ...core.cells import columns
 from ...core.model import ACTIVE, Item
-from ...core.render import Line, Span, columns
+from ...core.render import Line, Span
 from ..view import MORE, NEAR, NEXT, Canvas, Row, View, Worker, counts, row
 from . import plain_item
 
