@@ -1,9 +1,9 @@
 """
 Draw the pictures of docs/: what the real program shows in colour, for light and dark screens.
 
-A plan is made through the command line in a temporary directory. `show.svg` is read off what `punchlist` prints, the
-others off the screen of `punchlist watch` in a pseudo-terminal, so they show what a user sees; only the spinner is
-stopped, so that a picture changes when the program does. `python docs/pictures.py` draws them; `--check` only tells
+A plan is made through the command line in a temporary directory. `show.svg` and `grades.svg` are read off what
+`punchlist` prints, the others off the screen of `punchlist watch` in a pseudo-terminal, so they show what a user sees;
+only the spinner and the clock are stopped, so that a picture changes when the program does. `python docs/pictures.py` draws them; `--check` only tells
 which are not up to date.
 """
 
@@ -59,6 +59,26 @@ STEPS: list[tuple[list[str], object]] = [
     (["block", "7", "--why", "the signing key has expired"], None),
 ]
 
+# A plan with checks, each of which looks at one file; of these, one is changed after they have run.
+GRADES: list[tuple[list[str], object]] = [
+    (["import", "--format", "json", "-"], {"title": "A new parser", "items": []}),
+    (["add", "Fix the tokenizer"], None),
+    (["add", "Update the README"], None),
+    (["add", "Port the parser"], None),
+    (["add", "Keep the old options"], None),
+    (["add", "Ask the users"], None),
+    (["add", "Handle empty input"], None),
+    (["add", "Release notes", "--check", "test -s NOTES.md"], None),
+    (["check", "1", "grep -q ready tokens.py", "--scope", "tokens.py"], None),
+    (["check", "3", "grep -q ready parser.py", "--scope", "parser.py"], None),
+    (["check", "4", "grep -q ready options.py", "--scope", "options.py"], None),
+    (["check", "6", "grep -q ready empty.py", "--scope", "empty.py"], None),
+    (["waive", "5", "--why", "they agreed by phone"], None),
+    (["start", "6"], None),
+    (["done", "1", "2", "3", "4", "5"], None),
+]
+CLOCK = ("14:02", "13:40", "14:08", "14:07")  # the times in the order in which they are shown
+
 # the numbers of ANSI's "select graphic rendition" that the command line uses, as classes of the picture
 STYLES = {"1": "bold", "2": "dim", "9": "strike", "32": "good", "31": "bad", "36": "now"}
 _COLOURS = {
@@ -80,6 +100,22 @@ class Piece(NamedTuple):
 def shown(folder: str) -> list[str]:
     """What the program prints for the plan."""
     return ["\x1b[2m$\x1b[0m punchlist", *run(folder, ["show"], "").rstrip("\n").split("\n")]
+
+
+def graded(folder: str) -> list[str]:
+    """What the program prints for a plan with checks, once they have run and files have changed."""
+    top = Path(folder)
+    for name in ("tokens.py", "parser.py", "options.py", "empty.py"):
+        (top / name).write_text("", encoding="utf-8")
+    for arguments, given in GRADES:
+        run(folder, arguments, "" if given is None else json.dumps(given))
+    for name in ("tokens.py", "parser.py", "empty.py"):
+        (top / name).write_text("ready", encoding="utf-8")
+    run(folder, ["verify", "1", "3", "4", "6"], "", code=1)
+    (top / "parser.py").write_text("ready?", encoding="utf-8")
+    lines = shown(folder)
+    times = iter(CLOCK)
+    return [re.sub(r"\b\d\d:\d\d\b", lambda _: next(times), line) for line in lines]
 
 
 def watched(folder: str, style: str, *, collapsed: bool) -> list[str]:
@@ -122,7 +158,7 @@ def coded(cells: Any) -> Iterator[str]:
 
 def codes(cell: Any) -> str:
     found = {"1": cell.bold, "2": cell.italics, "9": cell.strikethrough}
-    colour = {"green": "32", "brown": "33", "cyan": "36"}.get(cell.fg, "")
+    colour = {"red": "31", "green": "32", "cyan": "36"}.get(cell.fg, "")
     return ";".join([*(code for code, is_on in found.items() if is_on), *([colour] if colour else [])])
 
 
@@ -132,12 +168,12 @@ def stopped(line: str, style: str) -> str:
     return re.sub(rf"(\x1b\[36m)[{frames}](?= )", rf"\g<1>{frame}", line)
 
 
-def run(folder: str, arguments: list[str], given: str) -> str:
+def run(folder: str, arguments: list[str], given: str, code: int = 0) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "punchlist", *arguments],
         input=given, capture_output=True, encoding="utf-8", cwd=folder, env=environment(folder) | {"FORCE_COLOR": "1"},
     )  # fmt: skip
-    if done.returncode:
+    if done.returncode != code:
         raise SystemExit(f"punchlist {' '.join(arguments)}: {done.stdout}{done.stderr}")
     return done.stdout
 
@@ -229,13 +265,19 @@ def pictures(folder: str) -> Iterator[tuple[str, Callable[[], list[str]], str]]:
             yield name, lambda style=style, collapsed=collapsed: watched(folder, style, collapsed=collapsed), words  # type: ignore[misc]
 
 
+def every(folder: str, other: str) -> Iterator[tuple[str, Callable[[], list[str]], str]]:
+    yield from pictures(folder)
+    yield "grades.svg", lambda: graded(other), "A plan with checks, and the grades of its items"
+
+
 def main() -> int:
     pyte.graphics.TEXT[2] = "+italics"  # the emulator knows no dim text, and nothing here is in italics
     old = []
-    with tempfile.TemporaryDirectory(prefix="punchlist-picture-") as folder:
+    made = tempfile.TemporaryDirectory
+    with made(prefix="punchlist-picture-") as folder, made(prefix="punchlist-picture-") as other:
         for arguments, given in STEPS:
             run(folder, arguments, "" if given is None else json.dumps(given))
-        for name, make, title in pictures(folder):
+        for name, make, title in every(folder, other):
             path, picture = HERE / name, drawn(make(), title)
             if not path.exists() or path.read_text(encoding="utf-8") != picture:
                 old.append(name)
