@@ -3,8 +3,8 @@ Draw the pictures of docs/: what the real program shows in colour, for light and
 
 A plan is made through the command line in a temporary directory. `show.svg` and `grades.svg` are read off what
 `punchlist` prints, the others off the screen of `punchlist watch` in a pseudo-terminal, so they show what a user sees;
-only the spinner and the clock are stopped, so that a picture changes when the program does. `python docs/pictures.py` draws them; `--check` only tells
-which are not up to date.
+only the spinner and the clock are stopped, so that a picture changes when the program does. `python docs/pictures.py`
+draws them; `--check` only tells which are not up to date.
 """
 
 from __future__ import annotations
