@@ -175,8 +175,9 @@ def _offer(command: str, folder: str) -> None:
 
     from ..checks.approvals import approve
     from ..core.checks import read_check
+    from ..local.default_check import with_default_check
     from ..local.files import replace_file
-    from ..local.settings import FILE, project_file, with_default_check
+    from ..local.settings import FILE, project_file
 
     path = project_file() or os.path.join(folder, FILE)
     old = ""

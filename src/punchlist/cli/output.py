@@ -12,7 +12,8 @@ from ..core._typing import TYPE_CHECKING, Any
 from ..core.cells import columns
 from ..core.render import ASCII, UNICODE, Glyphs, Line, Span, hanging, painted, plain
 from ..core.text import inline, visible
-from ..local.settings import Settings, is_unicode, wants_color
+from ..local.screen import is_unicode, wants_color
+from ..local.settings import Settings
 
 if TYPE_CHECKING:
     from typing import TextIO

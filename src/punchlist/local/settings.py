@@ -277,22 +277,6 @@ def config_folder(environ: Mapping[str, str]) -> str:
     return _folder(environ, "XDG_CONFIG_HOME", "~/.config")
 
 
-def wants_color(environ: Mapping[str, str], is_terminal: bool) -> bool:
-    """Whether to use colors: on a terminal, unless the user wants none; elsewhere only if asked to."""
-    if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
-        return False
-    return bool(environ.get("FORCE_COLOR")) or is_terminal
-
-
-def is_unicode(environ: Mapping[str, str], encoding: str | None) -> bool:
-    """Whether signs beyond ASCII can be shown: in an encoding that has them, unless the user's locale is C or POSIX.
-    Python writes UTF-8 there all the same; only a user who tells it what to write means that."""
-    if "utf" not in (encoding or "").lower():
-        return False
-    locale = next(filter(None, map(environ.get, ("PYTHONIOENCODING", "LC_ALL", "LC_CTYPE", "LANG"))), "")
-    return locale not in ("C", "POSIX")
-
-
 def place(cwd: str = "") -> str:
     """The git root above a directory, else the directory itself."""
     here = os.path.realpath(cwd or _here())
@@ -370,32 +354,6 @@ def _entries(path: str, problems: list[str]) -> list[tuple[str, Any]]:
     if "default" in checks:
         found["default_check"] = checks["default"]
     return list(found.items())
-
-
-def with_default_check(text: str, command: str) -> str:
-    """The text of a settings file with a default check. Raises Refused if it cannot be put there."""
-    import json
-    import tomllib
-
-    line = f"default = {json.dumps(command)}\n"
-    lines = text.splitlines(keepends=True)
-    heads = [place for place, one in enumerate(lines) if one.split("#")[0].strip() == "[checks]"]
-    if heads:
-        lines.insert(heads[0] + 1, line)
-    else:
-        if lines:
-            lines[-1] = lines[-1].rstrip("\n") + "\n"
-            lines.append("\n")
-        lines += ["[checks]\n", line]
-    made = "".join(lines)
-    try:
-        before, after = tomllib.loads(text), tomllib.loads(made)
-    except tomllib.TOMLDecodeError as error:
-        raise Refused(f"{FILE}: {error}; add it by hand: [checks] default = {json.dumps(command)}") from None
-    before.setdefault("checks", {})["default"] = command
-    if before != after:
-        raise Refused(f"{FILE}: add it by hand: [checks] default = {json.dumps(command)}")
-    return made
 
 
 def _file(path: str, problems: list[str]) -> dict[str, Any]:

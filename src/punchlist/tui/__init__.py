@@ -24,7 +24,7 @@ def open_panel(
     import os
     import sys
 
-    from ..local.settings import is_unicode, wants_color
+    from ..local.screen import is_unicode, wants_color
     from .panel import Panel
     from .plain import Lines
     from .styles import load
