@@ -259,6 +259,50 @@ def test_a_submodule_that_was_not_fetched_counts_by_its_commit(
     assert clone.look().blobs["lib"] == "160000 " + library.git("rev-parse", "HEAD").strip()
 
 
+def test_a_folder_that_was_a_repository_when_it_was_added_counts_by_its_files(project: Project) -> None:
+    inner = make_project(project.top / "app")
+    project.commit()
+    shutil.rmtree(inner.top / ".git")
+    before = project.print()
+    inner.write("src/a.py", "a = 2\n")
+    assert project.print() != before
+    assert project.look("app/src").blobs.keys() >= {"app/src/a.py"}
+
+
+def test_a_git_folder_that_git_rejects_does_not_hide_the_repository_around_it(project: Project) -> None:
+    project.write("inner/f", "a\n")
+    project.commit()
+    for name in ("objects", "refs"):
+        (project.top / "inner/.git" / name).mkdir(parents=True)
+    project.write("inner/.git/config", "[core]\n\tbare = false\n")
+    project.write("inner/.git/HEAD", "")
+    before = project.look("inner")
+    project.write("inner/f", "b\n")
+    assert before.top == str(project.top)
+    assert project.look("inner").dirty == {"inner/f"}
+
+
+def test_settings_of_a_repository_that_are_a_pipe_are_not_waited_for(project: Project) -> None:
+    (project.top / ".git/config").unlink()
+    os.mkfifo(project.top / ".git/config")
+    with pytest.raises(tree.NoFiles):
+        tree.look(str(project.top), 0.5)
+
+
+def test_a_git_whose_end_nobody_can_tell_is_not_believed(project: Project) -> None:
+    code = """
+import signal, sys
+from punchlist.checks import tree
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+try:
+    tree.look(sys.argv[1], 60)
+except tree.NoFiles as error:
+    print(error)
+"""
+    said = subprocess.run([sys.executable, "-c", code, str(project.top)], capture_output=True, text=True, check=True)
+    assert said.stdout.startswith("it cannot be told how git ended")
+
+
 def test_a_repository_in_another_one_is_a_project_of_its_own_and_its_files_count_in_the_outer_one(
     project: Project,
 ) -> None:

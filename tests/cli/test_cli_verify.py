@@ -91,6 +91,28 @@ def test_completed_items_whose_check_passes_are_verified_and_the_exit_code_says_
     assert said.endswith("1 of 1 verified.\n")
 
 
+def test_a_failing_check_fails_also_where_the_ends_of_programs_are_ignored() -> None:
+    plan("false")
+    words = ["sh", "-c", "trap '' CHLD; exec \"$@\"", "sh", SCRIPT, "verify"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 1
+    assert ": exit code 1\n" in done.stdout
+
+
+def test_a_run_during_which_files_were_put_aside_and_back_does_not_count(project: Project) -> None:
+    project.write("a.py", "broken\n")
+    plan("git -c user.name=n -c user.email=n@example.org stash -q && grep -q 1 a.py; git stash pop -q")
+    said = verify(code=1)
+    assert '1 "Item 1": does not count: a.py changed while it ran; run it again\n' in said
+
+
+def test_two_forms_of_output_at_once_are_refused() -> None:
+    plan("true")
+    done = run("verify", "--json", "--format", "junit")
+    assert done.returncode == 2
+    assert "--json and --format junit are two forms of output" in done.stderr
+
+
 def test_a_check_that_fails_is_listed_with_the_reason_and_the_end_of_its_output() -> None:
     plan("true", "echo 'one problem'; exit 3")
     said = verify(code=1)

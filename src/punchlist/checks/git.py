@@ -111,8 +111,8 @@ class Git:
             pass  # it has ended
         try:
             self._wait(monotonic() + 1)
-        except TooLong:
-            pass  # the kernel does not let it end
+        except NoFiles:
+            pass  # the kernel does not let it end, or somebody else has waited for it
 
     def _talk(self, end: float) -> None:
         """Write what is sent and read what it says, until it closes its pipes."""
@@ -159,8 +159,9 @@ class Git:
         while True:
             try:
                 ended, status = os.waitpid(self._pid, os.WNOHANG)
-            except ChildProcessError:
-                ended, status = self._pid, 0  # a part of this program that waits for every child was faster
+            except ChildProcessError:  # SIGCHLD is ignored, or a part of this program waits for every child
+                self._pid = None
+                raise NoFiles("it cannot be told how git ended: something else in this program waits for it") from None
             if ended:
                 self._pid = None
                 return os.waitstatus_to_exitcode(status)

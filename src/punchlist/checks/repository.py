@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from stat import S_ISREG
 
 from ..core._typing import NamedTuple
 from ..core.model import NOTHING
@@ -15,7 +17,7 @@ from .scope import CACHES, ours, own_places
 _LFS = b"version https://git-lfs.github.com/spec/v1\n"
 _ABSENT = "000000"
 _ALONE = {"HOME": os.devnull, "XDG_CONFIG_HOME": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-_CONFIG = 100_000  # bytes
+_SMALL = 100_000  # bytes
 _SPECIAL = (b"filter", b"include", b"worktree", b"extensions")  # in the settings of a repository
 
 
@@ -89,16 +91,27 @@ def _has_no_filters(top: str) -> bool:
     files with. Then git can be asked for changes at once, if it does not read the settings of the user and the
     machine: these can name filters too, and say nothing else that matters for that."""
     folder = os.path.join(top, ".git")
-    parts = [os.path.join(folder, name) for name in ("HEAD", "objects", "refs")]
-    is_common = all(map(os.path.exists, parts)) and not os.path.lexists(os.path.join(folder, "commondir"))
+    parts = [os.path.join(folder, name) for name in ("objects", "refs")]
+    is_common = all(map(os.path.isdir, parts)) and not os.path.lexists(os.path.join(folder, "commondir"))
     if not is_common or any(name.startswith("GIT_CONFIG") for name in os.environ):
         return False
+    head = _read_small(os.path.join(folder, "HEAD"))
+    if not head.startswith(b"ref: refs/") and not re.fullmatch(rb"[0-9a-f]{40}\n?", head):
+        return False  # git takes no such folder for a repository
+    text = _read_small(os.path.join(folder, "config")).lower()
+    return bool(text) and not any(word in text for word in _SPECIAL)
+
+
+def _read_small(path: str) -> bytes:
+    """What is in a small file; b"" if it is none, is not there or cannot be read."""
     try:
-        with open(os.path.join(folder, "config"), "rb") as file:
-            text = file.read(_CONFIG + 1).lower()
+        found = os.lstat(path)
+        if not S_ISREG(found.st_mode) or found.st_size > _SMALL:
+            return b""
+        with open(path, "rb") as file:
+            return file.read(_SMALL)
     except OSError:
-        return False
-    return len(text) <= _CONFIG and not any(word in text for word in _SPECIAL)
+        return b""
 
 
 def _start_finding(folder: str) -> tuple[Git, Git]:
@@ -195,8 +208,10 @@ def _explain(found: GitOutput) -> None:
 
 
 def _first_line(said: str) -> str:
-    _, fatal, reason = said.partition("fatal: ")
-    if not fatal:
+    _, found, reason = said.partition("fatal: ")
+    if not found:
+        _, found, reason = said.partition("error: ")
+    if not found:
         return "it gives no reason"
     line = reason.partition("\n")[0][:200]
     return "".join(filter(str.isprintable, line))

@@ -82,6 +82,8 @@ def run(
         return Ran(problem="checks are run by /bin/sh, which Windows does not have")
     if not os.path.isdir(folder):
         return Ran(problem=f"its directory is not there: {inline(folder)}; set the check again where it belongs")
+    if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+        return Ran(problem="this program ignores SIGCHLD, so that its exit code cannot be told")
     if environ is None:
         environ = os.environ
     start, begun = time.time(), time.monotonic()

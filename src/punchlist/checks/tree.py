@@ -142,7 +142,7 @@ def _with_inner(files: Files, modules: Mapping[str, str], end: float, own: Seque
 
 def _look_inside(folder: str, end: float, own: Sequence[str], has_git: bool) -> Files | None:
     """The files of a repository inside a project, with or without git; None if they do not count."""
-    is_missing = not os.path.lexists(os.path.join(folder, ".git"))
+    is_missing = not os.path.lexists(os.path.join(folder, ".git")) and not _has_entries(folder)
     is_other_tree = has_git and repository.is_linked_worktree(folder)
     is_skipped = os.path.islink(folder) or is_cache(os.path.basename(folder))
     if any((is_missing, is_other_tree, is_skipped)):
@@ -158,6 +158,14 @@ def _look_inside(folder: str, end: float, own: Sequence[str], has_git: bool) -> 
     finally:
         begun.end()
     return _look_without_git(folder, end, own)
+
+
+def _has_entries(folder: str) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(entries)
+    except OSError:
+        return False
 
 
 def fingerprint(files: Files, scope: Iterable[str] = (), folder: str = "", without: Collection[str] = ()) -> str:
@@ -307,13 +315,14 @@ def modified_during(
     Parameters:
         files: As looked at after the command.
         start: When it began, as `time.time()` says it.
-        before: The files as looked at before it. Then contents decide, and no time is asked for.
+        before: The files as looked at before it. Then contents decide; a time is asked for only of tracked files that
+            are not as in HEAD: they could have been put aside and back.
         known: Untracked paths that are known to be older, from an earlier row.
         is_alone: Whether nobody works on the files, as in CI: then the command made whatever is new.
     """
     counts = _counting(files, scope, folder, without)
     if before is not None:
-        found = _compared(files, before, counts)
+        found = _compared(files, before, start, counts)
     else:
         found = _timed(files, start, known, counts)
     written = [path for path in found.made if not is_alone and is_source(path)]
@@ -338,9 +347,12 @@ def _timed(files: Files, start: float, known: Collection[str], counts: Callable[
     return During(changed, made)
 
 
-def _compared(files: Files, before: Files, counts: Callable[[str], bool]) -> During:
+def _compared(files: Files, before: Files, start: float, counts: Callable[[str], bool]) -> During:
     differences = set(files.blobs.items()) ^ set(before.blobs.items())
     paths = {path for path, _ in differences}
+    now = time.time() + 2
+    modified = files.dirty.intersection(files.blobs) - files.untracked
+    paths.update(path for path in modified if _is_touched(os.path.join(files.top, path), start, now))
     different = sorted(filter(counts, paths))
     new = files.untracked.difference(before.blobs)
     made = [path for path in different if path in new]

@@ -270,7 +270,7 @@ _CHECKS = (
             Argument("--changed", "", "run only what has not passed on the files as they are now"),
             Argument("--strict", "", "completed items without a check are not verified"),
             Argument("--trust", "ID", "approve the checks of items first: 1, 1-3, or all", "*", kind="items"),
-            Argument("--approvals", "", "list the commands that may be run here"),
+            Argument("--approvals", "", "list the commands that may be run on this machine"),
             Argument("--revoke", "ID", "take an approval back: an item, or an id of that list", "*"),
             Argument("--tier", "T", "record the runs as those of CI, and ask nothing:", choices=("ci",)),
             Argument("--format", "F", "", choices=("text", "json", "junit", "github"), default="text"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -68,6 +69,8 @@ def verify(args: Args) -> int:
     if os.environ.get(INSIDE) or caller().by == RUNNER.agent:
         raise Refused("verify does not run inside of a check: that would never end.")
     _refuse_mixed(args)
+    if os.name == "posix":
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever started us may ignore it: then no exit code is told
     if args.approvals:
         return _list_approvals(args)
     for what in ("trust", "revoke"):
@@ -92,6 +95,8 @@ def _refuse_mixed(args: Args) -> None:
         misuse("verify", f"{asked[0]} and {asked[1]} are two things to do: one at a time")
     if asked and asked != ["--trust"] and (args.ids or args.all or args.changed or args.strict or args.tier):
         misuse("verify", f"{asked[0]} runs nothing, and takes no ids and no other option of verify")
+    if args.json and args.format not in ("text", "json"):
+        misuse("verify", f"--json and --format {args.format} are two forms of output: one of them")
 
 
 # --- approvals -------------------------------------------------------------------------------------------------------

@@ -88,11 +88,14 @@ def run_job(
 ) -> Result:
     """Run a check, or look at its file, and keep how it went: as evidence, unless the files that matter to it changed
     meanwhile. `seconds`: how long it may take; what the setting says if not given. Raises StoreError."""
-    before, _ = _look(desk, job.folder)
+    before, no_files = _look(desk, job.folder, LOOK_SECONDS)
     ran, why = _ran(job, seconds or desk.settings.verify_minutes * 60, environ, beat)
     if ran.stopped_by:
         return Result(STOPPED, why, ran.seconds, stopped_by=ran.stopped_by)
-    after, no_files = _look(desk, job.folder)
+    seconds = LOOK_SECONDS
+    if before is None:  # and hardly a second look succeeds
+        seconds = desk.settings.look_ms / 1000
+    after, no_files = _look(desk, job.folder, seconds)
     row: dict[str, Any] = {"at": utc_text(ran.end), "tier": tier, "command": job.words, "exit": ran.exit}
     row["seconds"] = round(ran.seconds, 3)
     output = None
@@ -101,7 +104,7 @@ def run_job(
         save_output(desk._seat.store, job.digest, output)
         if desk.settings.keep_output:
             row["text"] = output.text
-    during = _compare(desk, plan, job, before, after, is_alone=tier == CI)
+    during = _compare(desk, plan, job, before, after, ran.start, is_alone=tier == CI)
     row["made"] = kept_paths(during.made)
     result = Result(PASSED, why, ran.seconds, ran.exit, output, no_files=no_files)
     does_not_count = _why_void(job, ran, during)
@@ -156,14 +159,16 @@ def _last_seconds(desk: Desk, plan: Plan, job: Job) -> float | None:
     return float(known[-1])
 
 
-def _compare(desk: Desk, plan: Plan, job: Job, before: Files | None, after: Files | None, *, is_alone: bool) -> During:
+def _compare(
+    desk: Desk, plan: Plan, job: Job, before: Files | None, after: Files | None, start: float, *, is_alone: bool
+) -> During:
     """What happened meanwhile to the files that matter to a check; nothing if that is not known."""
     if before is None or after is None:
         return During([], [])
     made = made_before(desk, plan, _holder(job))
     scope = job.check.get("scope", ())
     folder = job.folder
-    return modified_during(after, 0.0, before=before, scope=scope, folder=folder, without=made, is_alone=is_alone)
+    return modified_during(after, start, before=before, scope=scope, folder=folder, without=made, is_alone=is_alone)
 
 
 def _why_void(job: Job, ran: Ran, during: During) -> str:
@@ -201,10 +206,10 @@ def _why_unknown(job: Job, ran: Ran) -> str:
     return ""
 
 
-def _look(desk: Desk, folder: str) -> tuple[Files | None, str]:
+def _look(desk: Desk, folder: str, seconds: float) -> tuple[Files | None, str]:
     """The files of a folder; or none, and why."""
     try:
-        return look(folder, LOOK_SECONDS, own=own_files(desk)), ""
+        return look(folder, seconds, own=own_files(desk)), ""
     except NoFiles as error:
         return None, str(error)
 
