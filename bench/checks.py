@@ -3,6 +3,7 @@ and to show it: a plan with and without grades."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from .startup import hook_process
 FILES, CHANGED, ROUNDS = 5_000, 20, 30
 CHECKS, HOOK_ROUNDS = 20, 60  # of a plan that a hook reads
 ITEMS, SMALL = 50, 200  # of a plan that is shown, and files of its project
+_LONG_AGO = 1_700_000_000
 
 
 def rows() -> list[Row]:
@@ -132,6 +134,7 @@ def _make_project(folder: Path, files: int = FILES) -> None:
         path = folder / f"src/part{number % 50}/file{number}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"x = {number}\n" * 20, encoding="utf-8")
+        os.utime(path, (_LONG_AGO, _LONG_AGO))  # what was written in the second of `git add` is read again every time
     _git(folder, "add", "--all")
     _git(folder, "-c", "user.name=n", "-c", "user.email=n@example.org", "commit", "--quiet", "--message", "all")
     for number in range(CHANGED if files == FILES else 0):
