@@ -112,7 +112,10 @@ def refusal(item: Item, *, ids: bool) -> str:
 def _why_uncounted(desk: Desk, now: Plan, item: Item) -> str:
     """A sentence on why the last run of an item's check does not count; nothing if it does, or there is none."""
     seen = evidence.load_seen(desk._seat.store, now, [item])[item.id]
-    rows = sorted((*seen.passes, *seen.failures, *seen.hidden), key=lambda row: str(row.get("at", "")))
+    counted = (*seen.passes, *seen.failures)
+    rows = sorted(
+        (*seen.hidden, *counted), key=lambda row: str(row.get("at", ""))
+    )  # of one moment, what counts is last
     if not rows or not rows[-1].get("why"):
         return ""
     why = cut(inline(str(rows[-1]["why"])), _LONGEST_WHY)
