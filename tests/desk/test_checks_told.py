@@ -12,6 +12,7 @@ import pytest
 import punchlist
 from punchlist import Desk, Refused, ops
 from punchlist.checks import approvals
+from punchlist.core.checks import folder_of, subjects
 from punchlist.core.model import Item
 from punchlist.desk.evidence import graded, record_run
 from punchlist.dialects import PATHS, load_mirror
@@ -296,6 +297,16 @@ def test_block_says_why_a_run_does_not_count(project: Path) -> None:
     assert says(desk, done=[1]) == f'1 is not verified: run "make test" first, then mark it done.{UNCOUNTED}'
     assert desk.load().items[0].status == "in_progress"
     ran(desk, "make test", 1)
+    assert says(desk, done=[1]) == '1 is not verified: run "make test" first, then mark it done.'
+
+
+def test_of_two_runs_in_one_millisecond_the_one_that_counts_is_the_last(project: Path) -> None:
+    desk = open_desk(project, verify="block")
+    says(desk, add=CHECKED)
+    item = desk.load().items[0]
+    names = subjects(item.check, folder_of(item))
+    for name, row in ((names.failed, {"exit": 1}), (names.hidden, {"exit": 0, "why": "a pipe hides its exit code"})):
+        desk._seat.store.observe(desk.load().id, name, [{"at": "2026-11-17T12:00:00.000Z", "tree": "", **row}])
     assert says(desk, done=[1]) == '1 is not verified: run "make test" first, then mark it done.'
 
 

@@ -112,10 +112,8 @@ def refusal(item: Item, *, ids: bool) -> str:
 def _why_uncounted(desk: Desk, now: Plan, item: Item) -> str:
     """A sentence on why the last run of an item's check does not count; nothing if it does, or there is none."""
     seen = evidence.load_seen(desk._seat.store, now, [item])[item.id]
-    counted = (*seen.passes, *seen.failures)
-    rows = sorted(
-        (*seen.hidden, *counted), key=lambda row: str(row.get("at", ""))
-    )  # of one moment, what counts is last
+    in_turn = (*seen.hidden, *seen.passes, *seen.failures)  # of one moment, what counts is the last
+    rows = sorted(in_turn, key=lambda row: str(row.get("at", "")))
     if not rows or not rows[-1].get("why"):
         return ""
     why = cut(inline(str(rows[-1]["why"])), _LONGEST_WHY)
