@@ -125,7 +125,7 @@ def _start_config(folder: str) -> Git:
 
 def _start_status(top: str, settings: Iterable[str], environment: Mapping[str, str] = NOTHING) -> Git:
     command = ("status", "--porcelain=v2", "-z", "--branch", "--untracked-files=no", "--ignore-submodules=all")
-    return start(top, *command, "--no-renames", settings=settings, environment=environment)
+    return start(top, *command, "--no-ahead-behind", "--no-renames", settings=settings, environment=environment)
 
 
 def _likely_top(folder: str) -> str:
