@@ -42,10 +42,19 @@ class Terminal(Session):
         self.awaits(lambda: all(text in self.text for text in texts), " and ".join(map(repr, texts)))
 
     def say(self, words: str) -> None:
-        """Type a line, and send it once it stands on the screen."""
+        """Type a line, and send it once it stands on the screen. The turn before is waited for: what Codex is sent in
+        the last moments of a turn becomes a part of it, and gets no answer."""
+        self.awaits(lambda: not self._is_in_turn(), "the end of the turn before")
         self.type(words)
         self.shows(words)
         self.type(ENTER)
+
+    def _is_in_turn(self) -> bool:
+        """Whether a turn of Codex is under way, by what it keeps of its sessions."""
+        files = (self.stage.home / ".codex/sessions").rglob("*.jsonl")
+        kept = "".join([file.read_text(encoding="utf-8", errors="replace") for file in files])
+        ended = kept.count('"type":"task_complete"') + kept.count('"type":"turn_aborted"')
+        return kept.count('"type":"task_started"') > ended
 
     def warm_up(self) -> None:
         """Talk until the model is offered our tool: agents connect to servers while the user can type already."""
