@@ -106,6 +106,13 @@ def test_a_run_during_which_files_were_put_aside_and_back_does_not_count(project
     assert '1 "Item 1": does not count: a.py changed while it ran; run it again\n' in said
 
 
+def test_in_ci_a_check_may_write_a_changed_file_again_as_it_was(project: Project) -> None:
+    project.write("a.py", "print(2)\n")
+    plan("echo 'print(2)' > a.py")
+    assert "a.py changed while it ran" in verify(code=1)
+    assert "1 of 1 verified" in verify("--tier", "ci")
+
+
 def test_two_forms_of_output_at_once_are_refused() -> None:
     plan("true")
     done = run("verify", "--json", "--format", "junit")

@@ -170,8 +170,8 @@ class Git:
             sleep(_PAUSE)
 
 
-class GitElsewhere(Git):
-    """The same for Windows: it starts when its answer is asked for."""
+class GitOnWindows(Git):
+    """The same where there is no `posix_spawn`: it starts when its answer is asked for."""
 
     def __init__(self, words: list[str], environment: dict[str, str], sent: bytes) -> None:
         self._words, self._environment, self._sent = words, environment, sent
@@ -196,7 +196,7 @@ class GitElsewhere(Git):
 def _spawn(words: list[str], environment: dict[str, str], sent: bytes) -> Git:
     """Start git with pipes, in a process group of its own, so that everything can be ended that it starts."""
     if os.name != "posix":
-        return GitElsewhere(words, environment, sent)
+        return GitOnWindows(words, environment, sent)
     files: list[int] = []
     try:
         out, error, into = _pipe(files), _pipe(files), _pipe(files)

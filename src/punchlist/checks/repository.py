@@ -16,6 +16,7 @@ from .scope import CACHES, ours, own_places
 
 _LFS = b"version https://git-lfs.github.com/spec/v1\n"
 _ABSENT = "000000"
+# An environment in which git reads no settings but those of the repository.
 _ALONE = {"HOME": os.devnull, "XDG_CONFIG_HOME": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 _SMALL = 100_000  # bytes
 _SPECIAL = (b"filter", b"include", b"worktree", b"extensions")  # in the settings of a repository

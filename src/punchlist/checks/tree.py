@@ -322,7 +322,9 @@ def modified_during(
     """
     counts = _counting(files, scope, folder, without)
     if before is not None:
-        found = _compared(files, before, start, counts)
+        found = _compared(files, before, counts)
+        if not is_alone:
+            found = found._replace(changed=sorted({*found.changed, *_rewritten(files, start, counts)}))
     else:
         found = _timed(files, start, known, counts)
     written = [path for path in found.made if not is_alone and is_source(path)]
@@ -347,12 +349,16 @@ def _timed(files: Files, start: float, known: Collection[str], counts: Callable[
     return During(changed, made)
 
 
-def _compared(files: Files, before: Files, start: float, counts: Callable[[str], bool]) -> During:
-    differences = set(files.blobs.items()) ^ set(before.blobs.items())
-    paths = {path for path, _ in differences}
+def _rewritten(files: Files, start: float, counts: Callable[[str], bool]) -> list[str]:
+    """The tracked files that are not as in HEAD and were written since: they could have been put aside and back."""
     now = time.time() + 2
     modified = files.dirty.intersection(files.blobs) - files.untracked
-    paths.update(path for path in modified if _is_touched(os.path.join(files.top, path), start, now))
+    return [path for path in modified if counts(path) and _is_touched(os.path.join(files.top, path), start, now)]
+
+
+def _compared(files: Files, before: Files, counts: Callable[[str], bool]) -> During:
+    differences = set(files.blobs.items()) ^ set(before.blobs.items())
+    paths = {path for path, _ in differences}
     different = sorted(filter(counts, paths))
     new = files.untracked.difference(before.blobs)
     made = [path for path in different if path in new]
