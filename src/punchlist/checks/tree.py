@@ -30,6 +30,7 @@ from .scope import below, in_scope, is_cache, is_source, is_test
 _DIRTY = 30  # paths in a row of evidence
 _ROW_BYTES = 1900
 _SHORT = 10
+_TICK = 0.02  # seconds by which the times of files may be behind the clock
 
 
 class Files(NamedTuple):
@@ -351,6 +352,7 @@ def _timed(files: Files, start: float, known: Collection[str], counts: Callable[
 
 def _rewritten(files: Files, start: float, counts: Callable[[str], bool]) -> list[str]:
     """The tracked files that are not as in HEAD and were written since: they could have been put aside and back."""
+    start -= _TICK
     now = time.time() + 2
     modified = files.dirty.intersection(files.blobs) - files.untracked
     return [path for path in modified if counts(path) and _is_touched(os.path.join(files.top, path), start, now)]
