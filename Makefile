@@ -23,7 +23,7 @@ BENCH := $(VENV)/ready-to-bench
 # Without .pyc files an interpreter starts up to three times slower, and no timing is honest.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint torture clients coverage bench house docs pictures lock clean
+.PHONY: help run test lint torture clients packaged-clients coverage bench house docs packages pictures lock clean
 .DELETE_ON_ERROR:
 
 help:
@@ -36,6 +36,7 @@ help:
 	@echo "make bench     what a step costs: a table here, JSON in build/bench.json"
 	@echo "make house     the state of the code against its goals: a table"
 	@echo "make docs      write the generated parts of docs/ again, and draw the pictures"
+	@echo "make packages  write packages/ again: what agents install with their own commands"
 	@echo "make lock      resolve the development requirements again"
 	@echo "make clean     remove everything that make made"
 
@@ -55,6 +56,12 @@ clients: $(DEV)
 	@$(BIN)/python -m tests.clients.fetch $(CLIENTS)
 	PUNCHLIST_TEST_CLIENTS=$(abspath $(CLIENTS)) $(BIN)/python -m pytest -n auto --dist worksteal -m clients tests/clients $(ARGS)
 
+# The same, attached with the packages and the agents' own commands.
+packaged-clients: $(DEV)
+	@$(BIN)/python -m tests.clients.fetch $(CLIENTS)
+	PUNCHLIST_TEST_VIA=package PUNCHLIST_TEST_CLIENTS=$(abspath $(CLIENTS)) \
+		$(BIN)/python -m pytest -n auto --dist worksteal -m "clients and not settings" tests/clients $(ARGS)
+
 lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -73,6 +80,9 @@ house: $(DEV)
 
 docs: pictures
 	$(BIN)/python docs/reference.py --write
+
+packages: $(DEV)
+	@$(BIN)/python -c 'from punchlist.install.packages import write_all; write_all(".")'
 
 pictures: $(DEV)
 	$(BIN)/python docs/pictures.py

@@ -151,8 +151,8 @@ def _named(call: Call, request: Request) -> tuple[Offer, Any]:
 
 def our_tool(offers: list[Offer], name: str = "plan") -> Offer | None:
     """The tool of ours, under whatever name the agent gives it."""
-    wanted = _letters(SERVER + name)
-    return next((one for one in offers if _letters(one.space + one.name).removeprefix("mcp") == wanted), None)
+    wanted = [_letters(before + SERVER + name) for before in ("", f"plugin{SERVER}")]
+    return next((one for one in offers if _letters(one.space + one.name).removeprefix("mcp") in wanted), None)
 
 
 def _letters(name: str) -> str:

@@ -30,7 +30,7 @@ def prepared(name: str, folder: Path) -> Iterator[Stage]:
     name, *options = name.split()
     stage = built(name, folder)
     try:
-        stage.punchlist("install", name, *options)
+        stage.attach(*options)
         (stage.project / "Makefile").write_text("test:\n\t@grep -q fixed parser.txt\n", encoding="utf-8")
         for file, text in {"parser.txt": "broken", "mended.txt": "fixed", "longer.txt": "fixed, more"}.items():
             (stage.project / file).write_text(f"{text}\n", encoding="utf-8")

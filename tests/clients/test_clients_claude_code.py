@@ -71,6 +71,7 @@ def test_a_fork_of_a_session_has_a_copy_of_its_plan(stage: Stage) -> None:
     assert [(one["parent"], one["completed"]) for one in plans] == [(first["id"], 1), ("", 0)]
 
 
+@pytest.mark.settings
 def test_after_clear_the_running_server_still_reaches_the_plan(either: Stage) -> None:
     """Its environment names the session that was: it knows better from the hooks."""
     stage = either
@@ -136,6 +137,7 @@ def test_its_tasks_become_the_plan_and_edits_come_back_as_news(stage: Stage) -> 
     assert stage.errors == []
 
 
+@pytest.mark.settings
 def test_hooks_say_the_same_with_a_process_and_without(either: Stage) -> None:
     """The running server answers them, by a tool that the model does not see."""
     stage = either

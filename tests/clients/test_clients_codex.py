@@ -36,6 +36,7 @@ def trust(stage: Stage) -> None:
                 file.write(f'[hooks.state."{key}"]\ntrusted_hash = "sha256:{digest}"\n')
 
 
+@pytest.mark.settings
 def test_hooks_run_as_soon_as_they_are_trusted_and_doctor_knows_it(stage: Stage) -> None:
     stage.run("Mend it.", does(plan(add=["Mend it"])), says("So far."), setup=codex.CAUTIOUS)
     assert stage.events == [], "a hook that is not trusted is skipped without a word"
@@ -47,6 +48,7 @@ def test_hooks_run_as_soon_as_they_are_trusted_and_doctor_knows_it(stage: Stage)
     assert stage.errors == []
 
 
+@pytest.mark.settings
 def test_the_tool_of_an_entry_that_the_user_wrote_is_called_without_asking(stage: Stage) -> None:
     """What our tools say of themselves is enough: no key of its settings approves them."""
     config = stage.home / ".codex" / "config.toml"

@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from punchlist.prompts import say
 from tests.clients.model import our_tool
 from tests.clients.script import Call, does, says, shell, tool
 from tests.clients.stage import Stage, built
+
+pytestmark = pytest.mark.settings
 
 DESCRIBED = {  # words of the tool's description
     "claude-code": "## Before you set completed",

@@ -32,7 +32,7 @@ def attached(name: str, folder: Path) -> Iterator[Stage]:
     """One of them. Two ask for things of their own elsewhere; the proxy refuses that."""
     stage = built(name, folder)
     try:
-        stage.punchlist("install", name)
+        stage.attach()
         yield stage
     finally:
         stage.model.close()
@@ -105,7 +105,7 @@ def test_what_was_installed_is_taken_out_without_a_trace(name: str, tmp_path: Pa
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         before = {file: data for file, data in stage.files().items() if "/state/" not in file}
-        stage.punchlist("install", name)
+        stage.attach()
         assert {file: data for file, data in stage.files().items() if "/state/" not in file} != before
         stage.punchlist("uninstall", name)
         assert {file: data for file, data in stage.files().items() if "/state/" not in file} == before

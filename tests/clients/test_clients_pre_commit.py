@@ -14,6 +14,8 @@ import pytest
 from tests.clients.fetch import pre_commit
 from tests.clients.stage import SCRIPT
 
+pytestmark = pytest.mark.settings
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ("pyproject.toml", "README.md", "LICENSE", "docs/punchlist.1", ".pre-commit-hooks.yaml")
 HOOK = "- id: punchlist-verify"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.clients.model import our_tool
 from tests.clients.script import does, plan, says
 from tests.clients.stage import Stage
+
+pytestmark = pytest.mark.settings
 
 
 def test_attached_in_a_project_it_works_there(bare: Stage) -> None:

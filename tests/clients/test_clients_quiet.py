@@ -25,7 +25,7 @@ def committing(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage
     name, *options = request.param.split()
     stage = built(name, tmp_path)
     with closing(stage.model):
-        stage.punchlist("install", name, *options)
+        stage.attach(*options)
         look = stage.project / "look"
         look.write_text(f"#!/bin/sh\n{SCRIPT} show --json > during.json\n")
         look.chmod(0o755)

@@ -23,7 +23,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     stage = built("claude-code", tmp_path)
     with closing(stage.model):
         stage.agent.trust(stage.world)
-        stage.punchlist("install", "claude-code")
+        stage.attach()
         with terminals.claude_code(stage) as terminal:
             terminal.warm_up()
             yield terminal

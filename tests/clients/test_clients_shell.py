@@ -25,7 +25,7 @@ def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
     name, *options = request.param.split()
     stage = built(name, tmp_path)
     try:
-        stage.punchlist("install", name, *options)
+        stage.attach(*options)
         yield stage
     finally:
         stage.model.close()
@@ -124,7 +124,7 @@ def naming(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
     """The agents that say which of their agents uses a shell."""
     stage = built(request.param, tmp_path)
     try:
-        stage.punchlist("install", request.param)
+        stage.attach()
         yield stage
     finally:
         stage.model.close()

@@ -20,7 +20,7 @@ def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
     """Every agent in turn, attached."""
     stage = built(request.param, tmp_path)
     try:
-        stage.punchlist("install", request.param)
+        stage.attach()
         yield stage
     finally:
         stage.model.close()

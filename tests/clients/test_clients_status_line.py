@@ -20,7 +20,7 @@ def test_an_edit_of_the_user_is_in_the_status_line_though_nobody_speaks(tmp_path
         settings.parent.mkdir(exist_ok=True)
         own = {"type": "command", "command": "echo >> runs; echo mine"}
         settings.write_text(json.dumps({"statusLine": own}), encoding="utf-8")
-        stage.punchlist("install", "claude-code")
+        stage.attach()
         with claude_code(stage) as terminal:
             terminal.warm_up()
             made = does(plan(add=["Read the parser", "Run the tests"]))

@@ -24,7 +24,7 @@ def any_agent(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]
     """Each of the six agents in turn, attached."""
     stage = built(request.param, tmp_path)
     with closing(stage.model):
-        stage.punchlist("install", request.param)
+        stage.attach()
         yield stage
 
 
@@ -88,6 +88,7 @@ def test_until_done_an_agent_is_nudged_also_where_it_only_answered(stage: Stage)
     assert [nudges(request) for request in stage.requests] == [0, 1]
 
 
+@pytest.mark.settings
 @pytest.mark.parametrize("hooks", ["process", "server"])
 def test_after_a_permission_that_was_refused_claude_code_is_left_alone(hooks: str, tmp_path: Path) -> None:
     with attached("claude-code", tmp_path) as stage:

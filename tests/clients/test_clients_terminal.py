@@ -27,7 +27,7 @@ def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Termina
     stage = built(request.param, tmp_path)
     with closing(stage.model):
         stage.agent.trust(stage.world)
-        stage.punchlist("install", request.param)
+        stage.attach()
         with TERMINALS[request.param](stage) as terminal:
             terminal.warm_up()
             yield terminal

@@ -19,7 +19,7 @@ def pair(tmp_path: Path) -> Iterator[tuple[Stage, Stage]]:
     claude, codex = built("claude-code", tmp_path), built("codex", tmp_path)
     with closing(claude.model), closing(codex.model):
         for stage in (claude, codex):
-            stage.punchlist("install", stage.name)
+            stage.attach()
         yield claude, codex
 
 

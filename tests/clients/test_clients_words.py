@@ -53,7 +53,7 @@ def test_the_page_about_an_agent_shows_what_its_model_reads(stage: Stage) -> Non
 def test_the_pages_about_the_others_do_so_as_well(name: str, tmp_path: Path) -> None:
     stage = built(name, tmp_path)
     try:
-        stage.punchlist("install", name)
+        stage.attach()
         read = toured(stage, *([] if name == "opencode" else [ASKING]))  # `opencode run` ends before it is nudged
     finally:
         stage.model.close()

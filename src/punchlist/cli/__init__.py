@@ -19,11 +19,12 @@ def main() -> int:
         from ..hosts import run
 
         return run(argv)
-    if words == ["mcp"] and all(flags.values()):
+    is_plugin = words == ["mcp", "--plugin"]
+    if (words == ["mcp"] or is_plugin) and all(flags.values()):
         from .. import hosts
         from ..mcp import run as serve
 
-        return serve(flags, hosts)
+        return serve(flags, hosts, is_plugin=is_plugin)
     from .run_command import run_command
 
     return run_command(argv)

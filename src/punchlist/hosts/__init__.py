@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _LONGEST = 64 * 1024 * 1024  # bytes of an event
 _CHUNK = 65_536
 _PAUSE = 0.05  # seconds without more of a long event, after which it may be complete
+PLUGIN = "plugin"  # in an event: it comes from the hooks of our plugin
 VALUED = ("store", "plan", "session", "agent")  # options that come before a value
 
 
@@ -46,6 +47,7 @@ class KeptStore(NamedTuple):
 
 
 STORES: dict[tuple[str, ...], KeptStore] = {}  # by address
+_IN_SHELL: dict[str, bool] = {}  # by host
 _UNUSED = 60.0  # seconds after which a store that no hook has used is closed
 
 
@@ -95,22 +97,44 @@ def answer(name: Any, event: dict[str, Any], flags: Mapping[str, str] = NOTHING)
 
 def answer_served(fields: Any, client: str) -> str | None:
     """Answer an event that reached the running server, field by field, from a client of this host. Fails open like a
-    hook: with nothing. None for an event that does not come from the hooks that `install` wrote."""
-    from . import hook_secret
-
+    hook: with nothing. None for an event that does not come from hooks of ours."""
     given = {}
     if isinstance(fields, dict):
         given = dict(fields)
-    name, word = given.get("host", ""), given.pop(hook_secret.FIELD, "")
-    if not hook_secret.matches(word) and (word or not client or name != client):
-        return None
+    name = given.get("host", "")
     try:
-        if not word:
-            raise PermissionError(f"an event without the secret of this user; run `punchlist install {name}` again")
-        return _written(answer(name, load(name).unpack(given), {"served": "yes"}))
+        if not _is_ours(given, name, client):
+            return None
+        flags = {"served": "yes", **({PLUGIN: "yes"} if given.pop(PLUGIN, "") else {})}
+        return _written(answer(name, load(name).unpack(given), flags))
     except Exception as error:
         _log(name, error)
         return ""
+
+
+def _is_ours(given: dict[str, Any], name: Any, client: str) -> bool:
+    """Whether an event comes from the hooks that `install` wrote, which know a secret, or from those of our plugin,
+    which cannot: then it counts that the agent itself has started this server. Takes the secret out of the event.
+    Raises PermissionError."""
+    from . import hook_secret
+
+    word = given.pop(hook_secret.FIELD, "")
+    if hook_secret.matches(word):
+        return True
+    if word or not client or name != client:
+        return False
+    if given.get(PLUGIN) and not _is_in_shell(name):
+        return True
+    raise PermissionError(f"an event without the secret of this user; run `punchlist install {name}` again")
+
+
+def _is_in_shell(name: str) -> bool:
+    """Whether this server was started in the shell of an agent, which stays so."""
+    if name not in _IN_SHELL:
+        from .hook_origin import is_typed
+
+        _IN_SHELL[name] = is_typed(load(name).HOST)
+    return _IN_SHELL[name]
 
 
 def close_stores(*, unused: bool = False) -> None:
@@ -120,6 +144,13 @@ def close_stores(*, unused: bool = False) -> None:
     latest = monotonic() - _UNUSED
     for key in [key for key, kept in STORES.items() if not unused or kept.used < latest]:
         STORES.pop(key).store.close()
+
+
+def is_attached(name: str, project: str) -> bool:
+    """Return whether an agent is attached by its settings, so that a package of ours has nothing to do."""
+    from ..install.attached import by_settings
+
+    return by_settings(name, project)
 
 
 def give_first_plan(desk: Desk) -> None:

@@ -15,7 +15,7 @@ from ..desk.updates import forget_lists
 from ..local.settings import ATTACHED, Settings, for_host, load, place
 from ..policy.continuation import TurnEnd
 from ..stores import Store
-from . import STORES, KeptStore
+from . import PLUGIN, STORES, KeptStore, is_attached
 from .breaker import Breaker
 from .hook_origin import is_typed
 from .host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, Host, Mirrored
@@ -28,6 +28,8 @@ def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer
     event = event._replace(session=named("session") or event.session)
     if "served" not in flags and is_typed(host):
         raise PermissionError("an event that was typed in the shell of an agent, and does not come from its hooks")
+    if PLUGIN in flags and is_attached(host.name, place(event.cwd)):
+        return HookAnswer()
     if not event.moment:
         _note_turn(event, host)
         return HookAnswer()
@@ -35,7 +37,7 @@ def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer
     _note_shell(event, host)
     _note_turn(event, host)
     if event.moment == BEFORE and not _makes_commit(event):
-        return HookAnswer()
+        return HookAnswer(allows=PLUGIN in flags and bool(own_tool(event.tool)))
     settings = for_host(load({"store": flags.get("store")}, cwd=event.cwd), host.name)
     who = {"session": event.session, "agent": event.agent, "place": place(event.cwd), "host": host.name}
     breaker = Breaker(settings.store, tool=event.moment == AFTER)

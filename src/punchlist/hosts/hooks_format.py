@@ -59,6 +59,8 @@ def write(event: dict[str, Any], answer: HookAnswer) -> dict[str, Any] | None:
     written: dict[str, Any] = {"systemMessage": answer.notice} if answer.notice else {}
     if told:
         written["hookSpecificOutput"] = {"hookEventName": event["hook_event_name"], "additionalContext": told}
+    elif answer.allows:
+        written["hookSpecificOutput"] = {"hookEventName": event["hook_event_name"], "permissionDecision": "allow"}
     return written or None
 
 

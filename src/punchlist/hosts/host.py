@@ -62,6 +62,7 @@ class HookAnswer(NamedTuple):
     context: str = ""
     nudge: str = ""
     notice: str = ""  # for the user, not for the model
+    allows: bool = False  # whether a call of our own tool need not be asked about
 
 
 class Mirrored(NamedTuple):
@@ -97,7 +98,7 @@ class Host(NamedTuple):
     starts_hooks: bool = False  # whether it starts hooks itself, without a shell
     # its calls to a server
     use_key: str = ""  # in the `_meta` of a call: the id of the tool use
-    place_key: str = ""  # in the `_meta` of a call: the directory
+    find_place: Callable[[Mapping[str, Any]], Any] | None = None  # the directory, by the `_meta` of a call
     caller: Callable[[Mapping[str, Any]], tuple[Any, Any]] | None = None  # session and agent, by the `_meta` of a call
     server_session: str = ""  # a variable that its servers have: the session when they were started
 

@@ -11,7 +11,7 @@ from ..core.text import visible
 from ..desk import delivery
 from ..local.settings import load
 from ..stores import check_address
-from .callers import Callers, Given
+from .callers import Callers, Given, is_at_home
 from .protocol import to_line, without_cancelled
 from .server import Server
 from .transport import LONGEST_EVENT, LineReader, RawLine, write
@@ -22,13 +22,16 @@ if TYPE_CHECKING:
 _AHEAD = 100  # lines that wait before no more are read; those that wait can still be cancelled
 
 
-def run(flags: dict[str, str], hosts: Hosts | None = None) -> int:
-    """Serve the client that started us, until it is gone. `hosts` is the package of that name."""
+def run(flags: dict[str, str], hosts: Hosts | None = None, *, is_plugin: bool = False) -> int:
+    """Serve the client that started us, until it is gone. `hosts` is the package of that name. `is_plugin`: a package
+    of ours has started the server."""
+    if is_at_home():
+        _go_to_project()
     try:
         settings = load({name: flags.get(name) or None for name in ("store", "dialect")})
         check_address(settings.store)
         given = Given(*(flags.get(name) or _named(name) for name in Given._fields))
-        server = Server(settings, Callers(given, os.environ, hosts), plan=given.plan)
+        server = Server(settings, Callers(given, os.environ, hosts), plan=given.plan, is_plugin=is_plugin)
     except PunchlistError as error:
         sys.stderr.write(f"punchlist: {visible(str(error))}\n")
         if isinstance(error, StoreError):
@@ -39,6 +42,15 @@ def run(flags: dict[str, str], hosts: Hosts | None = None) -> int:
     if os.isatty(0):
         sys.stderr.write("punchlist: this is an MCP server; an agent starts it and speaks to it. Ctrl-D ends it.\n")
     return serve(server)
+
+
+def _go_to_project() -> None:
+    """Work in the directory of the agent that started us. Some start a server of a package in the folder of that. Where
+    the system does not say it, calls do."""
+    try:
+        os.chdir(os.readlink(f"/proc/{os.getppid()}/cwd"))
+    except OSError:
+        pass
 
 
 def _named(what: str) -> str:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
         def give_first_plan(self, desk: Desk) -> None: ...
 
+        def is_attached(self, name: str, project: str) -> bool: ...
+
 
 _LONGEST = 500  # characters of an id that is taken for one
 
@@ -96,7 +98,7 @@ class Callers:
     def place_of(self, meta: Mapping[str, Any], client: str) -> str:
         """Return the directory that a call names; empty if it names none."""
         for host in self._facts(self.host_of(client)):
-            place = meta.get(host.place_key)
+            place = host.find_place(meta) if host.find_place else ""
             if isinstance(place, str) and os.path.isabs(place) and "\0" not in place:
                 return place
         return ""
@@ -142,6 +144,15 @@ class Callers:
             who = look_up(key, self._ties)
             if who and (not name or who.host in ("", name)):
                 yield who
+
+
+def is_at_home() -> bool:
+    """Return whether the server was started in the folder of a package that it is in, and not in a project."""
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    try:
+        return os.path.samefile(os.path.dirname(package), os.getcwd())
+    except OSError:
+        return False
 
 
 def _id(value: Any) -> str:

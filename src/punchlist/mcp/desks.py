@@ -12,7 +12,7 @@ from ..dialects import Dialect
 from ..local.session_links import AgentRef, state_of
 from ..local.settings import Settings
 from ..stores import PlanKey, Store
-from .callers import Callers
+from .callers import Callers, is_at_home
 
 _MOST = 64  # desks that are kept open
 
@@ -34,11 +34,14 @@ class Desks:
         self._store: Store | None = None
         self._open: dict[tuple[str, str], Desk] = {}
         self._latest: Desk | None = None
+        self._is_at_home = is_at_home()
 
     def of(self, meta: Mapping[str, Any], client: str) -> Desk:
         """The desk of whoever makes a call with this `_meta`. Raises StoreError."""
         who = self._callers.who(meta, client)
         place = self._callers.place_of(meta, client)
+        if not place and self._is_at_home:
+            place = who.folder
         key = (who.session, who.agent)
         desk = self._open.get(key)
         if desk is None:

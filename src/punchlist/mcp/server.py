@@ -47,8 +47,10 @@ class Server:
         callers: Callers,
         *,
         plan: str = "",
+        is_plugin: bool = False,
         offer: Offer | None = None,
     ) -> None:
+        self._is_plugin = is_plugin
         self._settings, self._callers, self._plan = settings, callers, plan
         self._dialect = load(settings.dialect)
         self._desks = Desks(settings, callers, self._dialect, plan)
@@ -186,6 +188,7 @@ class Server:
     def _initialize(self, request: Request) -> Message:
         self._client = _name_of(request.params.get("clientInfo"))
         self._take_dialect(self._client)
+        self._is_off = self._is_off or self._has_rival()
         self._structured = _STRUCTURED in _experimental(request.params.get("capabilities"))
         return {
             "protocolVersion": protocol.version_for(request.params.get("protocolVersion")),
@@ -193,6 +196,11 @@ class Server:
             "serverInfo": protocol.server(),
             **self._instructions(),
         }
+
+    def _has_rival(self) -> bool:
+        """Whether this is the server of a package, and the agent has one in its settings, too."""
+        hosts, host = self._callers.hosts, self._callers.host_of(self._client)
+        return self._is_plugin and hosts is not None and bool(host) and hosts.is_attached(host, _place())
 
     def _discover(self, request: Request) -> Message:
         _must_be_stateless(request)

@@ -25,6 +25,8 @@ SETTINGS = {
 EXITS = (0, 3)  # from its log
 ASIDE = "CONTEXT CHECKPOINT COMPACTION"
 LATE, ECHOES = 0, 1
+# With plugins on, it looks for those of its maker, whatever is installed; the tests refuse that.
+STRAYS = tuple(f"CONNECT {host}:443" for host in ("github.com", "api.github.com", "chatgpt.com"))
 
 
 def program(folder: Path) -> Path | None:
@@ -34,6 +36,10 @@ def program(folder: Path) -> Path | None:
 
 def trust(world: World) -> None:
     """`codex exec` trusts the project that it is started in by itself."""
+
+
+def packaged(world: World, root: str) -> list[list[str]]:
+    return [["plugin", "marketplace", "add", root], ["plugin", "add", "punchlist@punchlist"]]
 
 
 def environ(world: World, setup: Setup) -> dict[str, str]:
@@ -55,7 +61,8 @@ def command(world: World, prompt: str, resume: bool, setup: Setup) -> list[str]:
         "check_for_update_on_startup": False,
         "analytics.enabled": False,
         "otel.exporter": "none",
-        **{f"features.{name}": False for name in ("apps", "plugins", "remote_plugin")},
+        **{f"features.{name}": False for name in ("apps", "remote_plugin")},
+        "features.plugins": (world.home / ".codex" / "plugins").exists(),
         **{f"model_providers.scripted.{name}": value for name, value in provider.items()},
     }
     given = [word for name, value in values.items() for word in ("-c", f"{name}={json.dumps(value)}")]

@@ -35,6 +35,8 @@ EXITS = (0, 3)
 ASIDE = ""
 LATE, ECHOES = 1, 1  # no event tells of a compression: the plan comes with the next tool result
 
+STRAYS = ("CONNECT play.googleapis.com:443",)  # it counts installations of extensions; the tests refuse that
+
 
 def program(folder: Path) -> Path | None:
     path = folder / "node_modules" / ".bin" / "gemini"
@@ -43,6 +45,16 @@ def program(folder: Path) -> Path | None:
 
 def trust(world: World) -> None:
     """Its environment says so already."""
+
+
+def packaged(world: World, root: str) -> list[list[str]]:
+    """An extension cannot let itself be called without asking, and headless nobody can be asked: the user allows it."""
+    policy = world.home / ".gemini" / "policies" / "mine.toml"
+    policy.parent.mkdir(parents=True, exist_ok=True)
+    policy.write_text(
+        '[[rule]]\nmcpName = "punchlist"\ntoolName = "*"\ndecision = "allow"\npriority = 100\n', encoding="utf-8"
+    )
+    return [["extensions", "install", f"{root}/packages/gemini", "--consent", "--skip-settings"]]
 
 
 def environ(world: World, setup: Setup) -> dict[str, str]:

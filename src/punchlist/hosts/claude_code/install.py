@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ...core.errors import Refused
-from ...install.parts import (
-    COMMITS,
-    NAME,
-    PROJECT,
-    USER,
-    Part,
-    StopHook,
-    Where,
-    group,
-    handlers,
-    hook_command,
-    is_served,
-    within,
-)
+from ...install.parts import NAME, PROJECT, USER, Part, Where, handlers, hook_command, is_served, within
 from .. import hook_secret
+from . import hooks as own_hooks
 
 TITLE = "Claude Code"
 PROGRAM = "claude"
@@ -30,33 +18,11 @@ CANNOT = "nudges an agent at most 8 times in a row without a tool call between (
 NEXT = ""
 HOOKS_BY_SERVER = True  # it has hooks that call a tool of a server
 PERMISSION = f"mcp__{NAME}"
-STOP = StopHook()
+STOP = own_hooks.STOP
 
 _FIRST, _TESTED = (2, 1, 118), (2, 1, 325)  # versions of Claude Code with hooks that call a tool of a server
 _REFRESH = 5  # seconds until the status line shows an edit of yours; a run of it takes a fiftieth of that
-_EVENTS = {
-    "SessionStart": "",
-    "UserPromptSubmit": "",
-    "PreToolUse": f"mcp__{NAME}__.*",  # whose call it is; every other tool is left alone
-    "PostToolUse": "",
-    "PostToolUseFailure": "",
-    "Stop": "",
-}
-# Of all commands in a shell, those that are ours, and those that may commit or open a pull request. A version that does
-# not know the key `if` runs the hook for all of them.
-_SHELL = "Bash"
-_COMMANDS = (NAME, *COMMITS)
-# What the running server is told of an event; it is not connected yet when a session starts.
 _MADE = "made when this is installed"
-_COMMON = ("session_id", "cwd", "agent_id", "permission_mode", "transcript_path")
-_USED = ("tool_name", "tool_use_id", "tool_input")
-_SERVED = {
-    "UserPromptSubmit": ("prompt",),
-    "PreToolUse": _USED,
-    "PostToolUse": (*_USED, "tool_response", "duration_ms"),
-    "PostToolUseFailure": (*_USED, "error", "is_interrupt", "duration_ms"),
-    "Stop": ("last_assistant_message", "background_tasks", "session_crons"),
-}
 
 
 def home(where: Where) -> str:
@@ -65,7 +31,7 @@ def home(where: Where) -> str:
 
 def parts(where: Where) -> tuple[Part, ...]:
     servers, settings = _files(where)
-    hooks = _hooks(where, settings[0])
+    hooks = _hooks(where)
     server = {"type": "stdio", "command": where.script, "args": ["mcp"]}
     return (
         Part("server", "entry", servers, ("mcpServers", NAME), server),
@@ -116,20 +82,11 @@ def clean_up(where: Where) -> None:
         hook_secret.drop()
 
 
-def _hooks(where: Where, settings: str) -> dict[str, Any]:
-    command = hook_command(where.starter("claude-code"), "claude-code")
-    hooks: dict[str, Any] = {event: group(command, STOP.limit(event), matcher) for event, matcher in _EVENTS.items()}
+def _hooks(where: Where) -> dict[str, Any]:
+    hooks = own_hooks.process_hooks(hook_command(where.starter("claude-code"), "claude-code"))
     if _is_by_server(where):
-        hooks |= {event: _served(event, names) for event, names in _SERVED.items()}
-    calls = hooks["PreToolUse"]
-    hooks["PreToolUse"] = [calls, *[_in_shell(calls, words) for words in _COMMANDS]]
-    return hooks
-
-
-def _in_shell(group: dict[str, Any], words: str) -> dict[str, Any]:
-    """The same hook, for commands in a shell that hold these words."""
-    [handler] = group["hooks"]
-    return {"matcher": _SHELL, "hooks": [{**handler, "if": f"{_SHELL}(*{words}*)"}]}
+        hooks |= own_hooks.served_hooks(NAME, {hook_secret.FIELD: hook_secret.stored() or _MADE})
+    return own_hooks.with_commands(hooks)
 
 
 def _is_by_server(where: Where) -> bool:
@@ -174,14 +131,6 @@ def _numbers(version: str) -> tuple[int, ...]:
     if all(number.isdecimal() for number in numbers):
         return tuple(map(int, numbers))
     return ()
-
-
-def _served(event: str, names: Sequence[str]) -> dict[str, Any]:
-    """A hook without a process: the server is told the event, field by field."""
-    given = {"host": "claude-code", hook_secret.FIELD: hook_secret.stored() or _MADE, "hook_event_name": event}
-    given |= {name: f"${{{name}}}" for name in (*_COMMON, *names)}
-    handler = {"type": "mcp_tool", "server": NAME, "tool": "hook", "input": given, "timeout": STOP.limit(event)}
-    return {**({"matcher": _EVENTS[event]} if _EVENTS[event] else {}), "hooks": [handler]}
 
 
 def _hooks_in(settings: str) -> Any:

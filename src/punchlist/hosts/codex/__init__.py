@@ -84,6 +84,15 @@ def _caller(meta: Mapping[str, Any]) -> tuple[Any, Any]:
     return session, thread if thread != session else ""
 
 
+def _place(meta: Mapping[str, Any]) -> Any:
+    """The directory of the project; empty if a session has several, or none that is a repository."""
+    turn = meta.get(_TURN)
+    found = turn.get("workspaces") if isinstance(turn, dict) else None
+    if isinstance(found, dict) and len(found) == 1:
+        return next(iter(found))
+    return ""
+
+
 def _log() -> Log:
     from ..agent_log import Log
 
@@ -118,5 +127,6 @@ HOST = Host(
     shell_agent="CODEX_THREAD_ID",
     shell_only="CODEX_SESSION_ID",
     use_key="callId",
+    find_place=_place,
     caller=_caller,
 )

@@ -17,14 +17,14 @@ NEXT = "start codex and trust the hooks: /hooks. Until then Codex skips them."
 APPROVAL = "default_tools_approval_mode"
 STOP = StopHook()
 
-_EVENTS = {
+EVENTS = {
     "SessionStart": "",
     "UserPromptSubmit": "",
     "PreToolUse": f"mcp__{NAME}__.*",
     "PostToolUse": "",
     "Stop": "",
 }
-_SHELL = "Bash"  # what hooks are told that its shell is called, whatever the model calls it
+SHELL = "Bash"  # what hooks are told that its shell is called, whatever the model calls it
 _UNMATCHED = ("UserPromptSubmit", "Stop")  # events of which Codex does not read a matcher
 # Codex gives a server only the variables that it is told to: without these it would look for plans somewhere else.
 _VARIABLES = [
@@ -33,6 +33,11 @@ _VARIABLES = [
 ]
 # Where newer models would have to look for the tool, or to write code for it: it is to be in sight from the start.
 _HIDDEN = ["deferred", "code_mode"]
+SERVER = {
+    "env_vars": _VARIABLES,
+    APPROVAL: "approve",
+    "omit_tools_from": _HIDDEN,
+}  # what its entry has beside a command
 
 
 def home(where: Where) -> str:
@@ -44,17 +49,11 @@ def parts(where: Where) -> tuple[Part, ...]:
         folder = os.path.join(where.project, ".codex")
     else:
         folder = home(where)
-    server = {
-        "command": where.script,
-        "args": ["mcp"],
-        "env_vars": _VARIABLES,
-        APPROVAL: "approve",
-        "omit_tools_from": _HIDDEN,
-    }
+    server = {"command": where.script, "args": ["mcp"], **SERVER}
     command = hook_command(where.starter("codex"), "codex")
-    hooks: dict[str, Any] = {event: group(command, STOP.limit(event), matcher) for event, matcher in _EVENTS.items()}
+    hooks: dict[str, Any] = {event: group(command, STOP.limit(event), matcher) for event, matcher in EVENTS.items()}
     if os.name != "nt":
-        commits = group(commit_command(where.starter("codex"), "codex"), STOP.limit("PreToolUse"), _SHELL)
+        commits = group(commit_command(where.starter("codex"), "codex"), STOP.limit("PreToolUse"), SHELL)
         hooks["PreToolUse"] = [hooks["PreToolUse"], commits]
     return (
         Part("server", "entry", (os.path.join(folder, "config.toml"),), ("mcp_servers", NAME), server),

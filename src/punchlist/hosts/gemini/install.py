@@ -18,7 +18,7 @@ CANNOT = (
 NEXT = ""
 
 STOP = StopHook("AfterAgent", 1000)
-_EVENTS = {
+EVENTS = {
     "SessionStart": "",
     "BeforeAgent": "",
     "BeforeTool": f"mcp_{NAME}_.*|invoke_agent",  # whose call it is
@@ -26,7 +26,7 @@ _EVENTS = {
     "AfterAgent": "",
 }
 
-_SHELL = "run_shell_command"
+SHELL = "run_shell_command"
 
 
 def home(where: Where) -> str:
@@ -41,10 +41,10 @@ def parts(where: Where) -> tuple[Part, ...]:
     settings = (os.path.join(folder, "settings.json"),)
     command = hook_command(where.starter("gemini"), "gemini")
     hooks: dict[str, Any] = {
-        event: group(command, STOP.limit(event), matcher, name=NAME) for event, matcher in _EVENTS.items()
+        event: group(command, STOP.limit(event), matcher, name=NAME) for event, matcher in EVENTS.items()
     }
     if os.name != "nt":
-        commits = group(commit_command(where.starter("gemini"), "gemini"), STOP.limit("BeforeTool"), _SHELL, name=NAME)
+        commits = group(commit_command(where.starter("gemini"), "gemini"), STOP.limit("BeforeTool"), SHELL, name=NAME)
         hooks["BeforeTool"] = [hooks["BeforeTool"], commits]
     server = {"command": where.script, "args": ["mcp"], "trust": True}
     return (

@@ -43,12 +43,16 @@ def _caller(meta: Mapping[str, Any]) -> tuple[Any, Any]:
     return meta.get(_SESSION), ""
 
 
+def _place(meta: Mapping[str, Any]) -> Any:
+    return meta.get("agent-working-dir")
+
+
 HOST = Host(
     "goose",
     only_nudged=True,
     processes=("goose",),
     shell_session="AGENT_SESSION_ID",
     shell_only="AGENT_SESSION_ID",
-    place_key="agent-working-dir",
+    find_place=_place,
     caller=_caller,
 )
