@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 
 from punchlist import __version__
 from punchlist.hosts import hook_secret
-from punchlist.install import packages
+from punchlist.install import packages, portable
 from tests.commands import logged_errors, run
 
 ROOT = Path(__file__).parents[2]
@@ -98,6 +100,40 @@ def test_every_manifest_has_the_version(path: str) -> None:
 @pytest.mark.once
 def test_codex_would_not_run_hooks_beside_a_manifest_at_the_root() -> None:
     assert not (PLUGIN / "plugin.json").exists()
+
+
+@pytest.mark.once
+def test_the_portable_plugin_has_only_keys_that_its_specification_permits() -> None:
+    folder = ROOT / "packages" / "agent-plugin"
+    about = json.loads((folder / "plugin.json").read_text())
+    permitted = {"$schema", "name", "version", "description", "author", "homepage", "repository", "license"}
+    assert set(about) <= permitted | {"keywords", "extensions"}
+    server = json.loads((folder / "mcp.json").read_text())["mcpServers"]["punchlist"]
+    assert os.access(folder / server["command"], os.X_OK)
+    skill = (folder / "skills" / "punchlist" / "SKILL.md").read_text()
+    assert skill.startswith("---\nname: punchlist\ndescription: ")
+    assert len(skill.splitlines()[2]) <= 1024
+
+
+@pytest.mark.once
+def test_the_registry_finds_its_name_in_the_readme() -> None:
+    entry = json.loads((ROOT / "packages" / "server.json").read_text())
+    assert len(entry["description"]) <= 100
+    assert f"<!-- mcp-name: {entry['name']} -->" in (ROOT / "README.md").read_text()
+    assert [entry["version"], entry["packages"][0]["version"]] == [__version__] * 2
+
+
+def test_a_bundle_holds_a_server_that_answers_and_is_the_same_each_time(tmp_path: Path) -> None:
+    data = portable.bundle(b"MIT")
+    assert portable.bundle(b"MIT") == data
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        archive.extractall(tmp_path)
+    about = json.loads((tmp_path / "manifest.json").read_text())
+    start = [sys.executable, tmp_path / about["server"]["entry_point"], "mcp"]
+    lines = "".join(json.dumps(one) + "\n" for one in GREETING)
+    done = subprocess.run(start, input=lines, capture_output=True, text=True, check=True)
+    tools = json.loads(done.stdout.splitlines()[1])["result"]["tools"]
+    assert [tool["name"] for tool in tools] == [tool["name"] for tool in about["tools"]]
 
 
 # --- the program -----------------------------------------------------------------------------------------------------

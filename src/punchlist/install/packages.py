@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from .. import hosts
+from . import portable
 from .package import File, Files, carried, described, found, template, write
 
 FOLDERS = ("packages", ".claude-plugin", ".agents")  # of the repository, all of which is generated
@@ -30,6 +31,7 @@ def all_files(license: bytes) -> Files:
     for folder in dict.fromkeys(one.FOLDER for one in packages):
         mine = [one for one in packages if folder == one.FOLDER]
         files |= {f"packages/{folder}/{path}": file for path, file in _folder(mine, license).items()}
+    files |= {f"packages/{path}": file for path, file in _portable(license).items()}
     for one in packages:
         marketplace = getattr(one, "marketplace", None)
         if marketplace:
@@ -39,8 +41,11 @@ def all_files(license: bytes) -> Files:
 
 
 def write_all(root: str) -> None:
-    """Write the packages into a checkout."""
+    """Write the packages into a checkout; and into `build`, which is not committed, the MCP bundle."""
     files = all_files(_license(root))
+    os.makedirs(os.path.join(root, "build"), exist_ok=True)
+    with open(os.path.join(root, "build", portable.BUNDLE), "wb") as file:
+        file.write(portable.bundle(_license(root)))
     for folder in FOLDERS:
         inside = {path.removeprefix(f"{folder}/"): one for path, one in files.items() if path.startswith(f"{folder}/")}
         write(inside, os.path.join(root, folder))
@@ -73,6 +78,18 @@ def _folder(packages: list[AgentPackage], license: bytes) -> Files:
     for one in packages:
         files |= one.files()
     return files
+
+
+def _portable(license: bytes) -> Files:
+    """The packages that are not one agent's. That of several agents has a folder of its own: in that of Codex its
+    manifest would keep hooks from being run."""
+    plugin = {**portable.agent_plugin(), "LICENSE": File(license), "icon.png": _icon()}
+    return {
+        **{f"agent-plugin/{path}": file for path, file in plugin.items()},
+        "skills/punchlist/SKILL.md": portable.skill(),
+        "server.json": portable.registry_entry(),
+        "mcpb/manifest.json": portable.bundle_manifest(),
+    }
 
 
 def _icon() -> File:

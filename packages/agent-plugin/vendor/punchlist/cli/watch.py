@@ -1,0 +1,47 @@
+"""`punchlist watch`: the plan, live."""
+
+from __future__ import annotations
+
+import json
+
+from ..core.codec import to_json
+from ..core.model import MAIN, Plan
+from ..desk import Desk
+from ..desk.grade_labels import with_grades
+from ..local import event_log
+from . import output, terminal_plan
+from .desk import is_named, load_settings, open_desk
+from .parser import Args
+
+
+def watch(args: Args) -> int:
+    """Show a plan as it changes, until the user has seen enough."""
+    settings = load_settings(args)
+
+    def open_now() -> Desk:
+        return open_desk(args, settings)
+
+    if args.json:
+        return _follow_as_json(open_now())
+    from ..tui import open_panel
+    from ..tui.watch import watch as follow
+
+    whose = None if is_named(args) else terminal_plan.whose
+    return follow(open_now, open_panel(settings, whole=True, on_toggle=_note_toggle), whose)
+
+
+def _note_toggle(before: bool, plan: Plan) -> None:
+    """Write down that the list was shown or hidden. The store is not asked: a key must not wait for it."""
+    who = {"session": "", "agent": MAIN, "plan": plan.id}
+    event_log.write("toggle", **who, is_expanded=before, has_todos=bool(plan.items))
+
+
+def _follow_as_json(desk: Desk) -> int:
+    """One line for each state of the plan."""
+    try:
+        for plan in desk.follow():
+            output.say(json.dumps(with_grades(desk, plan, to_json(plan))))
+            output.flush()
+    except KeyboardInterrupt:
+        pass
+    return 0

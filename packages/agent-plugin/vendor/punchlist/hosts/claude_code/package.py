@@ -1,0 +1,41 @@
+"""The plugin of Claude Code: https://code.claude.com/docs/en/plugins-reference"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...install.package import PROGRAM, SUMMARY, Files, document, hook_of, manifest
+from ...install.parts import NAME
+from .. import PLUGIN
+from . import hooks
+
+FOLDER = NAME
+INSTALL = "Claude Code: `claude plugin marketplace add ADDRESS`, then `claude plugin install punchlist@punchlist`."
+_ROOT = "CLAUDE_PLUGIN_ROOT"
+
+
+def files() -> Files:
+    """Return what the plugin has for Claude Code."""
+    server = {"command": f"${{{_ROOT}}}/{PROGRAM}", "args": ["mcp", "--plugin"]}
+    return {
+        ".claude-plugin/plugin.json": document(manifest(icon="./icon.png", mcpServers={NAME: server})),
+        "hooks/hooks.json": document({"description": SUMMARY, "hooks": _hooks()}),
+    }
+
+
+def _hooks() -> dict[str, Any]:
+    """A process at the start of a session, when the server is not there yet; the server answers all other events."""
+    found = hooks.process_hooks(hook_of(_ROOT, "claude-code"), hooks.PLUGIN)
+    found |= hooks.served_hooks(hooks.PLUGIN, {PLUGIN: "yes"})
+    listed = hooks.with_commands(found)
+    return {event: one if isinstance(one, list) else [one] for event, one in listed.items()}
+
+
+def marketplace(source: str) -> Files:
+    """Return the file by which Claude Code finds the plugin in a folder of a repository."""
+    entry = manifest(source=source)
+    return {
+        ".claude-plugin/marketplace.json": document(
+            {"name": NAME, "description": SUMMARY, "owner": entry["author"], "plugins": [entry]}
+        )
+    }

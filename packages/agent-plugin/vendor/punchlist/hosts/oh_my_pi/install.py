@@ -1,0 +1,40 @@
+"""What oh-my-pi reads: its agent folder, or `.omp` in a project."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from ...install.parts import NAME, PROJECT, Part, Where, plugin
+
+TITLE = "oh-my-pi"
+PROGRAM = "omp"
+CANNOT = "shows tools of servers as devices (xd://), unless its config.yml says `xdev: false` under `tools:`."
+NEXT = ""
+
+
+def home(where: Where) -> str:
+    root = os.path.join(where.home, where.environ.get("PI_CONFIG_DIR") or ".omp")
+    profile = where.environ.get("OMP_PROFILE", where.environ.get("PI_PROFILE", ""))
+    if profile:
+        return os.path.join(root, "profiles", profile, "agent")
+    return where.folder("PI_CODING_AGENT_DIR", os.path.join(root, "agent"))
+
+
+def parts(where: Where) -> tuple[Part, ...]:
+    if where.scope == PROJECT:
+        folder = os.path.join(where.project, ".omp")
+    else:
+        folder = home(where)
+    server = {"type": "stdio", "command": where.script, "args": ["mcp"]}
+    file = os.path.join(folder, "extensions", f"{NAME}.ts")
+    return (
+        Part("server", "entry", (os.path.join(folder, "mcp.json"),), ("mcpServers", NAME), server),
+        Part("plugin", "file", (file,), value=partial(plugin, os.path.dirname(__file__), "plugin.ts")),
+    )
+
+
+def problems(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return []

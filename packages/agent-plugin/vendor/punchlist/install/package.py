@@ -1,0 +1,134 @@
+"""Packages for the install commands that agents have: folders of files, made from what is in this package.
+
+`make packages` writes them, with punchlist itself inside, so that they need no pip. `HOSTS` with a package declare its
+files in `hosts/NAME/package.py`; what they share is here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from .. import __version__
+from .parts import COMMITS, NAME
+
+TITLE = "Punchlist"
+SUMMARY = "The plan a coding agent works from: kept, shown and checked, for about 30 tokens a step."
+AUTHOR = {"name": "the Punchlist authors"}
+LICENSE = "MIT"
+KEYWORDS = ("plan", "todo", "tasks", "checklist")
+PROGRAM = f"bin/{NAME}"
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_TEMPLATES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates")
+_LEFT_OUT = ("__pycache__",)
+
+
+class File(NamedTuple):
+    """One file of a package."""
+
+    data: bytes
+    mode: int = 0o644
+
+
+Files = dict[str, File]  # by path, with slashes
+
+
+def document(value: Any) -> File:
+    """Return a JSON document as a file."""
+    return File((json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def manifest(**more: Any) -> dict[str, Any]:
+    """Return what every manifest says of us, and what one says beside it."""
+    return {
+        "name": NAME,
+        "version": __version__,
+        "description": SUMMARY,
+        "author": dict(AUTHOR),
+        "license": LICENSE,
+        "keywords": list(KEYWORDS),
+        **more,
+    }
+
+
+def hook_of(variable: str, host: str) -> str:
+    """Return a hook as a shell command. `variable` has the folder of the package, which may be gone by then."""
+    script = f'"${{{variable}}}/{PROGRAM}"'
+    return f"[ -x {script} ] && {script} hook {host} --plugin 2>/dev/null || :"
+
+
+def commit_hook_of(variable: str, host: str) -> str:
+    """Return a hook for every command in a shell that starts punchlist only where the event may be about a commit or a
+    pull request: anything else costs a small shell."""
+    patterns = "|".join(f'*"{words}"*' for words in COMMITS)
+    return f'e=$(cat); case $e in {patterns}) printf %s "$e" | {{ {hook_of(variable, host)}; }};; esac'
+
+
+def template(name: str) -> bytes:
+    """Return a file that packages share."""
+    with open(os.path.join(_TEMPLATES, name), "rb") as file:
+        return file.read()
+
+
+def carried() -> Files:
+    """Return punchlist itself as a package carries it: the program, which finds a Python, and all modules."""
+    return {
+        PROGRAM: File(template("punchlist.sh"), 0o755),
+        "bin/start.py": File(template("start.py.in")),
+        "pyproject.toml": File(_filled("pyproject.toml.in", version=__version__, summary=SUMMARY)),
+        **{f"vendor/{NAME}/{path}": file for path, file in _modules()},
+    }
+
+
+def _filled(name: str, **values: str) -> bytes:
+    """A template with values in the place of `@NAME@`."""
+    text = template(name).decode()
+    for key, value in values.items():
+        text = text.replace(f"@{key.upper()}@", value)
+    return text.encode()
+
+
+def _modules() -> Iterator[tuple[str, File]]:
+    for folder, folders, names in os.walk(_PACKAGE):
+        folders[:] = sorted(name for name in folders if name not in _LEFT_OUT)
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            with open(path, "rb") as file:
+                yield os.path.relpath(path, _PACKAGE).replace(os.sep, "/"), File(file.read())
+
+
+def described(lines: str) -> File:
+    """Return the README of a package."""
+    return File(_filled("README.md.in", version=__version__, summary=SUMMARY, install=lines))
+
+
+def write(files: Mapping[str, File], root: str) -> None:
+    """Write a package to a folder. What is in it and not in the package is removed."""
+    for path in sorted(set(found(root)) - set(files)):
+        os.remove(os.path.join(root, path))
+    for path, file in files.items():
+        place = os.path.join(root, path)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with open(place, "wb") as handle:
+            handle.write(file.data)
+        os.chmod(place, file.mode)
+    _drop_empty(root)
+
+
+def found(root: str) -> Iterator[str]:
+    """Yield the paths of the files in a folder."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in _LEFT_OUT]
+        for name in names:
+            yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+
+
+def _drop_empty(root: str) -> None:
+    for folder, _, _ in os.walk(root, topdown=False):
+        if os.path.basename(folder) in _LEFT_OUT:
+            shutil.rmtree(folder)
+        elif not os.listdir(folder):
+            os.rmdir(folder)
