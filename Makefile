@@ -19,11 +19,12 @@ MADE := $(VENV)/made-by-$(TAG)
 RUN := $(VENV)/ready-to-run
 DEV := $(VENV)/ready-to-test
 BENCH := $(VENV)/ready-to-bench
+RELEASE := $(VENV)/ready-to-release
 
 # Without .pyc files an interpreter starts up to three times slower, and no timing is honest.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint torture clients packaged-clients coverage bench house docs packages pictures lock clean
+.PHONY: help run test lint torture clients packaged-clients coverage bench house docs packages pictures lock release-check release clean
 .DELETE_ON_ERROR:
 
 help:
@@ -38,6 +39,8 @@ help:
 	@echo "make docs      write the generated parts of docs/ again, and draw the pictures"
 	@echo "make packages  write packages/ again: what agents install with their own commands"
 	@echo "make lock      resolve the development requirements again"
+	@echo "make release   with VERSION=1.2.3: cut the changelog, and set the version"
+	@echo "make release-check   the archives of the last commit: built, checked, installed, used"
 	@echo "make clean     remove everything that make made"
 
 run: $(RUN)
@@ -65,7 +68,7 @@ packaged-clients: $(DEV)
 lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict src tests bench
+	$(BIN)/mypy --strict src tests bench release
 
 coverage: $(DEV)
 	@rm -rf build/coverage && mkdir -p build/coverage
@@ -93,10 +96,18 @@ lock:
 		--custom-compile-command "make lock" requirements-dev.in -o requirements-dev.txt
 	build/uv/bin/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes --no-deps \
 		--custom-compile-command "make lock" requirements-bench.in -o requirements-bench.txt
+	build/uv/bin/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes -c requirements-dev.txt \
+		--custom-compile-command "make lock" requirements-release.in -o requirements-release.txt
+
+release-check: $(RELEASE)
+	@$(BIN)/python -m release check
+
+release:
+	@$(PYTHON) -m release cut '$(VERSION)'
 
 clean:
 	rm -rf .venv .venv-* build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
+	find src tests bench release -name __pycache__ -prune -exec rm -rf {} +
 
 $(MADE):
 	@test "$(TAG)" != none || { \
@@ -135,4 +146,8 @@ $(DEV): $(MADE) pyproject.toml requirements-dev.txt
 
 $(BENCH): $(DEV) requirements-bench.txt
 	@$(PIP) install --no-deps --no-compile --require-hashes -r requirements-bench.txt
+	@touch $@
+
+$(RELEASE): $(DEV) requirements-release.txt
+	@$(PIP) install --require-hashes -r requirements-release.txt
 	@touch $@
