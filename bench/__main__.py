@@ -22,6 +22,7 @@ NAMES = (
     "growth",
     "lists",
     "mcp",
+    "packages",
     "panel",
     "watch",
     "session",

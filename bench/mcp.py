@@ -49,13 +49,13 @@ class Subject(NamedTuple):
 
 def rows() -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="punchlist-bench-") as folder:
-        environment = _environment(Path(folder))
+        environment = environment_in(Path(folder))
         return [*_ours(environment), *_others(environment)]
 
 
 def _ours(environment: Mapping[str, str]) -> list[Row]:
-    both = (_echo(), _punchlist())
-    starts = _turns(both, environment, STARTS)
+    both = (_echo(), punchlist())
+    starts = turns(both, environment, STARTS)
     rounds = [_calls(both, environment) for _ in range(CONNECTIONS)]
     calls, memory = sorted(rounds, key=lambda one: one[0]["punchlist"] / one[0]["echo"])[CONNECTIONS // 2]
     official_starts, official_calls = asyncio.run(_official(both, environment))
@@ -81,7 +81,7 @@ def _hooks(environment: Mapping[str, str]) -> list[Row]:
         "PostToolUse": used,
         "UserPromptSubmit": {"prompt": "Go on."},
     }
-    subject = _punchlist()
+    subject = punchlist()
     environment = {**environment, "CLAUDE_CODE_SESSION_ID": "s"}
     wire = _Wire(subject, environment)
     wire.call(("plan", {"add": ["Read", "Write"], "start": [1]}))
@@ -108,7 +108,7 @@ def _others(environment: Mapping[str, str]) -> list[Row]:
             print(f"mcp: {package} is left out: npm could not install it")
             continue
         subject = _known(package, path)
-        starts = _turns((subject,), environment, 5)
+        starts = turns((subject,), environment, 5)
         calls, memory = _calls((subject,), environment, 100)
         found.append(Row(f"{package}: spawn to tools/list", None, starts[package] * 1000, "ms", "raw client"))
         found.append(Row(f"{package}: a change", None, calls[package] * 1000, "ms", "raw client"))
@@ -130,7 +130,7 @@ def _echo() -> Subject:
     return Subject("echo", (sys.executable, path), call, (call, call))
 
 
-def _punchlist() -> Subject:
+def punchlist() -> Subject:
     create = ("plan", {"add": [text.todo for text in texts(ITEMS)]})
     return Subject("punchlist", (SCRIPT, "mcp"), create, (("plan", {"start": [10]}), ("plan", {"start": [11]})))
 
@@ -162,7 +162,7 @@ def _installed(package: str, command: str) -> str | None:
     return str(path) if path.exists() else None
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def environment_in(folder: Path) -> dict[str, str]:
     """A home of their own for all of them."""
     keep = {name: value for name, value in os.environ.items() if not name.startswith(("PUNCHLIST_", "CLAUDE_"))}
     own = dict.fromkeys(("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"), str(folder))
@@ -228,7 +228,7 @@ def _start(subject: Subject, environment: Mapping[str, str]) -> float:
     return took
 
 
-def _turns(subjects: tuple[Subject, ...], environment: Mapping[str, str], rounds: int) -> dict[str, float]:
+def turns(subjects: tuple[Subject, ...], environment: Mapping[str, str], rounds: int) -> dict[str, float]:
     """The best start of each."""
     found = [{one.name: _start(one, environment) for one in subjects} for _ in range(rounds + 1)]
     return {one.name: min(turn[one.name] for turn in found[1:]) for one in subjects}  # the first turn warms up
