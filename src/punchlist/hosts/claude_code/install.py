@@ -23,6 +23,8 @@ from ...install.parts import (
     within,
 )
 from .. import hook_secret
+from ..host import own_tools
+from . import HOST
 
 TITLE = "Claude Code"
 PROGRAM = "claude"
@@ -37,7 +39,7 @@ _REFRESH = 5  # seconds until the status line shows an edit of yours; a run of i
 _EVENTS = {
     "SessionStart": "",
     "UserPromptSubmit": "",
-    "PreToolUse": f"mcp__{NAME}__.*",  # whose call it is; every other tool is left alone
+    "PreToolUse": own_tools(HOST),  # whose call it is; every other tool is left alone
     "PostToolUse": "",
     "PostToolUseFailure": "",
     "Stop": "",
@@ -89,8 +91,12 @@ def problems(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
     found = []
     if said.get("disableAllHooks"):
         found.append((f"hooks are switched off: disableAllHooks in {settings}", "set it to false"))
-    if any(str(rule).startswith(PERMISSION) for rule in (denied if isinstance(denied, list) else ())):
-        found.append((f"the tool is denied: permissions.deny in {settings}", f"take {PERMISSION} out of it"))
+    rules = denied if isinstance(denied, list) else ()
+    servers = [prefix.removesuffix("__") for prefix in HOST.prefixes]
+    refused = [server for server in servers if any(str(rule).startswith(server) for rule in rules)]
+    if refused:
+        words = f"the tool is denied: permissions.deny in {settings}"
+        found.append((words, f"take {' and '.join(refused)} out of it"))
     if "server" in there and "permission" not in there and where.scope == USER:
         found.append(("Claude Code asks before every call of the tool", "punchlist install claude-code"))
     if "server" not in there and _any_served(there.get("hooks")):
