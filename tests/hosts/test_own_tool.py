@@ -22,6 +22,7 @@ NAMES = {  # as each agent names `plan`, of a server that is registered and of o
     "opencode": ("punchlist_plan",),
     "oh-my-pi": ("mcp__punchlist_plan", "xd://mcp__punchlist_plan", "mcp__punchlist_punchlist_plan"),
     "goose": ("punchlist__plan",),
+    "qwen-code": ("mcp__punchlist__plan",),
 }
 FOREIGN = (
     "mcp__other__punchlist_export",
