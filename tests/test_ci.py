@@ -89,7 +89,9 @@ def test_more_failures_than_chance_has_are_not_tried_again(project: Path) -> Non
 
 
 def test_a_suite_that_does_not_get_as_far_as_its_tests_fails_the_run(project: Path) -> None:
-    (project / "Makefile").write_text("run lint release-check torture clients packaged-clients:\n\t@true\ntest:\n\t@exit 3\n")
+    (project / "Makefile").write_text(
+        "run lint release-check torture clients packaged-clients:\n\t@true\ntest:\n\t@exit 3\n"
+    )
     code, lines = checked(project, SUITE)
     assert f"broken: {RUN}" in lines
     assert code == 1

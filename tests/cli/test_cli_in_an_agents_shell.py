@@ -21,10 +21,11 @@ SHELLS = {
     "codex": {"CODEX_THREAD_ID": "s1", "CODEX_SESSION_ID": "s1"},
     "goose": {"AGENT_SESSION_ID": "s1"},
     "gemini": {"GEMINI_CLI": "1"},
+    "qwen-code": {"QWEN_CODE": "1", "QWEN_CODE_SESSION_ID": "s1"},
     "opencode": {"OPENCODE": "1"},
     "oh-my-pi": {"OMPCODE": "1", "CLAUDECODE": "1"},
 }
-NAMED = ["claude-code", "codex", "goose"]  # that name their session there
+NAMED = ["claude-code", "codex", "goose", "qwen-code"]  # that name their session there
 USERS_ONLY = [
     ("mode", "act"),
     ("resume",),

@@ -15,6 +15,7 @@ from tests.clients.wires import COUNTERS, Body, Offer, Piece, Said, Wire, wire_o
 
 SERVER = "punchlist"
 SUMMARY = "Summary: the work goes on."
+_SNAPSHOT = ("<state_snapshot>", "</state_snapshot>")  # what some agents want around it
 _SHELLS = {  # what agents call their shell, and what they call its command
     "Bash": "command",
     "bash": "command",
@@ -116,13 +117,19 @@ class Model:
         with self._lock:
             if not request.offers or (self._aside and self._aside in request.latest):
                 self.asides.append(request)
-                return Step(SUMMARY)
+                return Step(_summary(request))
             self.requests.append(request)
             words = next((words for words in self._lines if words and words in request.opening), "")
             steps = self._lines.get(words)
             if not steps:
                 raise LookupError(f"a request too many, in {words!r}: {request.latest[-300:]!r}")
             return steps.pop(0)
+
+
+def _summary(request: Request) -> str:
+    if _SNAPSHOT[0] in request.latest:
+        return SUMMARY.join(_SNAPSHOT)
+    return SUMMARY
 
 
 # --- names -----------------------------------------------------------------------------------------------------------

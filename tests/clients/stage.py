@@ -154,7 +154,7 @@ class Stage:
         done = subprocess.run(
             [SCRIPT, *words], cwd=self.project, env=self.environ, capture_output=True, encoding="utf-8", check=False
         )
-        assert done.returncode == code, done.stderr
+        assert done.returncode == code, done.stdout + done.stderr
         return done.stdout
 
     def configure(self, text: str) -> None:

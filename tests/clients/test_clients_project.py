@@ -12,8 +12,8 @@ pytestmark = pytest.mark.settings
 
 
 def test_attached_in_a_project_it_works_there(bare: Stage) -> None:
-    bare.agent.trust(bare.world)
     bare.punchlist("install", bare.name, "--scope", "project")
+    bare.agent.trust(bare.world)
     bare.run("Mend the parser.", does(plan(add=["Mend it"])), says("So far."), says("What else?"))
     assert our_tool(bare.requests[0].offers)
     assert bare.events == ["nudge", "stop"]

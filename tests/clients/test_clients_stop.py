@@ -21,7 +21,7 @@ AGAIN = "Your plan; what is open:\n- now 1 Read the parser\n- 2 Mend it\n- 3 Run
 
 @pytest.fixture(params=[*PATHS, *OTHERS])
 def any_agent(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
-    """Each of the six agents in turn, attached."""
+    """Each agent in turn, attached."""
     stage = built(request.param, tmp_path)
     with closing(stage.model):
         stage.attach()

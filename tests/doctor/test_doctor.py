@@ -418,6 +418,7 @@ def test_a_file_that_must_not_be_read_is_named_once_and_the_other_checks_are_mad
 
 
 DENIED = {"permissions": {"allow": ["mcp__punchlist"], "deny": ["mcp__punchlist__plan"]}}
+DENIED_IN_PLUGIN = {"permissions": {"allow": ["mcp__punchlist"], "deny": ["mcp__plugin_punchlist_punchlist"]}}
 
 
 def changed(name: str, **more: Any) -> None:
@@ -430,6 +431,7 @@ def changed(name: str, **more: Any) -> None:
     [
         ("claude-code", ".claude/settings.json", {"disableAllHooks": True}, "hooks are switched off: disableAllHooks"),
         ("claude-code", ".claude/settings.json", DENIED, "the tool is denied: permissions.deny"),
+        ("claude-code", ".claude/settings.json", DENIED_IN_PLUGIN, "the tool is denied: permissions.deny"),
         ("claude-code", ".claude/settings.json", {"permissions": {}}, "Claude Code asks before every call"),
         ("gemini", ".gemini/settings.json", {"hooks": {"disabled": ["punchlist"]}}, ""),
         ("opencode", "opencode/opencode.json", {}, ""),

@@ -21,6 +21,7 @@ MIRRORED = {
     "gemini": "write_todos",
     "opencode": "todowrite",
     "oh-my-pi": "todo",
+    "qwen-code": "todo_write",
 }
 UNHEARD = {"goose": ("reminder", "again")}  # what an agent does not hand over
 HEADINGS = ("Install", "What you will see", "What reaches the model", "Turn a part off", "Remove it")

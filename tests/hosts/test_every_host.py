@@ -65,6 +65,7 @@ def by_plugin(mirror: tuple[str, dict[str, Any]]) -> Form:
     )
 
 
+QWEN_MADE = "Command: make\nDirectory: (root)\nOutput: ok\nError: (none)\nExit Code: 0\nSignal: (none)"
 FORMS = {
     "claude-code": like_claude(("TodoWrite", whole("todos", "content", activeForm="Doing it"))),
     "codex": like_claude(("update_plan", whole("plan", "step"))),
@@ -89,6 +90,21 @@ FORMS = {
         goose("Stop", last_assistant_message="So far."),
         None,
         tells=False,
+    ),
+    "qwen-code": Form(
+        claude("SessionStart", source="compact"),
+        claude("UserPromptSubmit", prompt="go on", submitted_prompt="go on"),
+        claude(
+            "PostToolUse",
+            tool_name="run_shell_command",
+            tool_input={"command": "make"},
+            tool_response={"llmContent": QWEN_MADE, "returnDisplay": "ok"},
+        ),
+        claude("Stop", stop_hook_active=False, last_assistant_message="So far.", background_tasks=[], crons=[]),
+        (
+            "todo_write",
+            {"todos": [{"id": str(at), **todo} for at, todo in enumerate(whole("todos", "content")["todos"])]},
+        ),
     ),
 }
 every_host = pytest.mark.parametrize("host", FORMS)

@@ -33,6 +33,19 @@ def gemini(end: str, printed: str, output: str = "") -> dict[str, Any]:
     return {**about, "tool_response": {"llmContent": shown, "returnDisplay": printed}}
 
 
+def qwen(output: str, code: str, signal: str = "(none)", *, hint: str = "") -> dict[str, Any]:
+    end = f"Error: (none)\nExit Code: {code}\nSignal: {signal}\nProcess Group PGID: (none)"
+    shown = f"Command: make\nDirectory: (root)\nOutput: {output}\n{end}"
+    if hint:
+        shown += f"\n\n---\n{hint}"
+    return qwen_said(shown)
+
+
+def qwen_said(text: str) -> dict[str, Any]:
+    about = {"hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "run_shell_command", "tool_input": {}}
+    return {**about, "tool_response": {"llmContent": text, "returnDisplay": text}}
+
+
 def plugin(**more: Any) -> dict[str, Any]:
     return {"moment": "after", "session": "s", "tool": "bash", "args": {"command": "make"}, "result": "out", **more}
 
@@ -58,6 +71,11 @@ WORKED = {"stdout": "Exit code 3", "stderr": "", "interrupted": False}
         ("gemini", gemini("Signal: 9\n", "Command terminated by signal: 9", "(empty)"), ("failed", None)),
         ("gemini", gemini("", "what it printed\nExit Code: 4\nSignal: 9"), ("ok", 0)),
         ("gemini", gemini("Exit Code: 5\n", "Exit Code: 4"), ("failed", 5)),
+        ("qwen-code", qwen("fine", "0"), ("ok", 0)),
+        ("qwen-code", qwen("(empty)", "1"), ("failed", 1)),
+        ("qwen-code", qwen("what it printed\nExit Code: 4\nSignal: 9", "0"), ("ok", 0)),
+        ("qwen-code", qwen("Exit Code: 0", "5", hint="took long"), ("failed", 5)),
+        ("qwen-code", qwen("hi", "(none)", "9"), ("failed", None)),
         ("opencode", plugin(failed=False, exit=0), ("ok", 0)),
         ("opencode", plugin(failed=True, exit=3), ("failed", 3)),
         ("opencode", plugin(failed=True, exit=None), ("failed", None)),
@@ -109,6 +127,18 @@ def said(text: str) -> dict[str, Any]:
         ("gemini", said("Command was automatically cancelled because it took too long"), None, "it timed out"),
         ("gemini", said("Command was cancelled by user before it could complete."), None, "it was interrupted"),
         ("gemini", {**said("x"), "tool_response": {"llmContent": "x", "error": {"message": "y"}}}, None, ""),
+        ("qwen-code", qwen("hi\nExit Code: 0", "(none)", "9"), None, "it was killed"),
+        ("qwen-code", qwen_said("Command timed out after 9ms.\nExit Code: 0\nSignal: (none)"), None, "it timed out"),
+        ("qwen-code", qwen_said("Command was cancelled by user\nExit Code: 0"), None, "it was interrupted"),
+        ("qwen-code", qwen_said("Background shell started.\nExit Code: 0"), None, ""),
+        ("qwen-code", qwen_said("Command: make\nOutput: cut off"), None, ""),
+        (
+            "qwen-code",
+            {**qwen("hi", "0"), "tool_input": {"command": "make &", "is_background": True}},
+            None,
+            "it went to the background",
+        ),
+        ("qwen-code", {**qwen("hi", "0"), "is_interrupt": True}, None, "it was interrupted"),
         (
             "opencode",
             plugin(failed=True, exit=None, no_exit="it timed out or was killed"),

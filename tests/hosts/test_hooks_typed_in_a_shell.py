@@ -41,7 +41,8 @@ def prompt(host: str, session: str = "s1") -> dict[str, Any]:
     if host == "goose":
         return {"event": "UserPromptSubmit", "session_id": session, "working_dir": os.getcwd(), "message": "Go on."}
     name = "BeforeAgent" if host == "gemini" else "UserPromptSubmit"
-    return {"hook_event_name": name, "session_id": session, "cwd": os.getcwd(), "prompt": "Go on."}
+    event = {"hook_event_name": name, "session_id": session, "cwd": os.getcwd(), "prompt": "Go on."}
+    return {**event, "submitted_prompt": "Go on."} if host == "qwen-code" else event
 
 
 def started(host: str, session: str = "s1") -> dict[str, Any]:
@@ -68,6 +69,7 @@ IN_SHELL = {
     "claude-code": {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1"},
     "codex": {"CODEX_THREAD_ID": "s1", "CODEX_SESSION_ID": "s1"},
     "gemini": {"GEMINI_CLI": "1"},
+    "qwen-code": {"QWEN_CODE": "1", "QWEN_CODE_SESSION_ID": "s1"},
     "goose": {"AGENT_SESSION_ID": "s1"},
     "opencode": {"OPENCODE": "1"},
     "oh-my-pi": {"OMPCODE": "1"},
@@ -76,16 +78,17 @@ IN_HOOK = {
     "claude-code": {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1", "CLAUDE_PROJECT_DIR": "/work"},
     "codex": {},
     "gemini": {"GEMINI_SESSION_ID": "s1", "GEMINI_PROJECT_DIR": "/work"},
+    "qwen-code": {"QWEN_PROJECT_DIR": "/work", "QWEN_CODE_SESSION_ID": "s1"},
     "goose": {},
     "opencode": {},
     "oh-my-pi": {},
 }
-PROGRAMS = {"claude-code": "claude", "oh-my-pi": "omp"}  # others are called like the host
+PROGRAMS = {"claude-code": "claude", "oh-my-pi": "omp", "qwen-code": "qwen"}  # others are called like the host
 
 
 _reads_environments = pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="needs /proc")
 _BY_PROCESS = [pytest.param(host, marks=_reads_environments) for host in ("codex", "goose", "opencode", "oh-my-pi")]
-EVERY = ["claude-code", "gemini", *_BY_PROCESS]
+EVERY = ["claude-code", "gemini", "qwen-code", *_BY_PROCESS]
 
 
 def in_agent(

@@ -15,7 +15,7 @@ import punchlist
 from punchlist.stores import PlanKey
 from tests.commands import SCRIPT, do
 
-HOSTS = ["claude-code", "codex", "gemini", "opencode", "oh-my-pi", "goose"]
+HOSTS = ["claude-code", "codex", "gemini", "opencode", "oh-my-pi", "goose", "qwen-code"]
 
 
 pytestmark = pytest.mark.usefixtures("own_project")

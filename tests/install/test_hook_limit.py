@@ -20,6 +20,7 @@ FILES = {  # with the limit of the hook at the end of a turn
     "claude-code": (".claude/settings.json", 90),
     "codex": (".codex/hooks.json", 90),
     "gemini": (".gemini/settings.json", 90_000),
+    "qwen-code": (".qwen/settings.json", 90),
     "goose": (".agents/plugins/punchlist/hooks/hooks.json", 90),
 }
 PLUGINS = ("opencode", "oh-my-pi")

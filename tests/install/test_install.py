@@ -83,6 +83,7 @@ OLD = {
     "gemini": {".gemini/settings.json": b'{\n    // why\n    "theme": "x", /* trailing */\n}\n\n\n'},
     "opencode": {"opencode/opencode.jsonc": b'{\n  "mcp": {\n    // none yet\n  },\n}\n'},
     "oh-my-pi": {".omp/agent/mcp.json": b"{ }"},
+    "qwen-code": {".qwen/settings.json": b'{\n    // why\n    "ui": {}, /* trailing */\n}\n\n\n'},
     "goose": {"goose/config.yaml": b"GOOSE_MODE: auto\nextensions:\n    developer:\n        enabled: true"},
 }
 

@@ -111,7 +111,7 @@ def test_hooks_go_to_the_server_except_the_one_that_comes_before_it(own_home: Pa
         "PreToolUse": ["mcp_tool"] * 6,
     }
     calls, *commands = hooks(own_home)["PreToolUse"]
-    assert calls["matcher"] == "mcp__punchlist__.*"
+    assert calls["matcher"] == "mcp__punchlist__.*|mcp__plugin_punchlist_punchlist__.*"
     words = ["punchlist", "commit", "pr create", "mr create", "pull-request"]
     rules = [(group["matcher"], group["hooks"][0]["if"]) for group in commands]
     assert rules == [("Bash", f"Bash(*{one}*)") for one in words], "other commands are left alone"

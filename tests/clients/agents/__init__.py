@@ -15,6 +15,7 @@ PATHS = {
     "claude-code": "tests.clients.agents.claude_code",
     "codex": "tests.clients.agents.codex",
     "gemini": "tests.clients.agents.gemini",
+    "qwen-code": "tests.clients.agents.qwen_code",
 }
 OTHERS = {  # which not every scenario can be played with
     "opencode": "tests.clients.agents.opencode",

@@ -9,6 +9,8 @@ from hashlib import sha256
 from typing import Any
 
 from ...install.parts import NAME, PROJECT, Part, StopHook, Where, commit_command, group, handlers, hook_command, within
+from ..host import own_tools
+from . import HOST
 
 TITLE = "Codex"
 PROGRAM = "codex"
@@ -20,7 +22,7 @@ STOP = StopHook()
 EVENTS = {
     "SessionStart": "",
     "UserPromptSubmit": "",
-    "PreToolUse": f"mcp__{NAME}__.*",
+    "PreToolUse": own_tools(HOST),
     "PostToolUse": "",
     "Stop": "",
 }

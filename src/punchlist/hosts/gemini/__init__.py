@@ -11,6 +11,7 @@ from ..host import (
     BEFORE,
     INTERRUPTED,
     KILLED,
+    NAME,
     PROMPT,
     START,
     STOP,
@@ -156,6 +157,7 @@ def _end(shown: str, printed: Any) -> tuple[int | None, str]:
 
 HOST = Host(
     "gemini",
+    prefixes=(f"mcp_{NAME}_",),
     mirrors={"write_todos": "gemini"},
     lost=_lost,
     shell=_SHELL,

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...install.parts import NAME, PROJECT, Part, StopHook, Where, commit_command, group, hook_command, within
+from ..host import own_tools
+from . import HOST
 
 TITLE = "Gemini CLI"
 PROGRAM = "gemini"
@@ -21,7 +23,7 @@ STOP = StopHook("AfterAgent", 1000)
 EVENTS = {
     "SessionStart": "",
     "BeforeAgent": "",
-    "BeforeTool": f"mcp_{NAME}_.*|invoke_agent",  # whose call it is
+    "BeforeTool": f"{own_tools(HOST)}|invoke_agent",  # whose call it is
     "AfterTool": "",
     "AfterAgent": "",
 }

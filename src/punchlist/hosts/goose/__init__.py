@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ...core._typing import Any
 from .. import hooks_format
-from ..host import HookAnswer, HookEvent, Host, needed, text
+from ..host import NAME, HookAnswer, HookEvent, Host, needed, text
 
 _SESSION = "agent-session-id"
 _SHELLS = ("shell", "developer__shell")
@@ -49,6 +49,7 @@ def _place(meta: Mapping[str, Any]) -> Any:
 
 HOST = Host(
     "goose",
+    prefixes=(f"{NAME}__",),
     only_nudged=True,
     processes=("goose",),
     shell_session="AGENT_SESSION_ID",

@@ -36,6 +36,7 @@ HOSTS = {
     "opencode": HostSigns("opencode", "OPENCODE"),
     "oh-my-pi": HostSigns("omp", "OMPCODE"),
     "goose": HostSigns("goose", "AGENT_SESSION_ID"),
+    "qwen-code": HostSigns("qwen", "QWEN_CODE"),
 }
 
 

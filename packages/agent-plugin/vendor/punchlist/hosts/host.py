@@ -23,6 +23,15 @@ BACKGROUND, TIMED_OUT, INTERRUPTED, KILLED = (  # why a command shows nothing
     "it was killed",
 )
 START, PROMPT, BEFORE, AFTER, STOP = "start", "prompt", "before", "after", "stop"
+NAME = "punchlist"  # what our server is registered as, and what a plugin that brings it is called
+TOOLS = frozenset(  # of our server, in any dialect
+    [
+        *("plan", "TodoWrite", "todowrite", "todo_write", "todo_read", "todo_pause", "update_plan", "write_todos"),
+        *("TaskCreate", "TaskUpdate", "TaskList", "TaskGet"),
+    ]
+)
+_FOLDED = frozenset(map(str.casefold, TOOLS))  # as an agent has them that does not keep capitals
+_DEVICE = "xd://"  # begins the name of a tool that is reached as a device
 
 
 class HookEvent(NamedTuple):
@@ -76,6 +85,7 @@ class Host(NamedTuple):
     """What differs from agent to agent, beside the form of its events."""
 
     name: str
+    prefixes: tuple[str, ...] = (f"mcp__{NAME}__",)  # how it lets the names of our tools begin, a plugin's as well
     # its hooks
     mirrors: Mapping[str, str] = NOTHING  # its own plan tools, and the dialect each speaks
     mirror_call: Callable[[HookEvent], tuple[str, Any]] | None = None  # a call of those as the dialect has it
@@ -101,6 +111,22 @@ class Host(NamedTuple):
     find_place: Callable[[Mapping[str, Any]], Any] | None = None  # the directory, by the `_meta` of a call
     caller: Callable[[Mapping[str, Any]], tuple[Any, Any]] | None = None  # session and agent, by the `_meta` of a call
     server_session: str = ""  # a variable that its servers have: the session when they were started
+
+
+def own_tool(name: str, host: Host) -> str:
+    """Return the tool of ours that an agent means by this name: `mcp__punchlist__plan` is `plan`. Empty for any other
+    tool, whatever its name holds."""
+    name = name.removeprefix(_DEVICE)
+    for prefix in host.prefixes:
+        tool = name.removeprefix(prefix)
+        if tool != name and (tool in TOOLS or tool in _FOLDED):
+            return tool
+    return ""
+
+
+def own_tools(host: Host) -> str:
+    """Return the regular expression of the names that our tools have in an agent."""
+    return "|".join(f"{prefix}.*" for prefix in host.prefixes)
 
 
 def text(event: Mapping[str, Any], key: str) -> str:

@@ -18,9 +18,7 @@ from ..stores import Store
 from . import PLUGIN, STORES, KeptStore, is_attached
 from .breaker import Breaker
 from .hook_origin import is_typed
-from .host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, Host, Mirrored
-
-OURS = "punchlist"  # what our MCP server is registered as
+from .host import AFTER, BEFORE, NAME, PROMPT, START, STOP, HookAnswer, HookEvent, Host, Mirrored, own_tool
 
 
 def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer:
@@ -36,8 +34,8 @@ def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer
     before = _link(event, host)
     _note_shell(event, host)
     _note_turn(event, host)
-    if event.moment == BEFORE and not _makes_commit(event):
-        return HookAnswer(allows=PLUGIN in flags and bool(own_tool(event.tool)))
+    if event.moment == BEFORE and not _makes_commit(event, host):
+        return HookAnswer(allows=PLUGIN in flags and bool(own_tool(event.tool, host)))
     settings = for_host(load({"store": flags.get("store")}, cwd=event.cwd), host.name)
     who = {"session": event.session, "agent": event.agent, "place": place(event.cwd), "host": host.name}
     breaker = Breaker(settings.store, tool=event.moment == AFTER)
@@ -58,14 +56,6 @@ def named(what: str) -> str:
     if os.environ.get("PUNCHLIST_BY"):
         return ""
     return os.environ.get(f"PUNCHLIST_{what.upper()}", "")
-
-
-def own_tool(name: str) -> str:
-    """The tool of ours that this is, under whatever name the agent gives it: `mcp__punchlist__plan` is `plan`."""
-    _, found, rest = name.partition(OURS)
-    if found:
-        return rest.strip("_-./:")
-    return ""
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
@@ -125,10 +115,10 @@ def _note_shell(event: HookEvent, host: Host) -> None:
         from ..local import session_links
 
         session_links.unmark_typed()
-    if event.moment not in (BEFORE, AFTER) or own_tool(event.tool) or not isinstance(event.args, dict):
+    if event.moment not in (BEFORE, AFTER) or own_tool(event.tool, host) or not isinstance(event.args, dict):
         return
     command = event.args.get("command") or event.args.get("cmd")
-    if not isinstance(command, str | list) or OURS not in str(command):
+    if not isinstance(command, str | list) or NAME not in str(command):
         return
     from ..local import session_links
 
@@ -210,7 +200,7 @@ def _lines(desk: Desk, found: Sequence[Guidance]) -> list[str]:
 def _use(desk: Desk, event: HookEvent, host: Host) -> tool_use.ToolUse:
     """What is kept of a tool use. A tool that wrote the plan is remembered: the model is spoken to in its terms."""
     mirrored = host.mirrors.get(event.tool, "")
-    tool = event.tool if mirrored else own_tool(event.tool)
+    tool = event.tool if mirrored else own_tool(event.tool, host)
     if tool:
         id = tool_use.digest(event.tool, event.args)
         return tool_use.ToolUse(id, tool, event.failed, event.interrupted, dialect=mirrored)
@@ -238,9 +228,9 @@ def _folder(event: HookEvent) -> str:
     return event.folder
 
 
-def _makes_commit(event: HookEvent) -> bool:
+def _makes_commit(event: HookEvent, host: Host) -> bool:
     """Whether a tool is about to commit or to open a pull request."""
-    if own_tool(event.tool) or not event.args:
+    if own_tool(event.tool, host) or not event.args:
         return False
     from ..desk.plan_mode import makes_commit
 

@@ -16,6 +16,8 @@ FAILED = "todo-write-error-reminder"  # of one that says that a plan call failed
 _THINKING = ("thinking", "redacted_thinking", "reasoning")
 _TEXTS = ("text", "output_text", "input_text")
 _CALLS = ("tool_use", "toolCall", "tool_call")
+# How agents let the names of a server's tools begin, with single underscores; a plugin may bring the server.
+_SERVED = ("mcp_punchlist_", "punchlist_", "mcp_plugin_punchlist_punchlist_", "mcp_punchlist_punchlist_")
 
 
 class ModelSaid(NamedTuple):
@@ -106,7 +108,6 @@ class _Folded:
     __slots__ = (
         "asked",
         "asking",
-        "endings",
         "failed",
         "latest",
         "names",
@@ -116,6 +117,7 @@ class _Folded:
         "reminded",
         "reminders",
         "said",
+        "served",
         "turns",
         "written",
         "wrote",
@@ -123,7 +125,7 @@ class _Folded:
 
     def __init__(self, tools: Sequence[str], asking: Sequence[str]) -> None:
         self.names, self.asking = frozenset(tools), frozenset(asking)
-        self.endings = tuple(f"_{tool}" for tool in tools)  # as an MCP server of ours offers them
+        self.served = frozenset(f"{start}{tool}" for start in _SERVED for tool in tools)
         self.turns = self.wrote = self.reminded = self.reminders = 0  # wrote, reminded: how many turns before that
         self.written = self.failed = self.refused = False
         self.said = self.asked = ""
@@ -177,7 +179,7 @@ class _Folded:
 
     def _is_plan(self, name: str) -> bool:
         """Whether a tool of this name is one of the plan's, as such or as an MCP server's."""
-        return name in self.names or ("punchlist" in name and name.replace("__", "_").endswith(self.endings))
+        return name in self.names or name.replace("__", "_") in self.served
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

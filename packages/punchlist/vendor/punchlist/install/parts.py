@@ -87,7 +87,16 @@ def hook_command(script: str, host: str, silent: str = _SILENT) -> str:
 def commit_command(script: str, host: str) -> str:
     """Return a hook for every command in a shell that starts punchlist only where the event may be about a commit or a
     pull request: anything else costs a small shell."""
-    patterns = "|".join(f'*"{words}"*' for words in COMMITS)
+    return _filtered(script, host, "|".join(f'*"{words}"*' for words in COMMITS))
+
+
+def prompt_command(script: str, host: str) -> str:
+    """Return a hook for an agent that sends the event of a prompt with every tool result, too: it starts punchlist only
+    where the user has submitted something."""
+    return _filtered(script, host, r"*\"submitted_prompt\":*")
+
+
+def _filtered(script: str, host: str, patterns: str) -> str:
     test = f'[ -x "$0" ] && e=$(cat) && case $e in {patterns}) printf %s "$e" | "$0" hook {host};; esac'
     return f"sh -c {shlex.quote(test)} {shlex.quote(script)}{_SILENT} || :"
 
@@ -155,7 +164,12 @@ def is_hook(handler: Any, host: str) -> bool:
     """Whether a hook is ours: its whole command as we write it, or an older version did, from whatever environment."""
     command = _command(handler)
     script = script_of(command)
-    known = (hook_command(script, host), hook_command(script, host, silent=""), commit_command(script, host))
+    known = (
+        hook_command(script, host),
+        hook_command(script, host, silent=""),
+        commit_command(script, host),
+        prompt_command(script, host),
+    )
     return is_served(handler, host) or (is_script(script) and command in known)
 
 

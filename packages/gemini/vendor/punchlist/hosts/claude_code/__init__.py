@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from ...core._typing import TYPE_CHECKING, Any
 from .. import hooks_format
-from ..host import AFTER, BACKGROUND, INTERRUPTED, PROMPT, TIMED_OUT, HookAnswer, HookEvent, Host
+from ..host import AFTER, BACKGROUND, INTERRUPTED, NAME, PROMPT, TIMED_OUT, HookAnswer, HookEvent, Host
 
 if TYPE_CHECKING:
     from ..agent_log import Log
@@ -185,6 +185,7 @@ def _number(result: Any) -> str:
 
 HOST = Host(
     "claude-code",
+    prefixes=(f"mcp__{NAME}__", f"mcp__plugin_{NAME}_{NAME}__"),
     mirrors={
         "TodoWrite": "claude-code",
         **dict.fromkeys(("TaskCreate", "TaskUpdate", "TaskList", "TaskGet"), "claude-tasks"),

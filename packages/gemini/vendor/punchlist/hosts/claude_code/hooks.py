@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...install.parts import COMMITS, NAME, StopHook, group
+from ..host import own_tools
+from . import HOST
 
 STOP = StopHook()
 PLUGIN = f"plugin:{NAME}:{NAME}"  # what our server is called if it comes with the plugin
-_TOOLS = {NAME: f"mcp__{NAME}__.*", PLUGIN: f"mcp__plugin_{NAME}_{NAME}__.*"}  # the names of our tools, by server
 _EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop")
 # Of all commands in a shell, those that are ours, and those that may commit or open a pull request. A version that does
 # not know the key `if` runs the hook for all of them.
@@ -27,9 +28,9 @@ _SERVED = {
 }
 
 
-def process_hooks(command: str, server: str = NAME) -> dict[str, Any]:
+def process_hooks(command: str) -> dict[str, Any]:
     """Return a hook for each event that starts a process."""
-    return {event: group(command, STOP.limit(event), _matcher(event, server)) for event in _EVENTS}
+    return {event: group(command, STOP.limit(event), _matcher(event)) for event in _EVENTS}
 
 
 def served_hooks(server: str, proof: Mapping[str, str]) -> dict[str, Any]:
@@ -48,16 +49,16 @@ def _served(event: str, server: str, proof: Mapping[str, str]) -> dict[str, Any]
     given = {"host": "claude-code", **proof, "hook_event_name": event}
     given |= {name: f"${{{name}}}" for name in (*_COMMON, *_SERVED[event])}
     handler = {"type": "mcp_tool", "server": server, "tool": "hook", "input": given, "timeout": STOP.limit(event)}
-    matcher = _matcher(event, server)
+    matcher = _matcher(event)
     if matcher:
         return {"matcher": matcher, "hooks": [handler]}
     return {"hooks": [handler]}
 
 
-def _matcher(event: str, server: str) -> str:
+def _matcher(event: str) -> str:
     """Before a tool is used, it is asked whose call it is; every tool but ours is left alone."""
     if event == "PreToolUse":
-        return _TOOLS[server]
+        return own_tools(HOST)
     return ""
 
 

@@ -25,7 +25,7 @@ def files() -> Files:
 
 def _hooks() -> dict[str, Any]:
     """A process at the start of a session, when the server is not there yet; the server answers all other events."""
-    found = hooks.process_hooks(hook_of(_ROOT, "claude-code"), hooks.PLUGIN)
+    found = hooks.process_hooks(hook_of(_ROOT, "claude-code"))
     found |= hooks.served_hooks(hooks.PLUGIN, {PLUGIN: "yes"})
     listed = hooks.with_commands(found)
     return {event: one if isinstance(one, list) else [one] for event, one in listed.items()}

@@ -10,6 +10,7 @@ from typing import Any
 from ...core.errors import Refused
 from ...install.parts import NAME, PROJECT, USER, Part, Where, handlers, hook_command, is_served, within
 from .. import hook_secret
+from . import HOST
 from . import hooks as own_hooks
 
 TITLE = "Claude Code"
@@ -55,8 +56,12 @@ def problems(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
     found = []
     if said.get("disableAllHooks"):
         found.append((f"hooks are switched off: disableAllHooks in {settings}", "set it to false"))
-    if any(str(rule).startswith(PERMISSION) for rule in (denied if isinstance(denied, list) else ())):
-        found.append((f"the tool is denied: permissions.deny in {settings}", f"take {PERMISSION} out of it"))
+    rules = denied if isinstance(denied, list) else ()
+    servers = [prefix.removesuffix("__") for prefix in HOST.prefixes]
+    refused = [server for server in servers if any(str(rule).startswith(server) for rule in rules)]
+    if refused:
+        words = f"the tool is denied: permissions.deny in {settings}"
+        found.append((words, f"take {' and '.join(refused)} out of it"))
     if "server" in there and "permission" not in there and where.scope == USER:
         found.append(("Claude Code asks before every call of the tool", "punchlist install claude-code"))
     if "server" not in there and _any_served(there.get("hooks")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core._typing import Any
-from ..host import HookEvent, Host
+from ..host import NAME, HookEvent, Host
 from ..plugin_format import read, write
 
 __all__ = ["HOST", "read", "write"]
@@ -30,6 +30,7 @@ def _mirror_call(event: HookEvent) -> tuple[str, Any]:
 
 HOST = Host(
     "oh-my-pi",
+    prefixes=(f"mcp__{NAME}_", f"mcp__{NAME}_{NAME}_"),
     mirrors={"todo": "oh-my-pi", "todo_write": "oh-my-pi"},
     mirror_call=_mirror_call,
     counts_failed=("todo_write",),
