@@ -283,12 +283,16 @@ def _has_forgotten(desk: Desk, event: HookEvent, host: Host) -> bool:
 
 
 def _give_plan(desk: Desk, event: HookEvent, host: Host) -> str:
-    """Give a session that starts the plan that was prepared for it. How it starts then: with a plan, it is resumed."""
-    if event.agent != MAIN or event.source == "compact":
+    """Give a session that starts the plan that was prepared for it, or the list that the agent has of it. How it starts
+    then: with a plan, it is resumed."""
+    if event.agent != MAIN:
         return event.source
-    from .first_plan import adopt
+    from .first_plan import adopt, take_own_list
 
-    got_one = adopt(desk, named("plan"), is_told=not host.only_nudged)
+    if event.source == "compact":
+        take_own_list(desk, event, host)
+        return event.source
+    got_one = adopt(desk, named("plan"), is_told=not host.only_nudged, own=lambda: take_own_list(desk, event, host))
     goes_on = got_one or bool(named("session") or named("plan"))
     if goes_on and event.source in ("", "startup"):
         return "resume"

@@ -71,6 +71,14 @@ class Mirrored(NamedTuple):
     unverified: Sequence[str] = ()  # which checks it should run
 
 
+class OwnList(NamedTuple):
+    """The list of a session that an agent keeps by itself."""
+
+    format: str  # of import
+    data: Any  # parsed JSON
+    tool: str = ""  # its tool that sends the complete list, if that is how it was written
+
+
 class Host(NamedTuple):
     """What differs from agent to agent, beside the form of its events."""
 
@@ -87,6 +95,7 @@ class Host(NamedTuple):
     lost: Callable[[HookEvent, int], tuple[bool, int]] | None = None  # whether its log says that the plan was forgotten
     forgets: str = "compact"  # by what
     forked_from: Callable[[HookEvent], str] | None = None  # the session that a fork was made of
+    own_list: Callable[[HookEvent], OwnList | None] | None = None  # the list that it kept before we were attached
     # its shell
     shell: str = "shell"  # the tool that runs commands
     processes: tuple[str, ...] = ()  # how the names of its processes begin

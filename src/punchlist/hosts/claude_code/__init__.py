@@ -14,6 +14,7 @@ from ..host import AFTER, BACKGROUND, INTERRUPTED, PROMPT, TIMED_OUT, HookAnswer
 
 if TYPE_CHECKING:
     from ..agent_log import Log
+    from ..host import OwnList
 
 __all__ = ["HOST", "read", "unpack", "write"]
 
@@ -143,6 +144,14 @@ def _forked_from(event: HookEvent) -> str:
     return forked_from(event.log, event.idle)
 
 
+def _own_list(event: HookEvent) -> OwnList | None:
+    import os
+
+    from .own_list import find_list
+
+    return find_list(event.session, os.environ)
+
+
 def _log() -> Log:
     from ..agent_log import Log
 
@@ -195,6 +204,7 @@ HOST = Host(
     lost=_lost,
     forgets="rewind",
     forked_from=_forked_from,
+    own_list=_own_list,
     shell=_SHELL,
     processes=("claude", "node"),
     shell_session="CLAUDE_CODE_SESSION_ID",
