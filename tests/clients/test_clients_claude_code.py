@@ -18,7 +18,7 @@ WAITING = [  # one for each of seventeen languages
     *("Wait.", "Hör auf", "Detente", "Ne continue pas", "Fermati", "Pare", "Stop ermee", "Przestań", "Dur", "Стой"),
     *("ちょっと待って", "先不要继续", "그만", "توقف", "עצור", "रुको", "หยุด", "Dừng lại"),
 ]
-SERVED = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"]
+SERVED = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "PostModelSwitch"]
 
 
 @pytest.fixture

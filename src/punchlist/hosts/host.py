@@ -23,12 +23,13 @@ BACKGROUND, TIMED_OUT, INTERRUPTED, KILLED = (  # why a command shows nothing
     "it was killed",
 )
 START, PROMPT, BEFORE, AFTER, STOP = "start", "prompt", "before", "after", "stop"
+SWITCH = "switch"  # the user has given the agent another model
 
 
 class HookEvent(NamedTuple):
     """One event of an agent."""
 
-    moment: str  # start, prompt, before and after a tool use, stop; others are not answered
+    moment: str  # start, prompt, before and after a tool use, stop, switch; others are not answered
     session: str
     agent: str = MAIN
     cwd: str = ""
@@ -53,6 +54,8 @@ class HookEvent(NamedTuple):
     planning: bool = False
     ends: bool = False  # of a stop: the program ends with it
     log: str = ""  # the file in which the agent keeps the conversation
+    model: str = ""  # its name, where the event says it
+    old_model: str = ""  # of a switch: the one before it
     limit: float | None = None  # seconds that the agent waits for the answer, where the event says it
 
 
@@ -95,6 +98,7 @@ class Host(NamedTuple):
     lost: Callable[[HookEvent, int], tuple[bool, int]] | None = None  # whether its log says that the plan was forgotten
     forgets: str = "compact"  # by what
     forked_from: Callable[[HookEvent], str] | None = None  # the session that a fork was made of
+    model: Callable[[HookEvent], str] | None = None  # the name of its model, where no event says it
     own_list: Callable[[HookEvent], OwnList | None] | None = None  # the list that it kept before we were attached
     # its shell
     shell: str = "shell"  # the tool that runs commands

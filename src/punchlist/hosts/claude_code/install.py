@@ -42,6 +42,7 @@ _EVENTS = {
     "PostToolUseFailure": "",
     "Stop": "",
 }
+_SWITCH = "PostModelSwitch"  # an event that older versions do not know
 # Of all commands in a shell, those that are ours, and those that may commit or open a pull request. A version that does
 # not know the key `if` runs the hook for all of them.
 _SHELL = "Bash"
@@ -56,6 +57,7 @@ _SERVED = {
     "PostToolUse": (*_USED, "tool_response", "duration_ms"),
     "PostToolUseFailure": (*_USED, "error", "is_interrupt", "duration_ms"),
     "Stop": ("last_assistant_message", "background_tasks", "session_crons"),
+    _SWITCH: ("from_model", "to_model"),
 }
 
 
@@ -118,12 +120,20 @@ def clean_up(where: Where) -> None:
 
 def _hooks(where: Where, settings: str) -> dict[str, Any]:
     command = hook_command(where.starter("claude-code"), "claude-code")
-    hooks: dict[str, Any] = {event: group(command, STOP.limit(event), matcher) for event, matcher in _EVENTS.items()}
+    events = _events(where)
+    hooks: dict[str, Any] = {event: group(command, STOP.limit(event), matcher) for event, matcher in events.items()}
     if _is_by_server(where):
-        hooks |= {event: _served(event, names) for event, names in _SERVED.items()}
+        hooks |= {event: _served(event, names) for event, names in _SERVED.items() if event in events}
     calls = hooks["PreToolUse"]
     hooks["PreToolUse"] = [calls, *[_in_shell(calls, words) for words in _COMMANDS]]
     return hooks
+
+
+def _events(where: Where) -> dict[str, str]:
+    """The events with hooks of ours, and the tools that each is for."""
+    if _version(where) >= _TESTED:
+        return {**_EVENTS, _SWITCH: ""}
+    return _EVENTS
 
 
 def _in_shell(group: dict[str, Any], words: str) -> dict[str, Any]:
@@ -181,7 +191,8 @@ def _served(event: str, names: Sequence[str]) -> dict[str, Any]:
     given = {"host": "claude-code", hook_secret.FIELD: hook_secret.stored() or _MADE, "hook_event_name": event}
     given |= {name: f"${{{name}}}" for name in (*_COMMON, *names)}
     handler = {"type": "mcp_tool", "server": NAME, "tool": "hook", "input": given, "timeout": STOP.limit(event)}
-    return {**({"matcher": _EVENTS[event]} if _EVENTS[event] else {}), "hooks": [handler]}
+    matcher = _EVENTS.get(event)
+    return {**({"matcher": matcher} if matcher else {}), "hooks": [handler]}
 
 
 def _hooks_in(settings: str) -> Any:

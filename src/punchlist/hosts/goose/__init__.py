@@ -43,8 +43,16 @@ def _caller(meta: Mapping[str, Any]) -> tuple[Any, Any]:
     return meta.get(_SESSION), ""
 
 
+def _model(event: HookEvent) -> str:
+    """The model, if it is chosen by the environment; no event and no log says it."""
+    import os
+
+    return os.environ.get("GOOSE_MODEL", "")
+
+
 HOST = Host(
     "goose",
+    model=_model,
     only_nudged=True,
     processes=("goose",),
     shell_session="AGENT_SESSION_ID",
