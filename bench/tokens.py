@@ -20,7 +20,10 @@ from .speech import EVERY, NATIVE, Call, Dialect, texts
 
 def rows() -> list[Row]:
     count = counter()
-    found = [Row("native: definition", 275, count(compact(_tools("native"))), "tokens", "the tool list, compact JSON")]
+    found = [
+        Row("native: definition", 275, count(compact(_tools("native"))), "tokens", "the tool list, compact JSON"),
+        Row("native: definition, full", 700, count(compact(_tools("native", "full"))), "tokens", "for small models"),
+    ]
     for size in (5, 10, 20, 50, 100):
         highest = max(_steps(NATIVE, size, count)[1:])
         found.append(Row(f"native: one step of {size}", 30, highest, "tokens", "at most; arguments + answer"))
@@ -78,9 +81,10 @@ def _answer(desk: punchlist.Desk, tool: str, args: dict[str, Any]) -> str:
     return reply.text
 
 
-def _tools(dialect: str) -> Any:
+def _tools(dialect: str, voice: str = "brief") -> Any:
     command = [SCRIPT, "tools", "--dialect", dialect, "--format", "anthropic"]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout)
+    environ = {**os.environ, "PUNCHLIST_VOICE": voice}
+    return json.loads(subprocess.run(command, check=True, capture_output=True, encoding="utf-8", env=environ).stdout)
 
 
 def compact(value: Any) -> str:

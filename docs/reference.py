@@ -10,6 +10,7 @@ The man page, docs/punchlist.1, is generated as a whole. In the pages, a part st
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -24,9 +25,13 @@ from punchlist.cli.table import COMMANDS, COMMON, GROUPS, Argument
 from punchlist.core.commands.table import RUNNERS
 from punchlist.core.rules import Rules
 from punchlist.dialects import PATHS, Dialect, Tool, load
+from punchlist.dialects.wire import WRITERS
 from punchlist.hosts import HOSTS
 from punchlist.install import Part, Where, installer_for
 from punchlist.local.settings import ABOUT, DIALECTS, About, Settings
+from punchlist.policy.limits import tokens
+from punchlist.policy.voice import BRIEF, FULL, TABLE
+from punchlist.prompts import say
 
 DOCS = Path(__file__).parent
 _FLAGS = (
@@ -223,7 +228,27 @@ def _file(part: Part) -> str:
     return f"`{part.files[-1].replace('/home/you/project/', '').replace('/home/you', '~')}`"
 
 
+def voices() -> str:
+    """Which names of models have which class."""
+    return _table(("name of the model", "class"), [(f"`{name}`", f"`{voice}`") for name, voice in TABLE.items()])
+
+
+def voice_texts() -> str:
+    """What a model of each class is sent in the first request, word for word, and about how many tokens that has."""
+    tool = load("native").tools[0]
+    said = []
+    for voice, about in ((BRIEF, "also for models that are not known"), (FULL, "for small models")):
+        one = tool.in_voice(voice)
+        whole = json.dumps(WRITERS["anthropic"](one), ensure_ascii=False, separators=(",", ":"))
+        counted = f"about {tokens(one.description)} tokens; the definition with its schema about {tokens(whole)}"
+        said.append(f"**`{voice}`**, {about}: {counted}\n\n```text\n{one.description}\n```")
+    said.append(f"**The instructions** of the MCP server, for every model: about {tokens(say('mcp'))} tokens")
+    return "\n\n".join([*said, f"```text\n{say('mcp')}\n```"])
+
+
 PARTS: dict[str, Callable[[], str]] = {
+    "voices": voices,
+    "voice-texts": voice_texts,
     "commands": commands,
     "settings": settings,
     "dialects": dialects,

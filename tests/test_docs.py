@@ -255,7 +255,7 @@ def test_what_a_model_is_shown_has_no_blank_left(name: str) -> None:
 
 def test_every_prompt_is_said_somewhere() -> None:
     sources = "\n".join(path.read_text(encoding="utf-8") for path in PROMPTS.parent.rglob("*.py"))
-    named = {text for name in DIALECTS for tool in load(name).tools for text in (tool.prompt, tool.summary)}
+    named = {text for name in DIALECTS for tool in load(name).tools for text in (tool.prompt, tool.summary, tool.full)}
     for name in DIALECTS:
         guide = load(name).guide
         named |= {load(name).system, guide.failed, guide.nudge, guide.reminder_prompt}

@@ -414,3 +414,45 @@ def test_the_password_of_the_store_is_masked(user_file: Path, url: str, shown: s
     user_file.write_text(f'store = "{url}"')
     assert value("store") == (shown, str(user_file))
     assert run("settings").stdout.splitlines()[0].split()[1] == shown
+
+
+# --- the voices of models --------------------------------------------------------------------------------------------
+
+
+def test_voices_of_several_files_and_the_environment_come_together(user_file: Path, project_file: Path) -> None:
+    user_file.write_text('voice = "brief"\n[voices]\n"my-*" = "full"\n')
+    project_file.write_text('voice = "auto"\n[voices]\n"our-*" = "brief"\n')
+    assert value("voice") == ("auto", str(project_file))
+    assert value("voices") == ("my-*=full, our-*=brief", str(project_file))
+    found = value("voices", PUNCHLIST_VOICES="x=full")
+    assert found == ("my-*=full, our-*=brief, x=full", "PUNCHLIST_VOICES")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('voice = "loud"', "'voice' must be one of 'auto', 'brief', 'full', not 'loud'."),
+        ("voice = true", "'voice' must be a string, not true."),
+        ('[voices]\n"my-*" = "loud"', "'my-*' in [voices] must be 'brief' or 'full', not 'loud'."),
+        ('[voices]\n"my-*" = 3', "'my-*' in [voices] must be 'brief' or 'full', not 3."),
+        ('[voices]\n"a,b" = "full"', "'a,b' in [voices] is not the name of a model or a pattern."),
+        ('[voices]\n" " = "full"', "' ' in [voices] is not the name of a model or a pattern."),
+        ('voices = "my-*"', "'voices': 'my-*' must be a name or pattern, '=', and brief or full."),
+        ("voices = 3", "'voices' must be a string, not 3."),
+    ],
+)
+def test_a_voice_that_is_wrong_is_named_with_file_and_key(user_file: Path, text: str, said: str) -> None:
+    user_file.write_text(text)
+    assert fault() == f"punchlist: {user_file}: {said}\n"
+
+
+def test_what_is_right_beside_it_is_used(user_file: Path) -> None:
+    user_file.write_text('[voices]\nloud = "loud"\n"my-*" = "full"\n')
+    assert value("voices")[0] == "my-*=full"
+
+
+def test_the_command_for_tools_follows_the_voice() -> None:
+    for voice in ("auto", "brief", "full"):
+        done = run("tools", PUNCHLIST_VOICE=voice)
+        [tool] = json.loads(done.stdout)
+        assert tool["description"].startswith("Your plan for this work." if voice == "full" else "Your plan for 3+")

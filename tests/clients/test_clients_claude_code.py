@@ -12,13 +12,13 @@ import pytest
 
 from tests.clients.agents import Setup, claude_code
 from tests.clients.script import Step, does, own, plan, says, shell
-from tests.clients.stage import Stage, attached
+from tests.clients.stage import Stage, attached, staged
 
 WAITING = [  # one for each of seventeen languages
     *("Wait.", "Hör auf", "Detente", "Ne continue pas", "Fermati", "Pare", "Stop ermee", "Przestań", "Dur", "Стой"),
     *("ちょっと待って", "先不要继续", "그만", "توقف", "עצור", "रुको", "หยุด", "Dừng lại"),
 ]
-SERVED = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"]
+SERVED = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "PostModelSwitch"]
 
 
 @pytest.fixture
@@ -135,6 +135,36 @@ def test_its_tasks_become_the_plan_and_edits_come_back_as_news(stage: Stage) -> 
     assert stage.requests[-1].heard.count('the user renamed "Mend it" to "Mend it well".') == 1
     assert "reading" in str(stage.plan["items"][0]["calls"])
     assert stage.errors == []
+
+
+@pytest.mark.parametrize("model", claude_code.MODELS)
+def test_tasks_of_a_session_from_before_are_its_plan(tmp_path: Path, model: str) -> None:
+    """A session makes tasks before we are attached; resumed afterwards, it goes on with them."""
+    setup = claude_code.TASKS._replace(model=model)
+    with staged("claude-code", tmp_path) as stage:
+        stage.run(
+            "Mend the parser.",
+            does(own("TaskCreate", subject="Read the parser", description="All of it.")),
+            does(own("TaskCreate", subject="Mend it", description="With a test.")),
+            does(own("TaskUpdate", taskId="1", status="in_progress")),
+            says("Shall I go on?"),
+            setup=setup,
+        )
+        stage.punchlist("install", "claude-code")
+        stage.run(
+            "Go on.",
+            does(own("TaskUpdate", taskId="1", status="completed")),
+            does(own("TaskUpdate", taskId="2", status="in_progress")),
+            says("Is that all?"),
+            resume=True,
+            setup=setup,
+        )
+        heard = stage.requests[-3].heard
+        assert heard.count("Your plan; what is open:\n- now 1 Read the parser\n- 2 Mend it\n") == 1
+        assert stage.items == [("Read the parser", "completed"), ("Mend it", "in_progress")]
+        [one] = json.loads(stage.punchlist("plans", "--json"))
+        assert (one["program"], len(one["sessions"])) == ("claude-code", 1)
+        assert stage.errors == []
 
 
 @pytest.mark.settings

@@ -102,6 +102,7 @@ def test_claude_code_has_the_five_layers_of_its_own_dialect(tmp_path: Path) -> N
 
 def test_codex_has_the_layers_of_its_own_dialect(tmp_path: Path) -> None:
     with attached("codex", "codex", tmp_path) as stage:
+        stage.configure('voice = "full"')  # the newest models are reminded later
         first, *later = toured(stage, "codex", steps(READ, MEND))
         assert lines(say("codex.system", tool="update_plan"))[0] in first
         assert "While you commit or open a pull request" in first

@@ -134,7 +134,7 @@ def test_a_dialect_has_words_for_the_system_prompt(dialect: Dialect) -> None:
 
 
 def test_every_prompt_is_used() -> None:
-    used = {name for _, tool in TOOLS for name in (tool.prompt, tool.summary)}
+    used = {name for _, tool in TOOLS for name in (tool.prompt, tool.summary, tool.full)}
     for dialect, _ in TOOLS:
         used |= {dialect.system, dialect.guide.failed, dialect.guide.nudge, dialect.guide.reminder_prompt}
     code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))

@@ -66,6 +66,14 @@ class Model(Protocol):
         """Release connections."""
 
 
+def model_name(name: str) -> str:
+    """The name of the model itself; empty for a script, whose name is that of a file."""
+    kind, _, rest = name.partition(":")
+    if kind == "script":
+        return ""
+    return rest
+
+
 def open_model(name: str, base_url: str = "") -> Model:
     """The model of a name such as `anthropic:NAME`, `openai:NAME`, `ollama:NAME` or `script:FILE`."""
     kind, colon, rest = name.partition(":")

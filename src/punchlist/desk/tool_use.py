@@ -150,15 +150,15 @@ def record(desk: Desk, plan: Plan, uses: Sequence[ToolUse], *, counts: bool) -> 
         if counts:
             state = reminders.after_turn(plan, state)
         for use in uses:
-            state = _after_use(state, use)
+            state = _after_use(plan, state, use)
         return state._replace(heard=heard)
 
     return update_state(desk, step)
 
 
-def _after_use(state: SessionState, use: ToolUse) -> SessionState:
+def _after_use(plan: Plan, state: SessionState, use: ToolUse) -> SessionState:
     if use.changes and not (use.tool or use.failed):
-        state = after_call(state, use.digest)
+        state = reminders.with_effect(plan, after_call(state, use.digest))
     if use.interrupted:
         state = state._replace(waiting=INTERRUPTED)
     if use.tool:

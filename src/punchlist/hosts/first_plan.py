@@ -3,30 +3,54 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from ..core.errors import StaleRevision
+from ..core._typing import TYPE_CHECKING
+from ..core.errors import Refused, StaleRevision
 from ..core.model import MAIN, USER, Reader
 from ..desk import Desk
 from ..local.files import write_file
 from ..local.settings import state_folder
 from ..stores import PlanKey, PlanSummary
 
+if TYPE_CHECKING:
+    from .host import HookEvent, Host
+
 _RECENT = 20  # plans of a directory that are looked at
 _LARGEST = 200  # bytes of a note
 
 
-def adopt(desk: Desk, named: str, *, is_told: bool) -> bool:
+def adopt(desk: Desk, named: str, *, is_told: bool, own: Callable[[], bool] = bool) -> bool:
     """Give a session that starts the plan that is meant for it, and return whether it got one. `named` is the plan that
-    the environment names. `is_told`: the model is told all of the plan now."""
+    the environment names. `is_told`: the model is told all of the plan now. `own` takes over the list that the agent
+    itself has of the session, if there is one: it is nearer to it than what was prepared for any session."""
     if named and desk.plan.id != named and desk._seat.store.load(named) is not None:
         return _take(desk, named, is_told=is_told)
     if desk.plan.id:
-        return False
+        return own()
     chosen = take_next(desk._seat.place)
     if chosen and desk._seat.store.load(chosen) is not None:
         return _take(desk, chosen, is_told=is_told)
-    return any(_take(desk, plan, alone=True, is_told=is_told) for plan in _prepared(desk))
+    return own() or any(_take(desk, plan, alone=True, is_told=is_told) for plan in _prepared(desk))
+
+
+def take_own_list(desk: Desk, event: HookEvent, host: Host) -> bool:
+    """Make the list that an agent kept of a session by itself the plan, if nothing ever was on the plan; return whether
+    that was done. A list that cannot be read is left alone, and the log has a line."""
+    if host.own_list is None or desk.plan.last_id:
+        return False
+    try:
+        found = host.own_list(event)
+        if found is None:
+            return False
+        from ..desk.transfer import take_over
+
+        return bool(take_over(desk, found.data, found.format, found.tool).changes)
+    except (Refused, OSError) as error:
+        from ..local.event_log import write_error
+
+        write_error(f"hook {host.name}, its own list", error)
+        return False
 
 
 def leave_next(place: str, plan: str) -> None:

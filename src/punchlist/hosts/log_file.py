@@ -32,6 +32,28 @@ def size(path: str) -> int:
         return 0
 
 
+def last_entry(path: str, holding: bytes, *, but: tuple[bytes, ...] = ()) -> dict[str, Any]:
+    """The last entry near the end of a log that holds one text and none of the others; empty if there is none, or if
+    the log cannot be read."""
+    from ..core.json_text import loads
+
+    try:
+        end, _ = tail(os.path.expanduser(path), _MOST)
+    except (OSError, ValueError):
+        return {}
+
+    for line in reversed(end.split(b"\n")):
+        if holding not in line or any(other in line for other in but):
+            continue
+        try:
+            found = loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            return found
+    return {}
+
+
 def entries(path: str, since: int = 0, *, holding: str = "") -> Iterator[dict[str, Any]]:
     """The last entries of a log, behind this place, that hold this text. What is cut off or not an entry is passed
     over."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from ..core._typing import Any
@@ -12,8 +12,10 @@ from ..core.text import cut, inline
 from ..desk import Desk
 from ..desk.tool_call import decline, report_failure
 from ..desk.visible import visible
+from ..desk.voice import voice_for
 from ..dialects import Dialect, Reply, Tool, load, offered
 from ..dialects.wire import WRITERS, with_output
+from ..local.models import last_model
 from ..local.on_off import is_off
 from ..local.settings import DEFAULT_DIALECT, Settings, for_host, place
 from ..policy.dialect_guide import Audience
@@ -63,6 +65,7 @@ class Server:
         self._structured = False  # whether the client asked for data beside the text of every answer
         self._subscriptions: list[Id] = []
         self._known: list[str] | None = None  # the names of the tools, as the client knows them
+        self._voice: str | None = None  # how much the model is told; None: not decided yet
         self._methods: dict[str, Callable[[Request], Message | None]] = {
             "initialize": self._initialize,
             "ping": lambda request: {},
@@ -213,6 +216,7 @@ class Server:
         if client == self._taken:
             return
         self._taken = client
+        self._voice = None
         own = for_host(self._settings, self._callers.host_of(client))
         if own.dialect != self._dialect.name:
             self._dialect = load(own.dialect)
@@ -324,16 +328,26 @@ class Server:
         """The tools that are offered now; the usual ones, if that cannot be said: a client asks only once."""
         tools = self._decide_offer()
         if tools is None:
-            return tuple(offered(self._dialect, continuing=False))
+            return self._in_voice(offered(self._dialect, continuing=False))
         return tools
 
     def _decide_offer(self) -> tuple[Tool, ...] | None:
         try:
             if self._is_off:
                 return ()
-            return self._offer(self._dialect, self._session, self._desk)
+            return self._in_voice(self._offer(self._dialect, self._session, self._desk))
         except Exception:  # a store that is out of reach, or an error of ours
             return None
+
+    def _in_voice(self, tools: Sequence[Tool]) -> tuple[Tool, ...]:
+        """The tools with the descriptions for the client's model: the one that the same agent had here last. That is
+        decided once: a description that changes in the middle of a conversation costs the cache of all of it."""
+        if not any(tool.full for tool in tools):
+            return tuple(tools)
+        if self._voice is None:
+            host = self._callers.host_of(self._taken)
+            self._voice = voice_for(self._settings, last_model(host, _place()) if host else "")
+        return tuple([tool.in_voice(self._voice) for tool in tools])
 
     def _desk(self) -> Desk:
         return self._desks.latest(self._client)

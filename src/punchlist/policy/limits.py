@@ -16,6 +16,7 @@ class Limits(NamedTuple):
     remind_again: int = 0  # turns between two reminders; 0: twice as many each time
     budget: int = 400  # tokens of reminders in a session; below 0: without end
     on_empty: bool = False  # whether an empty list is worth a word
+    effects: int = 0  # calls since the plan changed that changed something else, without which there is no reminder
     heeds_questions: bool = True  # whether an open question to the user is a reason for silence
     continuation: bool = True
     until_done: bool = False  # whether it is nudged also where it did no planned work

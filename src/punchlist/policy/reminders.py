@@ -14,6 +14,18 @@ def is_due(heard: Tally, limits: Limits) -> bool:
     return heard.since_write >= limits.remind_after * ((2 << heard.reminders) - 1)
 
 
+def effects_since(plan: Plan, state: SessionState) -> int:
+    """How many calls have changed something since the plan last changed."""
+    if state.effects_at == plan.revision:
+        return state.effects
+    return 0
+
+
+def with_effect(plan: Plan, state: SessionState) -> SessionState:
+    """The state after a call that changed something beside the plan."""
+    return state._replace(effects=effects_since(plan, state) + 1, effects_at=plan.revision)
+
+
 def silence(plan: Plan, limits: Limits, *, asking: bool = False) -> str:
     """Why a reminder must not be given now, however long ago the last word was; empty if it may."""
     if not limits.reminders:

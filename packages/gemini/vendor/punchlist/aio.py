@@ -34,9 +34,11 @@ _T = TypeVar("_T")
 _P = ParamSpec("_P")
 
 
-def open(store: str = "", *, session: str = "", agent: str = MAIN, dialect: str = "", plan: str = "") -> Opening:
+def open(
+    store: str = "", *, session: str = "", agent: str = MAIN, dialect: str = "", plan: str = "", model: str = ""
+) -> Opening:
     """Open the desk of a session's agent, as `punchlist.open` does: `await` it, or use it with `async with`."""
-    return Opening(partial(blocking.open, store, session=session, agent=agent, dialect=dialect, plan=plan))
+    return Opening(partial(blocking.open, store, session=session, agent=agent, dialect=dialect, plan=plan, model=model))
 
 
 class Opening:

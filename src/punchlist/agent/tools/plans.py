@@ -8,6 +8,7 @@ from typing import Any
 
 from ...core.errors import StoreError
 from ...desk.tool_call import report_failure
+from ...desk.voice import find_voice
 from ...dialects import offered
 from ..context import Context
 from ..events import Planned
@@ -16,11 +17,13 @@ from . import Answer, Tool
 
 
 def tools(context: Context, *, continuing: bool) -> list[Tool]:
-    """What the dialect offers this agent: nothing to a sub-agent, where it withholds its tools from them."""
+    """What the dialect offers this agent, in the voice of its model: nothing to a sub-agent, where it withholds its
+    tools from them."""
+    voice = find_voice(context.desk)
     return [
         Tool(
             tool.name,
-            tool.description,
+            tool.in_voice(voice).description,
             tool.schema,
             partial(_call, tool.name, continuing),
             read_only=tool.read_only,

@@ -110,7 +110,8 @@ def _offered(args: Args, settings: Settings, *, continuing: bool) -> list[Tool]:
     """The tools that the agent is shown; none, where agents are left alone."""
     if settings.off or is_off(place(), named(args, "session")):
         return []
-    return offered(load_dialect(settings.dialect), continuing=continuing, agent=named(args, "agent") or MAIN)
+    found = offered(load_dialect(settings.dialect), continuing=continuing, agent=named(args, "agent") or MAIN)
+    return [tool.in_voice(settings.voice) for tool in found]
 
 
 def attach(args: Args) -> int:

@@ -330,6 +330,8 @@ class SessionState(NamedTuple):
     turns: int = 0  # since the plan changed
     reminded: int = 0  # turns since the last reminder
     reminders: int = 0  # since the plan changed
+    effects: int = 0  # calls that changed something beside the plan, while it was at `effects_at`
+    effects_at: int = 0  # a revision of the plan
     spent: int = 0  # tokens of reminders in this session
     work: int = 0  # calls since the last nudge that changed something; one that was made lately does not count
     lately: str = ""  # the digests of those, with a space between

@@ -15,6 +15,7 @@ from ..core.rules import Rules, is_of_another
 from ..core.schema import Problem, Schema, check, listed
 from ..core.text import cut, inline, suggest
 from ..policy.dialect_guide import Guide
+from ..policy.voice import FULL
 from ..prompts import say
 
 PATHS = {
@@ -78,6 +79,13 @@ class Tool(NamedTuple):
     for_subagents: bool = True
     fill: Mapping[str, Callable[[Mapping[str, Any]], Any]] = NOTHING  # where tolerant: what a missing key would say
     ids: tuple[str, ...] = ()  # where tolerant: keys under which numbers are ids
+    full: str = ""  # the name of its description for models that need more guidance, if it has one
+
+    def in_voice(self, voice: str) -> Tool:
+        """The tool with the description for models of this class."""
+        if voice == FULL and self.full:
+            return self._replace(prompt=self.full)
+        return self
 
     @property
     def description(self) -> str:

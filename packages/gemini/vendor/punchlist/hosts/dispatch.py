@@ -12,13 +12,14 @@ from ..desk.guidance import EDIT, Guidance, lines
 from ..desk.holding import is_off
 from ..desk.session_state import decide, load_state, update_state
 from ..desk.updates import forget_lists
-from ..local.settings import ATTACHED, Settings, for_host, load, place
+from ..local.on_off import is_off as is_off_at
+from ..local.settings import ATTACHED, AUTO, Settings, for_host, load, place
 from ..policy.continuation import TurnEnd
 from ..stores import Store
 from . import PLUGIN, STORES, KeptStore, is_attached
 from .breaker import Breaker
 from .hook_origin import is_typed
-from .host import AFTER, BEFORE, NAME, PROMPT, START, STOP, HookAnswer, HookEvent, Host, Mirrored, own_tool
+from .host import AFTER, BEFORE, NAME, PROMPT, START, STOP, SWITCH, HookAnswer, HookEvent, Host, Mirrored, own_tool
 
 
 def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer:
@@ -37,6 +38,8 @@ def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer
     if event.moment == BEFORE and not _makes_commit(event, host):
         return HookAnswer(allows=PLUGIN in flags and bool(own_tool(event.tool, host)))
     settings = for_host(load({"store": flags.get("store")}, cwd=event.cwd), host.name)
+    if event.moment == SWITCH:
+        return _switch(event, host, settings)
     who = {"session": event.session, "agent": event.agent, "place": place(event.cwd), "host": host.name}
     breaker = Breaker(settings.store, tool=event.moment == AFTER)
     if breaker.is_open and settings.store.startswith("postgres"):  # to ask a server that is away takes time
@@ -77,14 +80,50 @@ def _answer(desk: Desk, event: HookEvent, host: Host, before: str, *, is_served:
     desk._seat.known_folder = event.cwd
     if is_off(desk):
         return HookAnswer()
+    desk._seat.find_model = lambda: _find_model(event, host)
     if event.moment == BEFORE:
         return HookAnswer(_begin_quiet(desk))
     if event.moment == STOP:
         nudge = _stop(desk, event, host, is_served=is_served)
         _note_turn(event, host, is_over=not nudge)
+        _note_model(desk, event, host)
         return HookAnswer(nudge=nudge)
+    _note_model(desk, event, host)
     told = "\n".join(_guide(desk, event, host, before))
     return HookAnswer(told, notice=_say_cleared(desk) if event.moment == START and event.source == "clear" else "")
+
+
+def _note_model(desk: Desk, event: HookEvent, host: Host) -> None:
+    """Leave word of which model is spoken to, for the server of the next session. Where only a log tells it, that is
+    complete at the end of a turn."""
+    if event.agent != MAIN or desk.settings.voice != AUTO:
+        return
+    model = event.model
+    if event.moment == STOP:
+        model = _find_model(event, host)
+    if model and event.moment in (START, PROMPT, STOP):
+        from ..local.models import note_model
+
+        note_model(host.name, desk._seat.place, model)
+
+
+def _find_model(event: HookEvent, host: Host) -> str:
+    """The name of the model; empty if neither the event nor the agent's log says it."""
+    if event.model or event.agent != MAIN or host.model is None:
+        return event.model
+    return host.model(event)
+
+
+def _switch(event: HookEvent, host: Host, settings: Settings) -> HookAnswer:
+    """The agent was given another model, and the conversation's cache is lost. A description of a tool stays as it was
+    when the session began: a model that needs more guidance is told it now."""
+    if event.agent != MAIN or settings.off or is_off_at(place(event.cwd), event.session):
+        return HookAnswer()
+    from ..desk.voice import switch_text
+    from ..local.models import note_model
+
+    note_model(host.name, place(event.cwd), event.model)
+    return HookAnswer(switch_text(settings, event.old_model, event.model))
 
 
 def _link(event: HookEvent, host: Host) -> str:
@@ -275,12 +314,16 @@ def _has_forgotten(desk: Desk, event: HookEvent, host: Host) -> bool:
 
 
 def _give_plan(desk: Desk, event: HookEvent, host: Host) -> str:
-    """Give a session that starts the plan that was prepared for it. How it starts then: with a plan, it is resumed."""
-    if event.agent != MAIN or event.source == "compact":
+    """Give a session that starts the plan that was prepared for it, or the list that the agent has of it. How it starts
+    then: with a plan, it is resumed."""
+    if event.agent != MAIN:
         return event.source
-    from .first_plan import adopt
+    from .first_plan import adopt, take_own_list
 
-    got_one = adopt(desk, named("plan"), is_told=not host.only_nudged)
+    if event.source == "compact":
+        take_own_list(desk, event, host)
+        return event.source
+    got_one = adopt(desk, named("plan"), is_told=not host.only_nudged, own=lambda: take_own_list(desk, event, host))
     goes_on = got_one or bool(named("session") or named("plan"))
     if goes_on and event.source in ("", "startup"):
         return "resume"

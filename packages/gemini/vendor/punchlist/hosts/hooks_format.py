@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core._typing import Any
 from ..core.model import MAIN
-from .host import AFTER, BEFORE, PROMPT, START, STOP, HookAnswer, HookEvent, exit_code, needed, seconds, text
+from .host import AFTER, BEFORE, PROMPT, START, STOP, SWITCH, HookAnswer, HookEvent, exit_code, needed, seconds, text
 
 MOMENTS = {
     "SessionStart": START,
@@ -13,6 +13,7 @@ MOMENTS = {
     "PostToolUse": AFTER,
     "PostToolUseFailure": AFTER,
     "Stop": STOP,
+    "PostModelSwitch": SWITCH,
 }
 _OVER = frozenset(["completed", "done", "failed", "error", "killed", "cancelled", "canceled", "stopped", "aborted"])
 _TYPED = ("", "user", "sdk")  # whose prompts are the user's; any other source wakes the agent up
@@ -50,6 +51,8 @@ def read(event: dict[str, Any]) -> HookEvent:
         background=_is_busy(event.get("background_tasks")) or bool(event.get("session_crons")),
         planning=event.get("permission_mode") == "plan",
         log=log if isinstance(log, str) else "",
+        model=_name(event.get("to_model") or event.get("model")),
+        old_model=_name(event.get("from_model")),
     )
 
 
@@ -69,6 +72,13 @@ def block(answer: HookAnswer) -> dict[str, Any] | None:
     if answer.nudge:
         return {"decision": "block", "reason": answer.nudge}
     return None
+
+
+def _name(model: Any) -> str:
+    """The name of a model; empty for anything but a text."""
+    if isinstance(model, str):
+        return model
+    return ""
 
 
 def _seconds(value: Any) -> float:

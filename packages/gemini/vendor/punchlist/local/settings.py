@@ -13,6 +13,7 @@ from ..core.model import NOTHING
 FILE = "punchlist.toml"
 ATTACHED = "install --dialect"  # where the dialect of an attached agent came from
 TOGGLE = "Ctrl+T"  # where a value came from that was changed with that key
+AUTO = "auto"  # a value of `voice`: the name of the model decides
 UNTIL_DONE = "until-done"  # a value of `continuation`: nudge whatever the user last said
 DEFAULT_DIALECT = "native"  # need not be loaded to know how its model is guided
 DIALECTS = -1  # a number that each dialect has its own default for
@@ -32,6 +33,8 @@ class Settings(NamedTuple):
 
     store: str = ""
     dialect: str = DEFAULT_DIALECT
+    voice: str = AUTO
+    voices: str = ""
     tolerant: bool = False
     user_closed_is_final: bool = True
     strict_pause: bool = True
@@ -117,6 +120,14 @@ ABOUT = {
         tighter=False,
     ),
     "off": About("whether punchlist says nothing at all to agents, and offers no tool", tighter=True),
+    "voice": About(
+        "how much a model is told: the brief texts and few reminders, the full guidance, or by the name of the model",
+        (AUTO, "brief", "full"),
+    ),
+    "voices": About(
+        "names or patterns of models and the voice of each, before our own table: `my-local-*=full, big-*=brief`; in a"
+        " file: a table `[voices]`"
+    ),
     "reminders": About("whether an agent is reminded of a plan that it does not update", tighter=False),
     "remind_after": About(
         "turns without an update before a reminder; claude-code 7, gencode and ours 10", rising=True, unset=10
@@ -341,10 +352,12 @@ def _folder(environ: Mapping[str, str], variable: str, home: str) -> str:
 
 
 def _entries(path: str, problems: list[str]) -> list[tuple[str, Any]]:
-    """The settings of a file. The only table, `checks`, has the default check."""
+    """The settings of a file. Of its tables, `checks` has the default check, and `voices` the voices of models."""
     if not path:
         return []
     found = _file(path, problems)
+    if isinstance(found.get("voices"), dict):
+        found["voices"] = _joined_voices(found["voices"], path, problems)
     checks = found.pop("checks", {})
     if not isinstance(checks, dict):
         problems.append(f"{path}: 'checks' must be a table with 'default', not {shown(checks)}.")
@@ -354,6 +367,21 @@ def _entries(path: str, problems: list[str]) -> list[tuple[str, Any]]:
     if "default" in checks:
         found["default_check"] = checks["default"]
     return list(found.items())
+
+
+def _joined_voices(table: dict[str, Any], path: str, problems: list[str]) -> str:
+    """A table of voices as a text. What is wrong in it is named, and left out."""
+    from ..policy.voice import BRIEF, FULL
+
+    kept = []
+    for name, voice in table.items():
+        if voice not in (BRIEF, FULL):
+            problems.append(f"{path}: {name!r} in [voices] must be {BRIEF!r} or {FULL!r}, not {shown(voice)}.")
+        elif not name.strip() or "," in name:
+            problems.append(f"{path}: {name!r} in [voices] is not the name of a model or a pattern.")
+        else:
+            kept.append(f"{name}={voice}")
+    return ", ".join(kept)
 
 
 def _file(path: str, problems: list[str]) -> dict[str, Any]:
@@ -386,6 +414,8 @@ def _take(
     old, name = name, _RENAMED.get(name, name)
     if old != name:
         problems.append(f"{origin}: {old!r} is now called {name!r}; the old name works in this version only.")
+    if name == "voices" and isinstance(value, str) and values.get(name):  # each adds to what was said before
+        value = f"{values[name]}, {value}"
     try:
         value = _check(name, value, origin, is_project)
         if is_project:
@@ -437,7 +467,17 @@ def _read_command(command: str) -> None:
     read_check(command)
 
 
-_READ_FURTHER: Mapping[str, Callable[[str], object]] = {"keep_history": ago, "default_check": _read_command}
+def _read_voices(text: str) -> None:
+    from ..policy.voice import read_table
+
+    read_table(text)
+
+
+_READ_FURTHER: Mapping[str, Callable[[str], object]] = {
+    "keep_history": ago,
+    "default_check": _read_command,
+    "voices": _read_voices,
+}
 
 
 def _require_may_set(name: str, value: Any, before: Any, origin: str) -> None:

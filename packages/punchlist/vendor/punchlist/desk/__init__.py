@@ -45,8 +45,9 @@ class Desk:
         settings: Settings | None = None,
         place: str = "",
         host: str = "",
+        model: str = "",
     ) -> None:
-        for name, value in (("session", session), ("agent", agent), ("plan", plan)):
+        for name, value in (("session", session), ("agent", agent), ("plan", plan), ("model", model)):
             check_type(name, value, str, "a string")
         if not hasattr(store, "peek"):
             raise BadShape([f"store must be a store, not {store!r}; punchlist.open takes the address of one."])
@@ -58,6 +59,8 @@ class Desk:
         self.agent = agent
         self.settings = settings or settings_of.load()
         self._seat = Seat(store, session, agent, plan, place, host, dialect)
+        if model:
+            self._seat.find_model = lambda: model
 
     def __repr__(self) -> str:
         seat = self._seat
@@ -235,7 +238,9 @@ class Desk:
         seat = self._seat
         where: dict[str, Any] = {"place": seat.known_place, "host": seat.host}
         own: dict[str, Any] = {"settings": self.settings, "dialect": seat.chosen}
-        return Desk(seat.store, session=session, agent=agent, **where, **own)
+        found = Desk(seat.store, session=session, agent=agent, **where, **own)
+        found._seat.find_model = seat.find_model
+        return found
 
     # --- a loop of your own ------------------------------------------------------------------------------------------
 
@@ -361,22 +366,27 @@ class Desk:
 
 
 def _offered(desk: Desk) -> Sequence[Tool]:
-    """Return the tools that the model may be given now."""
+    """Return the tools that the model may be given now, in its voice."""
     from ..dialects import offered
     from .holding import is_off
     from .nudges import is_continuing
+    from .voice import find_voice
 
     if is_off(desk) or desk.load().mode == "quiet":
         return ()
-    return tuple(offered(desk.dialect, continuing=is_continuing(desk), agent=desk.agent))
+    found = offered(desk.dialect, continuing=is_continuing(desk), agent=desk.agent)
+    return tuple([tool.in_voice(find_voice(desk)) for tool in found])
 
 
-def open(store: str = "", *, session: str = "", agent: str = MAIN, dialect: str = "", plan: str = "") -> Desk:
+def open(
+    store: str = "", *, session: str = "", agent: str = MAIN, dialect: str = "", plan: str = "", model: str = ""
+) -> Desk:
     """Open the desk of a session's agent on a store. Close it, or use it with `with`.
 
     `store`: a URL such as `sqlite:plan.db`, `json:DIR`, `memory:` or `postgresql://...`; by default the store of your
     settings. `session`, `agent`: whose plan it is; without `session` and `plan`, the plan of this directory that was
     changed last. `plan`: the id of a plan. `dialect`: the tools that the model is given; see `docs/dialects.md`.
+    `model`: its name, by which the setting `voice` chooses texts; see `docs/voices.md`.
     Raises StoreError if the store cannot be opened, SettingsError if a setting is wrong.
 
         with punchlist.open("sqlite:plan.db", session="s1") as desk:
@@ -384,11 +394,11 @@ def open(store: str = "", *, session: str = "", agent: str = MAIN, dialect: str 
     """
     check_type("store", store or "", str, "the address of a store")
     settings = settings_of.load({"store": store or None, "dialect": dialect or None})
-    return desk_for(settings, session=session, agent=agent, plan=plan)
+    return desk_for(settings, session=session, agent=agent, plan=plan, model=model)
 
 
 def desk_for(settings: Settings, *, patience: str = "", **who: str) -> Desk:
-    """Return a desk as the settings say. `who`: session, agent, plan, place and host, as of `Desk`."""
+    """Return a desk as the settings say. `who`: session, agent, plan, place, host and model, as of `Desk`."""
     return Desk(store_for(settings, patience), dialect=settings.dialect, settings=settings, **who)
 
 

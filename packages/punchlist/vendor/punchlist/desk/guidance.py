@@ -302,6 +302,10 @@ def _reminder(event: _Event, heard: Tally, budget: int | None = None) -> Guidanc
     limits = limits_of(desk.settings, guide)
     if not reminders.is_due(heard, limits):
         return None
+    from .voice import is_worth_a_word
+
+    if not is_worth_a_word(desk, event.plan, event.state, heard, limits):
+        return None
     plan = visible(desk, event.plan)
     if reminders.silence(plan, limits, asking=_asks(heard, limits)):
         return None

@@ -55,6 +55,7 @@ class Seat:
         self.held = ""  # why the agent is held back, where no file says so
         self.editing: dict[int, bool] = {}  # threads that are inside of an edit, and whether it has tried to save
         self.closed = False
+        self.find_model: Callable[[], str] = str  # the name of the model, where it is known; asked only if it matters
         self.known_folder = ""  # where the agent works, if that is not where this process does
 
     @property

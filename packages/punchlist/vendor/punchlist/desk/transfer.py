@@ -31,6 +31,35 @@ def imported(desk: Desk, data: object, format: str) -> Callable[[Plan], Plan]:
     return lambda now: _replacement(now, new, _own_ids(desk, now, new) if format == "json" else set())
 
 
+def take_over(desk: Desk, data: object, format: str, tool: str = "") -> Changed:
+    """Make a list that the agent kept by itself its plan, unless something was on that already. Its items are known by
+    the ids that they have there. `tool`: the one that it sent the complete list with. Raises Refused."""
+    module = load(format)
+    new: Plan = module.read(data)
+    if getattr(module, "OWN_IDS", False):
+        items = [item._replace(extra={"id": item.id, **item.extra}) for item in new.items]
+        new = new._replace(items=tuple(items))
+    new = _without_trust(new, desk._seat.folder)
+
+    def edit(now: Plan) -> Plan:
+        if now.last_id:
+            return now
+        return _replacement(now, new, set())
+
+    changed = desk.change(edit, by=desk.agent, kind="import")
+    if tool and changed.changes:
+        _keep_sent(desk, changed.plan, tool)
+    return changed
+
+
+def _keep_sent(desk: Desk, plan: Plan, tool: str) -> None:
+    """Take the plan for the list that the agent sent last: what its next one leaves out, it takes off the plan."""
+    from ..core.last_sent import Held, Kept, to_text
+
+    sent = Kept(plan.revision, tuple([Held(item.id, item.text, item.status) for item in plan.items]))
+    desk._seat.store.keep_lists(plan.id, desk._seat.reader_key, {tool: to_text(sent)})
+
+
 def _without_trust(plan: Plan, folder: str) -> Plan:
     """A plan as somebody else's file says it is: its checks are not the user's until the user approves them."""
     items = list(plan.items)

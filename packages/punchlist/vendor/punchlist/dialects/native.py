@@ -60,6 +60,7 @@ PLAN = Tool(
     name="plan",
     schema=_schema(_ENTRY, _EDIT),
     prompt="native",
+    full="native.full",
     examples=(
         {"add": [{"text": "Read the parser"}, {"text": "Fix the bug"}, {"text": "Run the tests"}]},
         {"done": [1]},

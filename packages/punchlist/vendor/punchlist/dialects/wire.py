@@ -42,7 +42,7 @@ def _openai(tool: Tool) -> dict[str, Any]:
     }
 
 
-_OWN = ("prompt", "summary", "fill", "ids", "pauses")  # what only our own code can use
+_OWN = ("prompt", "summary", "fill", "ids", "pauses", "full")  # what only our own code can use
 
 
 def _full(tool: Tool) -> dict[str, Any]:

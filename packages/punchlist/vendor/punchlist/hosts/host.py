@@ -23,6 +23,7 @@ BACKGROUND, TIMED_OUT, INTERRUPTED, KILLED = (  # why a command shows nothing
     "it was killed",
 )
 START, PROMPT, BEFORE, AFTER, STOP = "start", "prompt", "before", "after", "stop"
+SWITCH = "switch"  # the user has given the agent another model
 NAME = "punchlist"  # what our server is registered as, and what a plugin that brings it is called
 TOOLS = frozenset(  # of our server, in any dialect
     [
@@ -37,7 +38,7 @@ _DEVICE = "xd://"  # begins the name of a tool that is reached as a device
 class HookEvent(NamedTuple):
     """One event of an agent."""
 
-    moment: str  # start, prompt, before and after a tool use, stop; others are not answered
+    moment: str  # start, prompt, before and after a tool use, stop, switch; others are not answered
     session: str
     agent: str = MAIN
     cwd: str = ""
@@ -62,6 +63,8 @@ class HookEvent(NamedTuple):
     planning: bool = False
     ends: bool = False  # of a stop: the program ends with it
     log: str = ""  # the file in which the agent keeps the conversation
+    model: str = ""  # its name, where the event says it
+    old_model: str = ""  # of a switch: the one before it
     limit: float | None = None  # seconds that the agent waits for the answer, where the event says it
 
 
@@ -81,6 +84,14 @@ class Mirrored(NamedTuple):
     unverified: Sequence[str] = ()  # which checks it should run
 
 
+class OwnList(NamedTuple):
+    """The list of a session that an agent keeps by itself."""
+
+    format: str  # of import
+    data: Any  # parsed JSON
+    tool: str = ""  # its tool that sends the complete list, if that is how it was written
+
+
 class Host(NamedTuple):
     """What differs from agent to agent, beside the form of its events."""
 
@@ -98,6 +109,8 @@ class Host(NamedTuple):
     lost: Callable[[HookEvent, int], tuple[bool, int]] | None = None  # whether its log says that the plan was forgotten
     forgets: str = "compact"  # by what
     forked_from: Callable[[HookEvent], str] | None = None  # the session that a fork was made of
+    model: Callable[[HookEvent], str] | None = None  # the name of its model, where no event says it
+    own_list: Callable[[HookEvent], OwnList | None] | None = None  # the list that it kept before we were attached
     # its shell
     shell: str = "shell"  # the tool that runs commands
     processes: tuple[str, ...] = ()  # how the names of its processes begin

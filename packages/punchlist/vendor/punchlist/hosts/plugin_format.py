@@ -28,6 +28,7 @@ def read(event: dict[str, Any]) -> HookEvent:
         interrupted=event.get("interrupted") is True,
         said=text(event, "said"),
         ends=event.get("ends") is True,
+        model=text(event, "model"),
         limit=seconds(event.get("limit")),
     )
 

@@ -14,6 +14,7 @@ from ..host import AFTER, BACKGROUND, INTERRUPTED, NAME, PROMPT, TIMED_OUT, Hook
 
 if TYPE_CHECKING:
     from ..agent_log import Log
+    from ..host import OwnList
 
 __all__ = ["HOST", "read", "unpack", "write"]
 
@@ -143,6 +144,27 @@ def _forked_from(event: HookEvent) -> str:
     return forked_from(event.log, event.idle)
 
 
+def _model(event: HookEvent) -> str:
+    """The model that gave the last answer in the log: an event names one only when it is switched."""
+    from ..log_file import last_entry
+
+    entry = last_entry(event.log, b'"type":"assistant"', but=(b'"isSidechain":true', b'"<synthetic>"'))
+    message, model = entry.get("message"), None
+    if isinstance(message, dict):
+        model = message.get("model")
+    if isinstance(model, str):
+        return model
+    return ""
+
+
+def _own_list(event: HookEvent) -> OwnList | None:
+    import os
+
+    from .own_list import find_list
+
+    return find_list(event.session, os.environ)
+
+
 def _log() -> Log:
     from ..agent_log import Log
 
@@ -196,6 +218,8 @@ HOST = Host(
     lost=_lost,
     forgets="rewind",
     forked_from=_forked_from,
+    own_list=_own_list,
+    model=_model,
     shell=_SHELL,
     processes=("claude", "node"),
     shell_session="CLAUDE_CODE_SESSION_ID",

@@ -12,6 +12,7 @@ from . import HOST
 STOP = StopHook()
 PLUGIN = f"plugin:{NAME}:{NAME}"  # what our server is called if it comes with the plugin
 _EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop")
+SWITCH = "PostModelSwitch"  # an event that older versions do not know
 # Of all commands in a shell, those that are ours, and those that may commit or open a pull request. A version that does
 # not know the key `if` runs the hook for all of them.
 _SHELL = "Bash"
@@ -25,12 +26,13 @@ _SERVED = {
     "PostToolUse": (*_USED, "tool_response", "duration_ms"),
     "PostToolUseFailure": (*_USED, "error", "is_interrupt", "duration_ms"),
     "Stop": ("last_assistant_message", "background_tasks", "session_crons"),
+    SWITCH: ("from_model", "to_model"),
 }
 
 
 def process_hooks(command: str) -> dict[str, Any]:
     """Return a hook for each event that starts a process."""
-    return {event: group(command, STOP.limit(event), _matcher(event)) for event in _EVENTS}
+    return {event: group(command, STOP.limit(event), _matcher(event)) for event in (*_EVENTS, SWITCH)}
 
 
 def served_hooks(server: str, proof: Mapping[str, str]) -> dict[str, Any]:

@@ -91,6 +91,8 @@ def _hooks(where: Where) -> dict[str, Any]:
     hooks = own_hooks.process_hooks(hook_command(where.starter("claude-code"), "claude-code"))
     if _is_by_server(where):
         hooks |= own_hooks.served_hooks(NAME, {hook_secret.FIELD: hook_secret.stored() or _MADE})
+    if _version(where) < _TESTED:
+        del hooks[own_hooks.SWITCH]
     return own_hooks.with_commands(hooks)
 
 

@@ -47,9 +47,17 @@ def _place(meta: Mapping[str, Any]) -> Any:
     return meta.get("agent-working-dir")
 
 
+def _model(event: HookEvent) -> str:
+    """The model, if it is chosen by the environment; no event and no log says it."""
+    import os
+
+    return os.environ.get("GOOSE_MODEL", "")
+
+
 HOST = Host(
     "goose",
     prefixes=(f"{NAME}__",),
+    model=_model,
     only_nudged=True,
     processes=("goose",),
     shell_session="AGENT_SESSION_ID",

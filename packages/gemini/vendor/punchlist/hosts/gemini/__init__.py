@@ -71,6 +71,16 @@ def _lost(event: HookEvent, since: int) -> tuple[bool, int]:
     return is_lost, end if is_lost else since
 
 
+def _model(event: HookEvent) -> str:
+    """The model that gave the last answer in the log; no event of ours names it."""
+    from ..log_file import last_entry
+
+    model = last_entry(event.log, b'"type":"gemini"').get("model")
+    if isinstance(model, str):
+        return model
+    return ""
+
+
 def read(event: dict[str, Any]) -> HookEvent:
     """Return an event of Gemini CLI. Raises Refused."""
     name, prompt, tool = needed(event, "hook_event_name"), text(event, "prompt"), text(event, "tool_name")
@@ -158,6 +168,7 @@ def _end(shown: str, printed: Any) -> tuple[int | None, str]:
 HOST = Host(
     "gemini",
     prefixes=(f"mcp_{NAME}_",),
+    model=_model,
     mirrors={"write_todos": "gemini"},
     lost=_lost,
     shell=_SHELL,

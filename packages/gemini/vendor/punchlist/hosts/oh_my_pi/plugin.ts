@@ -67,8 +67,9 @@ export default function (pi: any): void {
 	let nudged = ""; // what we nudged it with: it comes back as a prompt, which is not the user's
 	let restored = ""; // the plan, after a compaction
 
+	const nameOf = (model: any) => (typeof model?.id === "string" ? model.id : undefined);
 	const tell = (moment: string, ctx: any, more: Record<string, unknown> = {}) =>
-		ask({ moment, session: ctx?.sessionManager?.getSessionId?.() ?? "", cwd: ctx?.cwd ?? process.cwd(), ...more });
+		ask({ moment, session: ctx?.sessionManager?.getSessionId?.() ?? "", cwd: ctx?.cwd ?? process.cwd(), model: nameOf(ctx?.model), ...more });
 
 	const begun = async (_event: any, ctx: any) => {
 		const old = (ctx?.sessionManager?.getEntries?.() ?? []).some((entry: any) => entry?.type === "message");

@@ -45,10 +45,11 @@ export const Punchlist = async ({ client, directory }) => {
   const aborted = new Set() // sessions whose turn the user has interrupted
   const ends = process.argv.slice(2).find((word) => !word.startsWith("-")) === "run" // a plain `opencode run` ends with its turn
   const started = {} // when tools began, by the ids of their uses
+  const models = {} // the model of each session
   const restored = {} // the plan, for a session that was compacted, and the message it goes with
 
   const who = (session) => (parents[session] ? { session: parents[session], agent: session } : { session })
-  const tell = (moment, session, more = {}) => ask({ moment, ...who(session), cwd: directory, ...more })
+  const tell = (moment, session, more = {}) => ask({ moment, ...who(session), cwd: directory, model: models[session], ...more })
 
   return {
     event: async ({ event }) => {
@@ -73,6 +74,8 @@ export const Punchlist = async ({ client, directory }) => {
       const session = input.sessionID ?? output.message?.sessionID
       const prompt = textOf(output.parts)
       idle.delete(session)
+      const model = (output.message?.model ?? input.model)?.modelID
+      if (typeof model === "string") models[session] = model
       if (!prompt || prompt === nudged[session]) return
       const source = made.has(session) ? "startup" : "resume"
       const again = known.has(session) || parents[session] ? {} : await tell("start", session, { source })

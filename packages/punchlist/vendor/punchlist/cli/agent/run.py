@@ -17,7 +17,7 @@ from ...agent.context import Allowed, Bounds, Context
 from ...agent.events import Event, Interrupt, Planned, Question, TurnEnded
 from ...agent.loop import work
 from ...agent.messages import Assistant
-from ...agent.models import Model, open_model
+from ...agent.models import Model, model_name, open_model
 from ...agent.subagents import Subagents
 from ...agent.transcript import Transcript
 from ...core.cells import wrapped
@@ -131,7 +131,9 @@ def open_session(
     with ExitStack() as ends:
         ends.callback(model.close)
         ends.callback(said.close)
-        desk = ends.enter_context(desk_for(settings, session=str(said.head["id"]), place=place(folder)))
+        desk = ends.enter_context(
+            desk_for(settings, session=str(said.head["id"]), place=place(folder), model=model_name(settings.model))
+        )
         stop, subagents = Interrupt(), Subagents(bounds.workers)
         ends.callback(subagents.shut_down)
         ends.callback(stop.ask)

@@ -31,7 +31,7 @@ _UNMATCHED = ("UserPromptSubmit", "Stop")  # events of which Codex does not read
 # Codex gives a server only the variables that it is told to: without these it would look for plans somewhere else.
 _VARIABLES = [
     *("XDG_STATE_HOME", "XDG_CONFIG_HOME", "PUNCHLIST_STORE", "PUNCHLIST_DIALECT", "PUNCHLIST_OFF"),
-    *("PUNCHLIST_PLAN", "PUNCHLIST_SESSION", "PUNCHLIST_AGENT", "PUNCHLIST_BY"),
+    *("PUNCHLIST_PLAN", "PUNCHLIST_SESSION", "PUNCHLIST_AGENT", "PUNCHLIST_BY", "PUNCHLIST_VOICE", "PUNCHLIST_VOICES"),
 ]
 # Where newer models would have to look for the tool, or to write code for it: it is to be in sight from the start.
 _HIDDEN = ["deferred", "code_mode"]
