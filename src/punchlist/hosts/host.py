@@ -54,6 +54,7 @@ class HookEvent(NamedTuple):
     ends: bool = False  # of a stop: the program ends with it
     log: str = ""  # the file in which the agent keeps the conversation
     limit: float | None = None  # seconds that the agent waits for the answer, where the event says it
+    panel: str = ""  # the digest of the key that a panel in its screen has
 
 
 class HookAnswer(NamedTuple):

@@ -29,6 +29,7 @@ def read(event: dict[str, Any]) -> HookEvent:
         said=text(event, "said"),
         ends=event.get("ends") is True,
         limit=seconds(event.get("limit")),
+        panel=text(event, "panel"),
     )
 
 
