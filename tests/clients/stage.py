@@ -67,10 +67,10 @@ class Stage:
     def start(
         self, prompt: str, *, resume: bool = False, setup: Setup = USUAL, stdin: int = subprocess.DEVNULL
     ) -> subprocess.Popen[str]:
-        self._warm_up()
+        self.warm_up()
         return self._start(self.world, prompt, resume=resume, setup=setup, stdin=stdin)
 
-    def _warm_up(self) -> None:
+    def warm_up(self) -> None:
         """Let an agent get to know the tools of a server, if it would otherwise begin without them. It has other plans
         then, so that it does not take one that waits for the first session."""
         knows_tools = getattr(self.agent, "knows_tools", None)

@@ -26,10 +26,12 @@ ENTER, ESCAPE = "\r", "\x1b"
 class Terminal(Session):
     """An agent on a screen of its own."""
 
-    def __init__(self, stage: Stage, command: list[str], environ: dict[str, str]) -> None:
+    def __init__(
+        self, stage: Stage, command: list[str], environ: dict[str, str], size: tuple[int, int] = (110, 45)
+    ) -> None:
         self.stage = stage
         words = ["/bin/sh", "-c", f"cd {shlex.quote(str(stage.project))} && exec {shlex.join(command)}"]
-        super().__init__(words, 110, 45, environ)
+        super().__init__(words, *size, environ)
 
     def awaits(self, is_so: Callable[[], object], what: str) -> None:
         """Read the screen until something is so, on the screen or elsewhere."""
@@ -119,7 +121,25 @@ def codex(stage: Stage) -> Iterator[Terminal]:
 
 
 @contextmanager
-def _started(stage: Stage, command: list[str]) -> Iterator[Terminal]:
+def opencode(stage: Stage, columns: int = 160, rows: int = 50) -> Iterator[Terminal]:
+    """opencode in its terminal."""
+    with _started(stage, [str(stage.world.program)], (columns, rows)) as terminal:
+        terminal.shows("Ask anything")
+        yield terminal
+
+
+@contextmanager
+def oh_my_pi(stage: Stage, columns: int = 110, rows: int = 45) -> Iterator[Terminal]:
+    """oh-my-pi in its terminal, with the tools of servers among the others."""
+    stage.warm_up()
+    options = ["--model", "fake/m", "--auto-approve", "--no-lsp", "--no-title"]
+    with _started(stage, [str(stage.world.program), *options], (columns, rows)) as terminal:
+        terminal.shows("Connected to MCP server: punchlist")  # what is sent before may be lost
+        yield terminal
+
+
+@contextmanager
+def _started(stage: Stage, command: list[str], size: tuple[int, int] = (110, 45)) -> Iterator[Terminal]:
     environ = {
         **stage.environ,
         **stage.agent.environ(stage.world, USUAL),
@@ -127,7 +147,7 @@ def _started(stage: Stage, command: list[str]) -> Iterator[Terminal]:
         "ENABLE_TOOL_SEARCH": "false",
     }
     del environ["CI"]
-    terminal = Terminal(stage, command, environ)
+    terminal = Terminal(stage, command, environ, size)
     try:
         yield terminal
     finally:

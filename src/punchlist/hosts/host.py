@@ -66,6 +66,7 @@ class HookEvent(NamedTuple):
     model: str = ""  # its name, where the event says it
     old_model: str = ""  # of a switch: the one before it
     limit: float | None = None  # seconds that the agent waits for the answer, where the event says it
+    panel: str = ""  # the digest of the key that a panel in its screen has
 
 
 class HookAnswer(NamedTuple):

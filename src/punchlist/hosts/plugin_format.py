@@ -30,6 +30,7 @@ def read(event: dict[str, Any]) -> HookEvent:
         ends=event.get("ends") is True,
         model=text(event, "model"),
         limit=seconds(event.get("limit")),
+        panel=text(event, "panel"),
     )
 
 

@@ -37,7 +37,7 @@ def environ(world: World, setup: Setup) -> dict[str, str]:
     fake = {"baseUrl": f"{world.model}/v1", "apiKey": "FAKE_KEY", "api": "openai-completions"}
     models = [{**model, "contextWindow": 200_000, "maxTokens": 8000}]
     (folder / "models.yml").write_text(json.dumps({"providers": {"fake": {**fake, "models": models}}}))
-    (folder / "config.yml").write_text("tools:\n  xdev: false\n")
+    (folder / "config.yml").write_text("tools:\n  xdev: false\nsetupVersion: 99\n")  # past its first questions
     path = f"{_runtimes(world.program.parents[2])}{os.pathsep}{os.environ['PATH']}"
     return {"PATH": path, "FAKE_KEY": "none", "PI_SKIP_VERSION_CHECK": "1", "OMP_TELEMETRY": "0", **setup.environ}
 

@@ -1,8 +1,9 @@
 """Who types a command: a person, or an agent in its shell.
 
 An agent's shell is known by the variables that agents set there, by the process that a hook has tied to a session, or
-by a hook that saw the command. Variables can be unset; a process cannot. This keeps an agent from taking the user's
-place by mistake or out of zeal. It is not a wall: whoever runs programs as you can do what you can.
+by a hook that saw the command. Variables can be unset; a process cannot. What a panel of ours in the agent's screen
+starts has the key of that panel, and is the user's. This keeps an agent from taking the user's place by mistake or out
+of zeal. It is not a wall: whoever runs programs as you can do what you can.
 """
 
 from __future__ import annotations
@@ -68,6 +69,8 @@ def require_user(what: str) -> None:
 @lru_cache(1)
 def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
     environ = dict(variables)
+    if environ.get("PUNCHLIST_PANEL") and (panel := _panel_host()):
+        return Caller(host=panel)
     if os.path.isdir(session_links.home()):
         processes = session_links.ancestors_below_init()
     else:
@@ -89,6 +92,13 @@ def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
         who = next((one for one in signs if one.session), signs[0])
         return Caller(who.agent, who.session, who.host)
     return Caller()
+
+
+def _panel_host() -> str:
+    """Return the agent in whose screen the user gave this command; empty if a panel of ours did not start it."""
+    from ..hosts import panel_key
+
+    return panel_key.find_host()
 
 
 def _is_in_another_agent(processes: list[session_links.Process]) -> bool:

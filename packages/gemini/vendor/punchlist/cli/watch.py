@@ -37,7 +37,8 @@ def _note_toggle(before: bool, plan: Plan) -> None:
 
 
 def _follow_as_json(desk: Desk) -> int:
-    """One line for each state of the plan."""
+    """One line for each state of the plan, until nobody reads them any more."""
+    _end_with_reader()
     try:
         for plan in desk.follow():
             output.say(json.dumps(with_grades(desk, plan, to_json(plan))))
@@ -45,3 +46,22 @@ def _follow_as_json(desk: Desk) -> int:
     except KeyboardInterrupt:
         pass
     return 0
+
+
+def _end_with_reader() -> None:
+    """End this process as soon as the program that reads its output is gone: a plan may not change for hours, and a
+    line that cannot be written is the only other sign."""
+    import os
+    import select
+    from threading import Thread
+
+    if not hasattr(select, "poll"):
+        return
+    reader = select.poll()
+    reader.register(1, 0)  # that nobody reads any more is told unasked
+
+    def wait() -> None:
+        reader.poll()
+        os._exit(0)
+
+    Thread(target=wait, daemon=True).start()

@@ -32,6 +32,11 @@ def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer
     if not event.moment:
         _note_turn(event, host)
         return HookAnswer()
+    if event.panel:
+        from .panel_key import register
+
+        register(event.panel, host.name)
+        return HookAnswer()
     before = _link(event, host)
     _note_shell(event, host)
     _note_turn(event, host)

@@ -177,7 +177,7 @@ def _work(name: str, where: Where, without: Sequence[str]) -> Callable[[str], Ed
         mine = [part for part in parts if locate(part, name) == file]
         unwanted = [part for part in mine if part.name in without]
         script = where.script
-        if all(part.kind == "file" for part in mine):  # the file is ours
+        if all(part.kind == "file" and part.name != "panel" for part in mine):  # the file is ours, and runs hooks
             script = where.starter(name)
         return _attach(_detach(file, mine, name, sure=sure), mine, unwanted, name, script)
 

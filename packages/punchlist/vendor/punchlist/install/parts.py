@@ -15,6 +15,7 @@ SCOPES = (USER, PROJECT)
 SECONDS = 10  # that an agent gives a hook
 STOP_SECONDS = 90  # that it gives the one at the end of a turn, in which checks may be run
 _BLANK = '"@PUNCHLIST@"'  # in a plugin, where the path of the script goes
+_SHARED = "// @SHARED@\n"  # in a panel, where the text goes that all panels share
 
 
 class Where(NamedTuple):
@@ -65,8 +66,15 @@ class Part(NamedTuple):
 
 def plugin(folder: str, name: str, script: str) -> str:
     """Return the text of a plugin that comes with the package, with the path of our script in it as a string."""
-    with open(os.path.join(folder, name), encoding="utf-8") as file:
-        return file.read().replace(_BLANK, json.dumps(script, ensure_ascii=False))
+    text = _read(os.path.join(folder, name))
+    if _SHARED in text:
+        text = text.replace(_SHARED, _read(os.path.join(folder, os.pardir, "panel.js")))
+    return text.replace(_BLANK, json.dumps(script, ensure_ascii=False))
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 # --- commands --------------------------------------------------------------------------------------------------------

@@ -29,10 +29,13 @@ def parts(where: Where) -> tuple[Part, ...]:
     else:
         folder = home(where)
     server = {"type": "stdio", "command": where.script, "args": ["mcp"]}
+    here = os.path.dirname(__file__)
     file = os.path.join(folder, "extensions", f"{NAME}.ts")
+    panel = os.path.join(folder, "extensions", f"{NAME}-panel.js")
     return (
         Part("server", "entry", (os.path.join(folder, "mcp.json"),), ("mcpServers", NAME), server),
-        Part("plugin", "file", (file,), value=partial(plugin, os.path.dirname(__file__), "plugin.ts")),
+        Part("plugin", "file", (file,), value=partial(plugin, here, "plugin.ts")),
+        Part("panel", "file", (panel,), value=partial(plugin, here, "panel.js")),
     )
 
 

@@ -22,15 +22,20 @@ def home(where: Where) -> str:
 def parts(where: Where) -> tuple[Part, ...]:
     settings = where.project if where.scope == PROJECT else home(where)
     if where.scope == PROJECT:
-        plugins = os.path.join(where.project, ".opencode")
+        folder = os.path.join(where.project, ".opencode")
     else:
-        plugins = home(where)
+        folder = home(where)
     files = tuple(os.path.join(settings, name) for name in ("opencode.jsonc", "opencode.json"))
     server = {"type": "local", "command": [where.script, "mcp"], "enabled": True}
-    file = os.path.join(plugins, "plugins", f"{NAME}.js")
+    here = os.path.dirname(__file__)
+    file = os.path.join(folder, "plugins", f"{NAME}.js")
+    panel = os.path.join(folder, NAME, "panel.js")  # in `plugins` it would be loaded as one
+    screen = tuple(os.path.join(folder, name) for name in ("tui.json", "tui.jsonc"))
     return (
         Part("server", "entry", files, ("mcp", NAME), server),
-        Part("plugin", "file", (file,), value=partial(plugin, os.path.dirname(__file__), "plugin.js")),
+        Part("plugin", "file", (file,), value=partial(plugin, here, "plugin.js")),
+        Part("panel", "file", (panel,), value=partial(plugin, here, "panel.js")),
+        Part("panel", "element", screen, ("plugin",), f"./{NAME}/panel.js"),
     )
 
 
