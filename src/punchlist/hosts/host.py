@@ -100,6 +100,8 @@ class Host(NamedTuple):
     place_key: str = ""  # in the `_meta` of a call: the directory
     caller: Callable[[Mapping[str, Any]], tuple[Any, Any]] | None = None  # session and agent, by the `_meta` of a call
     server_session: str = ""  # a variable that its servers have: the session when they were started
+    runs_prompts: bool = False  # whether it asks for a prompt only when its user runs it, and passes it on at once
+    splits_prompts: bool = False  # whether it gives each argument of a prompt one word, and drops the others
 
 
 def text(event: Mapping[str, Any], key: str) -> str:
