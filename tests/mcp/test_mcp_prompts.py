@@ -55,9 +55,10 @@ def test_other_clients_are_offered_what_a_model_can_do(client: Raw, name: str) -
 
 def test_an_agent_that_splits_what_is_typed_gets_room_for_every_word(client: Raw) -> None:
     add = greeted(client).result("prompts/list")["prompts"][1]["arguments"]
-    assert [one["name"] for one in add[:3]] == ["text", "word2", "word3"]
+    assert [one["name"] for one in add[:3]] == ["text", "2", "3"]
     assert [one["required"] for one in add[:2]] == [True, False]
-    assert run(client, "add", text="Fix", word2="the", word3="parser") == f'The user added 1 "Fix the parser". {ON}'
+    text = run(client, "add", **{"text": "Fix", "2": "the", "3": "parser"})
+    assert text == f'The user added 1 "Fix the parser". {ON}'
 
 
 def test_other_agents_get_the_arguments_as_they_are(client: Raw) -> None:
@@ -94,7 +95,8 @@ def test_every_edit_does_what_its_command_does(client: Raw) -> None:
     assert run(client, "start") == f'The user started 1 "Read". {ON}'
     assert 'The user started 2 "Fix".' in run(client, "start", id="fix")
     assert run(client, "done", id="1-2").startswith('The user completed 1 "Read". The user completed 2 "Fix".')
-    assert run(client, "drop", id="3", why="no", word2="need").startswith('The user dropped 3 "Test": "no need".')
+    text = run(client, "drop", **{"id": "3", "why": "no", "2": "need"})
+    assert text.startswith('The user dropped 3 "Test": "no need".')
     assert plan() == [("Read", "completed"), ("Fix", "completed"), ("Test", "abandoned")]
     assert run(client, "undo").startswith('The user reopened 3 "Test".')
     assert run(client, "done", id="1") == f"Nothing changed. {ON}"

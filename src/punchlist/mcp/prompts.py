@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Message = dict[str, Any]
 
-WORDS = 60  # words of a text that an agent passes one by one
+WORDS = 60  # words of a text that an agent passes one by one, named by their numbers: it shows all the names
 _SHOWN = 100  # items in one text
 _CHECK_SECONDS = 45.0  # for all checks together: clients give up after 60
 _ON = "Carry on with what you were doing; if that was nothing, just confirm it."
@@ -68,14 +68,14 @@ PROMPTS = {
         "Start an item",
         "start an item of the plan; without an id the next one",
         "Start this item of the plan: {id}.",
-        (_ID._replace(is_text=True, may_miss=True),),
+        (_ID._replace(may_miss=True),),
         "Start the next item of the plan.",
     ),
     "done": Prompt(
         "Mark an item as done",
         "mark an item of the plan as done; without an id the one being worked on",
         "Mark this item of the plan as done: {id}.",
-        (_ID._replace(is_text=True, may_miss=True),),
+        (_ID._replace(may_miss=True),),
         "Mark the item of the plan that you are working on as done.",
     ),
     "drop": Prompt(
@@ -113,7 +113,7 @@ def _described(name: str, prompt: Prompt, splits: bool) -> Message:
     for one in prompt.arguments:
         arguments.append({"name": one.name, "description": one.about, "required": True})
         if one.is_text and splits:
-            arguments += [{"name": f"word{number}", "required": False} for number in range(2, WORDS + 1)]
+            arguments += [{"name": str(number), "required": False} for number in range(2, WORDS + 1)]
     if arguments:
         found["arguments"] = arguments
     return found
@@ -160,7 +160,7 @@ def _values(name: str, given: Mapping[str, str]) -> dict[str, str]:
     for one in known:
         words = [given.get(one.name, "")]
         if one.is_text:
-            words += [given.get(f"word{number}", "") for number in range(2, WORDS + 1)]
+            words += [given.get(str(number), "") for number in range(2, WORDS + 1)]
         found[one.name] = " ".join(word.strip() for word in words if word.strip())
     missing = [one for one in known if not one.may_miss and not found[one.name]]
     if missing:
