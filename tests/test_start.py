@@ -209,6 +209,9 @@ def test_an_mcp_server_loads_no_store_until_a_tool_is_called() -> None:
     assert not {
         name for name in ours(found) if name.startswith(("punchlist.stores.", "punchlist.cli.", "punchlist.hosts."))
     }
+    beside = {f"punchlist.mcp.{name}" for name in ("catalog", "prompts", "resources", "card")}
+    assert found & beside == set()
+    assert beside <= command("mcp", stdin=asked("initialize", "tools/list", "prompts/list"))
 
 
 def test_an_mcp_server_that_is_at_work_loads_little() -> None:

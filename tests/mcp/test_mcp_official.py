@@ -152,8 +152,8 @@ def test_the_client_hears_of_tools_that_appear_by_a_notification() -> None:
 
 def test_the_client_hears_of_tools_that_appear_by_a_subscription() -> None:
     async def work(client: Client) -> Any:
-        async with client.listen(tools_list_changed=True, prompts_list_changed=True) as subscription:
-            assert subscription.honored.prompts_list_changed is None
+        async with client.listen(tools_list_changed=True, resource_subscriptions=["file:///x"]) as subscription:
+            assert subscription.honored.resource_subscriptions is None
             await client.call_tool("todo_write", {"todos": [{"id": "1", "content": "Read", "status": "pending"}]})
             async for event in subscription:
                 return event, [tool.name for tool in (await client.list_tools()).tools]

@@ -14,6 +14,13 @@ from punchlist.dialects import PATHS
 from tests.commands import SCRIPT
 from tests.mcp.raw import ENVELOPE, VERSION, Raw
 
+OFFERS = {
+    "tools": {"listChanged": True},
+    "prompts": {"listChanged": True},
+    "completions": {},
+    "resources": {"subscribe": True, "listChanged": True},
+}
+
 # --- the era with a handshake ----------------------------------------------------------------------------------------
 
 
@@ -33,7 +40,7 @@ def test_a_handshake_settles_on_the_version_asked_for_or_the_latest_we_speak(
 ) -> None:
     greeting = client.greet(version=asked)
     assert greeting["protocolVersion"] == answered
-    assert greeting["capabilities"] == {"tools": {"listChanged": True}}
+    assert greeting["capabilities"] == OFFERS
     assert greeting["serverInfo"] == {"name": "punchlist", "title": "Punchlist", "version": punchlist.__version__}
 
 
@@ -147,7 +154,7 @@ def test_text_that_no_encoding_has_is_answered_all_the_same(client: Raw) -> None
 def test_a_server_is_discovered_without_a_handshake(client: Raw) -> None:
     found = client.result("server/discover", _meta=ENVELOPE)
     assert found["supportedVersions"] == [VERSION]
-    assert found["capabilities"] == {"tools": {"listChanged": True}}
+    assert found["capabilities"] == OFFERS
     assert found["instructions"]
     assert (found["resultType"], found["ttlMs"], found["cacheScope"]) == ("complete", 0, "private")
     assert found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "punchlist"
@@ -190,7 +197,7 @@ def test_a_subscription_is_acknowledged_with_what_we_can_tell_of(client: Raw) ->
     id = client.request("subscriptions/listen", notifications=wanted, _meta=ENVELOPE)
     said = client.read()
     assert said["method"] == "notifications/subscriptions/acknowledged"
-    assert said["params"]["notifications"] == {"toolsListChanged": True}
+    assert said["params"]["notifications"] == {"toolsListChanged": True, "promptsListChanged": True}
     assert said["params"]["_meta"] == {"io.modelcontextprotocol/subscriptionId": id}
     assert client.is_silent()
 
@@ -219,9 +226,9 @@ def test_subscriptions_have_ids_of_their_own_and_a_limit(client: Raw) -> None:
 
 
 def test_a_method_that_does_not_exist_is_named_with_those_that_do(client: Raw) -> None:
-    error = client.error("resources/list")
+    error = client.error("roots/list")
     assert error["code"] == -32601
-    assert error["message"].startswith("no method 'resources/list'; the methods are initialize, ping, tools/list")
+    assert error["message"].startswith("no method 'roots/list'; the methods are initialize, ping, tools/list")
 
 
 def test_notifications_are_never_answered(client: Raw) -> None:

@@ -97,11 +97,11 @@ def prompted(desk: Desk, prompt: str, *, is_told: bool = True) -> list[Guidance]
     """The user has spoken: a pause ends, what was counted in a row starts again. `is_told`: it can be told now."""
     if is_nudge(desk, prompt):  # our own words come back: nobody has spoken
         return []
-    from ..policy.stop_words import says_go_on, says_limit, says_wait
+    from ..policy.stop_words import runs_pause, says_go_on, says_limit, says_wait
 
     release(desk)
     plan = end_quiet(desk)
-    if plan.paused:
+    if plan.paused and not runs_pause(prompt):
         plan = desk.change(resume).plan
     waiting = WAIT if says_wait(prompt) else LIMITED if says_limit(prompt) else ""
     going = says_go_on(prompt)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from ..core._typing import Any
+from ..core._typing import TYPE_CHECKING, Any
 from ..core.errors import Refused, StoreError
 from ..core.model import NOTHING
 from ..core.text import cut, inline
@@ -26,12 +26,26 @@ from .desks import Desks
 from .protocol import Id, Message, ProtocolError, Request
 from .transport import LongLine, RawLine, is_event
 
+if TYPE_CHECKING:
+    from .catalog import Catalog
+
 _SUBSCRIPTIONS = 64  # of one client
 _BATCH = 1000  # messages on one line
 _LOOKS = 1.0  # seconds between looks at what is offered, while somebody wants to know
-_CHANGED = "notifications/tools/list_changed"
-_CAPABILITIES: Message = {"tools": {"listChanged": True}}
+_FOLLOWS = 0.1  # the same while somebody follows a resource
+_LISTS = ("tools", "prompts", "resources")  # whose changes are told
+_MORE = (  # methods of `catalog`
+    "prompts/list",
+    "prompts/get",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "completion/complete",
+)
 _ADDITION = "wait_for_previous"
+_CARD_TOOL = "plan_card"  # for the card alone
 _HOOK = "hook"  # a tool for agents, not for models: it is on no list
 _STRUCTURED = "punchlist/structured"  # asks for what an answer means as data, beside its text
 _NEVER_KEPT: Message = {"ttlMs": 0, "cacheScope": "private"}
@@ -63,7 +77,10 @@ class Server:
         self._taken = ""  # the client whose dialect is spoken
         self._greeted = False  # by a handshake
         self._structured = False  # whether the client asked for data beside the text of every answer
-        self._subscriptions: list[Id] = []
+        self._shows_cards = False  # whether the client that greeted shows cards
+        self._catalog: Catalog | None = None  # once something beside tools was asked for
+        self._subscriptions: dict[Id, tuple[str, ...]] = {}  # the lists whose changes each is told of
+        self._was_silent = False  # whether punchlist was off when that was last looked at
         self._known: list[str] | None = None  # the names of the tools, as the client knows them
         self._voice: str | None = None  # how much the model is told; None: not decided yet
         self._methods: dict[str, Callable[[Request], Message | None]] = {
@@ -114,23 +131,40 @@ class Server:
         return protocol.succeeded(Request(id, "tools/call", {}, {}, False), _text(""))
 
     def look(self) -> list[Message]:
-        """What to say unasked: that other tools are offered now. A store that hooks do not use any more is closed."""
+        """What to say unasked: that other tools are offered now, and which resources have changed. A store that hooks
+        do not use any more is closed."""
         if self._callers.hosts is not None:
             self._callers.hosts.close_stores(unused=True)
-        if not self._is_watched:
-            return []
+        said: list[Message] = []
+        if self._is_watched:
+            said = self._look_at_lists()
+        if self._catalog is not None:
+            said += self._catalog.look()
+        return said
+
+    def _look_at_lists(self) -> list[Message]:
+        """Which lists are others now. Those of prompts and resources change only when punchlist is turned off or on."""
+        changed = []
         before, tools = self._known, self._decide_offer()
-        if before is None or tools is None or before == [tool.name for tool in tools]:
-            return []
-        self._known = [tool.name for tool in tools]
-        plain = []
-        if self._greeted:
-            plain = [protocol.notification(_CHANGED)]
-        return plain + [protocol.notification(_CHANGED, id) for id in self._subscriptions]
+        if before is not None and tools is not None and before != [tool.name for tool in tools]:
+            self._known = [tool.name for tool in tools]
+            changed = ["tools"]
+        if self._catalog is not None and self._was_silent != (is_silent := self._is_silent()):
+            self._was_silent = is_silent
+            changed += ["prompts", "resources"]
+        said = []
+        for name in changed:
+            method = f"notifications/{name}/list_changed"
+            if self._greeted and (name != "resources" or self._lists_resources(self._client, self._shows_cards)):
+                said.append(protocol.notification(method))
+            said += [protocol.notification(method, id) for id, wanted in self._subscriptions.items() if name in wanted]
+        return said
 
     @property
     def patience(self) -> float | None:
         """How many seconds to wait for the next line before having a look; for ever, if there is nothing to see."""
+        if self._catalog is not None and self._catalog.is_followed:
+            return _FOLLOWS
         if self._is_watched:
             return _LOOKS
         return None
@@ -175,16 +209,42 @@ class Server:
             self._remember()
         elif said.method == "notifications/cancelled":
             id = said.params.get("requestId")
-            self._subscriptions = [one for one in self._subscriptions if (type(one), one) != (type(id), id)]
+            ended = [one for one in self._subscriptions if (type(one), one) == (type(id), id)]
+            for one in ended:
+                del self._subscriptions[one]
+                if self._catalog is not None:
+                    self._catalog.cancel(one)
 
     def _method(self, name: str) -> Callable[[Request], Message | None]:
         found = self._methods.get(name)
+        if found is None and name in _MORE:
+            return self._method_beside_tools(name)
         if found is None:
-            known = ", ".join(self._methods)
+            known = ", ".join([*self._methods, *_MORE])
             raise ProtocolError(
                 protocol.METHOD_NOT_FOUND, f"no method {cut(inline(name), 60)!r}; the methods are {known}."
             )
         return found
+
+    def _method_beside_tools(self, name: str) -> Callable[[Request], Message]:
+        """A method of the catalog. Its answers are as fresh as those about tools."""
+        method = self._offers_beside_tools().methods[name]
+
+        def answer(request: Request) -> Message:
+            found = method(request)
+            if request.stateless and name not in ("prompts/get", "completion/complete"):
+                return {**found, **_NEVER_KEPT}
+            return found
+
+        return answer
+
+    def _offers_beside_tools(self) -> Catalog:
+        if self._catalog is None:
+            from .catalog import Catalog
+
+            self._catalog = Catalog(self._desk_of_user, self._facts_of, self._has_card, self._is_silent)
+            self._was_silent = self._is_silent()
+        return self._catalog
 
     # --- methods -----------------------------------------------------------------------------------------------------
 
@@ -192,10 +252,12 @@ class Server:
         self._client = _name_of(request.params.get("clientInfo"))
         self._take_dialect(self._client)
         self._is_off = self._is_off or self._has_rival()
-        self._structured = _STRUCTURED in _experimental(request.params.get("capabilities"))
+        declared = request.params.get("capabilities")
+        self._structured = _STRUCTURED in protocol.object_in(declared, "experimental")
+        self._shows_cards = protocol.shows_cards(declared)
         return {
             "protocolVersion": protocol.version_for(request.params.get("protocolVersion")),
-            "capabilities": _CAPABILITIES,
+            "capabilities": self._capabilities(self._client, self._shows_cards),
             "serverInfo": protocol.server(),
             **self._instructions(),
         }
@@ -207,8 +269,26 @@ class Server:
 
     def _discover(self, request: Request) -> Message:
         _must_be_stateless(request)
-        about = {"capabilities": _CAPABILITIES, **self._instructions()}
+        about = {
+            "capabilities": self._capabilities(self._client_of(request), self._has_card(request)),
+            **self._instructions(),
+        }
         return {"supportedVersions": list(protocol.STATELESS), **about, **_NEVER_KEPT}
+
+    def _capabilities(self, client: str, has_card: bool) -> Message:
+        """What there is for this client. One that shows cards reads them as resources."""
+        return protocol.capabilities(resources=self._lists_resources(client, has_card), cards=has_card)
+
+    def _lists_resources(self, client: str, has_card: bool) -> bool:
+        """Whether a client is told that there are resources. Some agents send their model more with every request to
+        every server that has any."""
+        return has_card or not self._callers.hides_resources(client)
+
+    def _has_card(self, request: Request) -> bool:
+        """Whether the client shows the plan as a card."""
+        if request.stateless:
+            return protocol.shows_cards(request.meta.get(protocol.CAPABILITIES_KEY))
+        return self._shows_cards
 
     def _take_dialect(self, client: str) -> None:
         """Speak the dialect that this client's agent was attached with. A client that does not greet names itself with
@@ -241,7 +321,12 @@ class Server:
         tools = self._offered()
         self._known = [tool.name for tool in tools]
         write = with_output if self._wants_data(request) else WRITERS["mcp"]
-        return {"tools": [write(tool) for tool in tools], **(_NEVER_KEPT if request.stateless else NOTHING)}
+        described = [write(tool) for tool in tools]
+        if described and self._has_card(request):
+            from . import card
+
+            described = [*map(card.shown, described), card.own_tool()]
+        return {"tools": described, **(_NEVER_KEPT if request.stateless else NOTHING)}
 
     def _call(self, request: Request) -> Message:
         name = request.params.get("name")
@@ -252,6 +337,9 @@ class Server:
             said = self._callers.hosts.answer_served(request.params.get("arguments"), host)
             if said is not None:
                 return _text(said)
+        has_card = self._has_card(request)
+        if has_card and name == _CARD_TOOL:
+            return self._press(request)
         names = [tool.name for tool in self._dialect.tools]
         if name not in names:
             known = ", ".join(names)
@@ -260,7 +348,30 @@ class Server:
         answer = _text(reply.text, is_error=reply.is_error)
         if self._wants_data(request) and not reply.is_error and self._promises_data(name):
             answer["structuredContent"] = dict(reply.details)
+        if has_card:
+            answer["_meta"] = self._for_card(request)
         return answer
+
+    def _press(self, request: Request) -> Message:
+        """A button of the card. The answer is for the card: no model reads it."""
+        from .card import press
+
+        if self._is_silent():
+            return _text("punchlist is off here; `punchlist on` turns it on.", is_error=True)
+        try:
+            words, data = press(self._desk_of_user(request), request.params.get("arguments"))
+        except (StoreError, Refused) as error:
+            return _text(str(error), is_error=True)
+        return {**_text(words), "structuredContent": data}
+
+    def _for_card(self, request: Request) -> Message:
+        """The plan as the card draws it, where no model reads it; nothing, if the store does not say."""
+        from . import card
+
+        try:
+            return {card.DATA: card.data_of(self._desks.of(request.meta, self._client_of(request)))}
+        except (StoreError, Refused):
+            return {}
 
     def _wants_data(self, request: Request) -> bool:
         """Whether the client asked for data beside the text. Some agents show their model the data alone where there
@@ -278,15 +389,28 @@ class Server:
         if request.id is None or request.id in self._subscriptions or len(self._subscriptions) >= _SUBSCRIPTIONS:
             words = f"a subscription needs an id of its own, and {_SUBSCRIPTIONS} are the most."
             raise ProtocolError(protocol.INVALID_REQUEST, words)
-        if _wants_tools(request):
-            self._subscriptions.append(request.id)
+        wanted, uris = _wanted_lists(request), self._wanted_resources(request)
+        if wanted or uris:
+            self._subscriptions[request.id] = wanted
             self._remember()
+        if uris:
+            self._offers_beside_tools().listen(request.id, uris)
 
     def _begun(self, request: Request) -> Message:
-        accepted = {}
-        if _wants_tools(request):
-            accepted = {"toolsListChanged": True}
+        accepted: Message = {f"{name}ListChanged": True for name in _wanted_lists(request)}
+        uris = self._wanted_resources(request)
+        if uris:
+            accepted["resourceSubscriptions"] = uris
         return protocol.notification("notifications/subscriptions/acknowledged", request.id, notifications=accepted)
+
+    def _wanted_resources(self, request: Request) -> list[str]:
+        """The resources that a subscription follows."""
+        wanted = request.params["notifications"].get("resourceSubscriptions")
+        if not wanted:
+            return []
+        from .catalog import known_uris
+
+        return known_uris(wanted)
 
     # --- plans and tools ---------------------------------------------------------------------------------------------
 
@@ -319,6 +443,19 @@ class Server:
         if asks_for_pause(self._dialect, name, args):
             who = self._callers.who(request.meta, self._client_of(request))
             hold_back_session(who.session, who.agent, f"its pause failed: {error}")
+
+    def _desk_of_user(self, request: Request | None) -> Desk:
+        """The desk of the user behind a request; without one, behind this connection."""
+        if request is None:
+            return self._desks.of_user(NOTHING, self._client or self._taken)
+        return self._desks.of_user(request.meta, self._client_of(request))
+
+    def _facts_of(self, request: Request) -> Any:
+        return self._callers.facts_of(self._client_of(request))
+
+    def _is_silent(self) -> bool:
+        """Whether punchlist is off here, or for the session that the server was started for."""
+        return self._is_off or is_off(_place(), self._session)
 
     def _client_of(self, request: Request) -> str:
         """The name of the client that makes a request."""
@@ -422,15 +559,6 @@ def _name_of(client: Any) -> str:
     return ""
 
 
-def _experimental(capabilities: Any) -> Message:
-    found = None
-    if isinstance(capabilities, dict):
-        found = capabilities.get("experimental")
-    if isinstance(found, dict):
-        return found
-    return {}
-
-
 def _without_additions(args: Any) -> Any:
     """The arguments that are meant for a tool. Gemini CLI offers its model one more with each, and passes it on."""
     if isinstance(args, dict):
@@ -438,8 +566,10 @@ def _without_additions(args: Any) -> Any:
     return args
 
 
-def _wants_tools(request: Request) -> bool:
-    return request.params["notifications"].get("toolsListChanged") is True
+def _wanted_lists(request: Request) -> tuple[str, ...]:
+    """The lists whose changes a subscription asks for."""
+    wanted = request.params["notifications"]
+    return tuple(name for name in _LISTS if wanted.get(f"{name}ListChanged") is True)
 
 
 def _must_be_stateless(request: Request) -> None:

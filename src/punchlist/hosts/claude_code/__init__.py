@@ -226,4 +226,6 @@ HOST = Host(
     hooks_only="CLAUDE_PROJECT_DIR",
     use_key="claudecode/toolUseId",
     server_session="CLAUDE_CODE_SESSION_ID",
+    runs_prompts=True,
+    splits_prompts=True,
 )

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
         def of_client(self, client: str) -> str: ...
 
+        def hides_resources(self, client: str) -> bool: ...
+
         def load(self, name: str) -> Any: ...
 
         def answer_served(self, fields: Any, client: str) -> str | None: ...
@@ -94,6 +96,10 @@ class Callers:
         if self.hosts:
             return self.hosts.of_client(client)
         return ""
+
+    def hides_resources(self, client: str) -> bool:
+        """Return whether an agent would send its model more with every request if we offered resources."""
+        return self.hosts is not None and self.hosts.hides_resources(client)
 
     def place_of(self, meta: Mapping[str, Any], client: str) -> str:
         """Return the directory that a call names; empty if it names none."""

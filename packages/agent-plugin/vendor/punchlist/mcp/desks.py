@@ -39,9 +39,27 @@ class Desks:
     def of(self, meta: Mapping[str, Any], client: str) -> Desk:
         """The desk of whoever makes a call with this `_meta`. Raises StoreError."""
         who = self._callers.who(meta, client)
+        desk = self._desk_of(who, self._place(who, meta, client))
+        self._latest = desk
+        return desk
+
+    def of_user(self, meta: Mapping[str, Any], client: str) -> Desk:
+        """The desk of the main agent of a session, for what its user asks for: prompts, resources, the buttons of a
+        card. A request that names no session means that of whoever called last. Raises StoreError."""
+        who = self._callers.who(meta, client)
+        if who.session == self._callers.nameless and self._latest is not None:
+            who = who._replace(session=self._latest.session)
+        own = who._replace(agent=self._callers.agent or MAIN)
+        return self._desk_of(own, self._place(who, meta, client))
+
+    def _place(self, who: AgentRef, meta: Mapping[str, Any], client: str) -> str:
+        """The directory of a call; empty for that of the server."""
         place = self._callers.place_of(meta, client)
         if not place and self._is_at_home:
-            place = who.folder
+            return who.folder
+        return place
+
+    def _desk_of(self, who: AgentRef, place: str) -> Desk:
         key = (who.session, who.agent)
         desk = self._open.get(key)
         if desk is None:
@@ -49,7 +67,6 @@ class Desks:
             if len(self._open) > _MOST:
                 self._open.pop(next(iter(self._open)))
         desk._seat.known_folder = place or who.folder
-        self._latest = desk
         return desk
 
     def latest(self, client: str) -> Desk:

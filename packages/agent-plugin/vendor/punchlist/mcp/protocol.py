@@ -33,6 +33,10 @@ UNSUPPORTED_VERSION = -32022
 Message = dict[str, Any]
 Id = str | int
 
+_CHANGES: Message = {"listChanged": True}
+_CARDS = "io.modelcontextprotocol/ui"  # an extension: a client that shows cards declares it
+_CARD_TYPE = "text/html;profile=mcp-app"
+
 
 class ProtocolError(Exception):
     """A request that cannot be answered, as JSON-RPC says it."""
@@ -161,6 +165,32 @@ def notification(method: str, subscription: Id | None = None, **params: Any) -> 
 def server() -> Message:
     """Who we are."""
     return {"name": "punchlist", "title": "Punchlist", "version": __version__}
+
+
+def capabilities(*, resources: bool, cards: bool) -> Message:
+    """What we can do for a client: `resources` and `cards` not for everybody."""
+    found: Message = {"tools": _CHANGES, "prompts": _CHANGES, "completions": {}}
+    if resources:
+        found["resources"] = {"subscribe": True, **_CHANGES}
+    if cards:
+        found["extensions"] = {_CARDS: {"mimeTypes": [_CARD_TYPE]}}
+    return found
+
+
+def shows_cards(capabilities: Any) -> bool:
+    """Whether a client with these capabilities shows cards of our kind."""
+    types = object_in(object_in(capabilities, "extensions"), _CARDS).get("mimeTypes")
+    return isinstance(types, list) and _CARD_TYPE in types
+
+
+def object_in(values: Any, name: str) -> Message:
+    """An object within an object; an empty one if there is none."""
+    found = None
+    if isinstance(values, dict):
+        found = values.get(name)
+    if isinstance(found, dict):
+        return found
+    return {}
 
 
 def to_line(message: Message | list[Message]) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from ..core.checks import digest, folder_of, is_trusted
 from ..core.diff import CALLS, QUIET, Change, Record, diff
 from ..core.errors import Refused
 from ..core.model import DROPPED, USER, Item, Plan
@@ -16,6 +15,7 @@ from ..desk import Desk
 from ..desk.commit import Changed
 from ..desk.commit import trim as delete_history
 from ..desk.events import read_events
+from ..desk.undone_approvals import revoke_undone
 from ..local.settings import ago
 from . import output
 from .desk import named, open_desk, open_own_desk, plan_named
@@ -46,36 +46,7 @@ def restore(args: Args) -> int:
 def _step(args: Args, step: Callable[[Desk], Changed]) -> int:
     with open_own_desk(args) as desk:
         changed = step(desk)
-    return report(args, changed, *_revoke_undone(changed))
-
-
-def _revoke_undone(changed: Changed) -> list[str]:
-    """Take back that checks may be run which a step back has taken off or which are not approved any more, and say so.
-    What is approved again in the plan is not run before the user has approved it again."""
-    before, after = _run_checks(changed.before), _run_checks(changed.plan)
-    if before.keys() == after.keys():
-        return []
-    from ..checks import approvals
-    from ..desk.verification import exact_words
-
-    known = approvals.load().known
-    lines = []
-    for name in (before.keys() - after.keys()) & known.keys():
-        approvals.revoke(name)
-        lines.append(f"{exact_words(before[name].check)} is not approved any more, and not run.")
-    for name in after.keys() - before.keys() - known.keys():
-        item = after[name]
-        lines.append(
-            f"the check of {item.id} is not approved to be run; to approve it: punchlist check {item.id} --approve"
-        )
-    return sorted(lines)
-
-
-def _run_checks(plan: Plan) -> dict[str, Item]:
-    """The items with a command that the user set or approved, by the digest of it."""
-    return {
-        digest(item.check, folder_of(item)): item for item in plan.items if "run" in item.check and is_trusted(item)
-    }
+    return report(args, changed, *revoke_undone(changed))
 
 
 def log(args: Args) -> int:

@@ -125,6 +125,8 @@ class Host(NamedTuple):
     find_place: Callable[[Mapping[str, Any]], Any] | None = None  # the directory, by the `_meta` of a call
     caller: Callable[[Mapping[str, Any]], tuple[Any, Any]] | None = None  # session and agent, by the `_meta` of a call
     server_session: str = ""  # a variable that its servers have: the session when they were started
+    runs_prompts: bool = False  # whether it asks for a prompt only when its user runs it, and passes it on at once
+    splits_prompts: bool = False  # whether it gives each argument of a prompt one word, and drops the others
 
 
 def own_tool(name: str, host: Host) -> str:

@@ -27,16 +27,17 @@ class HostSigns(NamedTuple):
 
     client: str  # how the name begins under which its program connects to a server
     sign: str  # a variable that it sets in its shell
+    hides_resources: bool = False  # whether its model would read more in every request if a server had resources
 
 
 HOSTS = {
-    "claude-code": HostSigns("claude", "CLAUDECODE"),
+    "claude-code": HostSigns("claude", "CLAUDECODE", True),
     "codex": HostSigns("codex", "CODEX_THREAD_ID"),
-    "gemini": HostSigns("gemini", "GEMINI_CLI"),
-    "opencode": HostSigns("opencode", "OPENCODE"),
+    "gemini": HostSigns("gemini", "GEMINI_CLI", True),
+    "opencode": HostSigns("opencode", "OPENCODE", True),
     "oh-my-pi": HostSigns("omp", "OMPCODE"),
-    "goose": HostSigns("goose", "AGENT_SESSION_ID"),
-    "qwen-code": HostSigns("qwen", "QWEN_CODE"),
+    "goose": HostSigns("goose", "AGENT_SESSION_ID", True),
+    "qwen-code": HostSigns("qwen", "QWEN_CODE", True),
 }
 
 
@@ -64,6 +65,13 @@ def load(name: Any, part: str = "") -> Any:
 def of_client(client: str) -> str:
     """Return the host whose program connects under this name; empty for one that we do not know."""
     return next((name for name, signs in HOSTS.items() if client.startswith(signs.client)), "")
+
+
+def hides_resources(client: str) -> bool:
+    """Return whether the program that connects under this name would send its model more with every request if a
+    server had resources: two more tools, or a line."""
+    name = of_client(client)
+    return name in HOSTS and HOSTS[name].hides_resources
 
 
 def run(argv: list[str]) -> int:

@@ -202,6 +202,17 @@ _COUNTED = _words("items item steps step tasks task of")
 _OWN = _words("i i'm i'll i've i'd we we're we'll my thanks thank sorry back")
 
 
+STOP_HERE = "Stop here until the user says otherwise."  # how the text of our MCP prompt `pause` ends
+
+
+def runs_pause(text: str) -> bool:
+    """Whether the user runs our MCP prompt `pause`: an agent reports its command, or its text, as what they said."""
+    said = text.strip().strip("\"'").casefold()
+    command = said.split(" ", 1)[0]
+    is_command = command.startswith("/") and "punchlist" in command and command.endswith(("_pause", ":pause"))
+    return is_command or said.endswith(STOP_HERE.casefold())
+
+
 def says_wait(text: str) -> bool:
     """Whether the user tells the agent to wait or to stop."""
     prose = "\n".join(without_code(text))

@@ -174,4 +174,5 @@ HOST = Host(
     shell=_SHELL,
     processes=("gemini", "node"),
     hooks_only="GEMINI_SESSION_ID",
+    runs_prompts=True,
 )

@@ -39,4 +39,5 @@ HOST = Host(
     processes=("omp", "bun"),
     shell_only="OMPCODE",
     starts_hooks=True,
+    runs_prompts=True,
 )
