@@ -1,7 +1,9 @@
 """Who types a command: a person, or an agent in its shell.
 
 An agent's shell is known by the variables that agents set there, by the process that a hook has tied to a session, or
-by a hook that saw the command. Variables can be unset; a process cannot. This keeps an agent from taking the user's
+by a hook that saw the command. Variables can be unset; a process cannot. What the agent's program starts for its user,
+as the panel in its screen does, is the user's: it is in the program's own session of the kernel, and what a model runs
+is not, whatever variables it sets. This keeps an agent from taking the user's
 place by mistake or out of zeal. It is not a wall: whoever runs programs as you can do what you can.
 """
 
@@ -75,9 +77,12 @@ def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
     by = environ.get("PUNCHLIST_BY", "").strip()
     if by not in ("", USER) and not _is_in_another_agent(processes):  # nobody becomes the user by saying so
         return Caller(by, environ.get("PUNCHLIST_SESSION", ""), OURS)
-    marks = {who for process in processes for who in session_links.find_in_shell(process)}
+    agents = list(_agents(processes))
     signs = list(_signs(environ))
-    above = next(_agents(processes), None)
+    if not signs and len(agents) == 1 and _is_for_its_user(*agents[0], processes):
+        return Caller(USER, agents[0][1].session, agents[0][1].host)
+    above = next(iter(agents), None)
+    marks = {who for process in processes for who in session_links.find_in_shell(process)}
     if marks:
         return _marked(marks)
     if above is not None:
@@ -89,6 +94,16 @@ def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
         who = next((one for one in signs if one.session), signs[0])
         return Caller(who.agent, who.session, who.host)
     return Caller()
+
+
+def _is_for_its_user(
+    process: session_links.Process, who: session_links.AgentRef, processes: list[session_links.Process]
+) -> bool:
+    """Return whether an agent's program started this process for its user, as the mod in its screen does: it keeps
+    what its model runs apart."""
+    if who.host not in HOSTS or not load_host(who.host).HOST.shell_apart:
+        return False
+    return session_links.is_started_by(process, processes)
 
 
 def _is_in_another_agent(processes: list[session_links.Process]) -> bool:
