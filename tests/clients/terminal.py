@@ -26,10 +26,12 @@ ENTER, ESCAPE = "\r", "\x1b"
 class Terminal(Session):
     """An agent on a screen of its own."""
 
-    def __init__(self, stage: Stage, command: list[str], environ: dict[str, str]) -> None:
+    def __init__(
+        self, stage: Stage, command: list[str], environ: dict[str, str], columns: int = 110, rows: int = 45
+    ) -> None:
         self.stage = stage
         words = ["/bin/sh", "-c", f"cd {shlex.quote(str(stage.project))} && exec {shlex.join(command)}"]
-        super().__init__(words, 110, 45, environ)
+        super().__init__(words, columns, rows, environ)
 
     def awaits(self, is_so: Callable[[], object], what: str) -> None:
         """Read the screen until something is so, on the screen or elsewhere."""
@@ -90,8 +92,8 @@ class Terminal(Session):
 
 
 @contextmanager
-def claude_code(stage: Stage) -> Iterator[Terminal]:
-    """Claude Code, past its first questions."""
+def claude_code(stage: Stage, *more: str, columns: int = 110, rows: int = 45) -> Iterator[Terminal]:
+    """Claude Code, past its first questions, with more options."""
     known = json.loads((stage.home / ".claude.json").read_text(encoding="utf-8"))
     known |= {
         "hasCompletedOnboarding": True,
@@ -101,7 +103,7 @@ def claude_code(stage: Stage) -> Iterator[Terminal]:
     }
     (stage.home / ".claude.json").write_text(json.dumps(known), encoding="utf-8")
     options = ["--model", "claude-opus-5-5", "--permission-mode", "default", "--allowedTools", "Bash"]
-    with _started(stage, [str(stage.world.program), *options]) as terminal:
+    with _started(stage, [str(stage.world.program), *options, *more], columns, rows) as terminal:
         terminal.shows("❯")
         yield terminal
 
@@ -119,7 +121,7 @@ def codex(stage: Stage) -> Iterator[Terminal]:
 
 
 @contextmanager
-def _started(stage: Stage, command: list[str]) -> Iterator[Terminal]:
+def _started(stage: Stage, command: list[str], columns: int = 110, rows: int = 45) -> Iterator[Terminal]:
     environ = {
         **stage.environ,
         **stage.agent.environ(stage.world, USUAL),
@@ -127,7 +129,7 @@ def _started(stage: Stage, command: list[str]) -> Iterator[Terminal]:
         "ENABLE_TOOL_SEARCH": "false",
     }
     del environ["CI"]
-    terminal = Terminal(stage, command, environ)
+    terminal = Terminal(stage, command, environ, columns, rows)
     try:
         yield terminal
     finally:
