@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -229,6 +231,39 @@ def test_the_agents_process_tells_where_the_environment_says_nothing(monkeypatch
     session_links.link(session_links.process_key(os.getpid()), session_links.AgentRef("s1", "main", "punchlist"))
     assert "is for the user" in run("mode", "plan", code=1)
     assert run("done", "1") == 'completed 1 "s1 first".\n'
+
+
+def as_claude(*words: str, **how: Any) -> None:
+    """A process that is called like Claude Code: its hook links it to a session, and then it runs a command itself."""
+    program = Path("claude").absolute()
+    program.unlink(missing_ok=True)
+    program.symlink_to(os.path.realpath(sys.executable))
+    code = (
+        "import json, subprocess, sys\n"
+        "script, event, words, how = json.loads(sys.argv[1])\n"
+        "subprocess.run([script, 'hook', 'claude-code'], input=json.dumps(event), text=True, start_new_session=True)\n"
+        "sys.exit(subprocess.run([word.replace('SCRIPT', script) for word in words], **how).returncode)\n"
+    )
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "cwd": os.getcwd(), "prompt": "Go on."}
+    given = json.dumps([commands.SCRIPT, event, words, how])
+    subprocess.run([program, "-c", code, given], check=False)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="needs the name that a link gives to a process")
+def test_what_the_agents_program_starts_itself_is_the_users_and_what_its_shell_runs_is_not() -> None:
+    """Claude Code runs what its model types in a session of the kernel apart, and the panel's commands in its own."""
+    for words in (["SCRIPT"], ["env", "-u", "CLAUDECODE", "SCRIPT"], ["sh", "-c", "exec SCRIPT --session s1 rm 2"]):
+        as_claude(*words, "--session", "s1", "rm", "2", start_new_session=True)
+        assert len(statuses("s1")) == 2, words
+    as_claude("awk", 'BEGIN { system("SCRIPT --session s1 rm 2") }')
+    assert len(statuses("s1")) == 2, "a program of its own, as a server is, does not speak for the user"
+    as_claude("SCRIPT", "--session", "s1", "rm", "2", env={**os.environ, "CLAUDECODE": "1"})
+    assert len(statuses("s1")) == 2, "as in a shell"
+    as_claude("SCRIPT", "--session", "s1", "rm", "2")
+    assert len(statuses("s1")) == 1
+    assert last("s1")[0] == "user"
+    as_claude("sh", "-c", "SCRIPT --session s1 done 1; true")
+    assert last("s1")[0] == "user", "a script may be between them"
 
 
 def test_a_person_in_a_terminal_of_their_own_is_the_user() -> None:

@@ -92,8 +92,8 @@ class Terminal(Session):
 
 
 @contextmanager
-def claude_code(stage: Stage) -> Iterator[Terminal]:
-    """Claude Code, past its first questions."""
+def claude_code(stage: Stage, *more: str, columns: int = 110, rows: int = 45) -> Iterator[Terminal]:
+    """Claude Code, past its first questions, with more options."""
     known = json.loads((stage.home / ".claude.json").read_text(encoding="utf-8"))
     known |= {
         "hasCompletedOnboarding": True,
@@ -103,7 +103,7 @@ def claude_code(stage: Stage) -> Iterator[Terminal]:
     }
     (stage.home / ".claude.json").write_text(json.dumps(known), encoding="utf-8")
     options = ["--model", "claude-opus-5-5", "--permission-mode", "default", "--allowedTools", "Bash"]
-    with _started(stage, [str(stage.world.program), *options]) as terminal:
+    with _started(stage, [str(stage.world.program), *options, *more], (columns, rows)) as terminal:
         terminal.shows("❯")
         yield terminal
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from ...install.package import PROGRAM, SUMMARY, Files, document, hook_of, manifest
+from ...install.package import PROGRAM, SUMMARY, File, Files, document, folder_file, found, hook_of, manifest
 from ...install.parts import NAME
 from .. import PLUGIN
 from . import hooks
@@ -12,14 +13,18 @@ from . import hooks
 FOLDER = NAME
 INSTALL = "Claude Code: `claude plugin marketplace add ADDRESS`, then `claude plugin install punchlist@punchlist`."
 _ROOT = "CLAUDE_PLUGIN_ROOT"
+_MOD = os.path.join(os.path.dirname(__file__), "mod")  # the panel in its screen
 
 
 def files() -> Files:
     """Return what the plugin has for Claude Code."""
     server = {"command": f"${{{_ROOT}}}/{PROGRAM}", "args": ["mcp", "--plugin"]}
     return {
-        ".claude-plugin/plugin.json": document(manifest(icon="./icon.png", mcpServers={NAME: server})),
-        "hooks/hooks.json": document({"description": SUMMARY, "hooks": _hooks()}),
+        ".claude-plugin/plugin.json": document(
+            manifest(icon="./icon.png", types="./types/index.d.ts", mcpServers={NAME: server})
+        ),
+        "hooks/hooks.json": document({"description": SUMMARY, "hooks": _hooks(), "modules": ["./pane.tsx"]}),
+        **{path: File(folder_file(_MOD, path)) for path in found(_MOD)},
     }
 
 

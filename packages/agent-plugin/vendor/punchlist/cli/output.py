@@ -120,6 +120,17 @@ def flush() -> None:
         sys.stdout.flush()
 
 
+def is_read() -> bool:
+    """Return whether standard output has still a reader: a pipe that nobody reads says so before it is written to."""
+    import select
+
+    if not hasattr(select, "poll"):
+        return True
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), select.POLLERR | select.POLLHUP)
+    return not poll.poll(0)
+
+
 @contextmanager
 def _naming_stdout() -> Iterator[None]:
     """Have an error of standard output say so: it names no file, like some errors of files."""

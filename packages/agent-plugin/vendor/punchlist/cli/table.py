@@ -108,7 +108,11 @@ _LOOK = (
         "watch",
         "follow the plan live, as others change it",
         "watch:watch",
-        (_STYLE, _PLAIN),
+        (
+            _STYLE,
+            _PLAIN,
+            Argument("--size", "COLUMNSxROWS", "with --json: rows ready to draw, for a panel in another program"),
+        ),
         ("punchlist watch",),
         is_basic=True,
     ),
@@ -215,6 +219,13 @@ _EDIT = (
         is_for_users=True,
     ),
     Command("redo", "redo what was undone", "history:redo", (), ("punchlist redo",), is_for_users=True),
+    Command(
+        "slash",
+        "do what was typed behind /todo at the prompt of an agent",
+        "slash:slash",
+        (Argument("words", "TEXT", "a command and the rest of the line, as in `drop 3 no longer needed`", "*"),),
+        ("punchlist slash 'add Ask Ann'",),
+    ),
 )
 
 _CHECKS = (

@@ -69,7 +69,12 @@ def commit_hook_of(variable: str, host: str) -> str:
 
 def template(name: str) -> bytes:
     """Return a file that packages share."""
-    with open(os.path.join(_TEMPLATES, name), "rb") as file:
+    return folder_file(_TEMPLATES, name)
+
+
+def folder_file(folder: str, path: str) -> bytes:
+    """Return what a file in a folder holds."""
+    with open(os.path.join(folder, path), "rb") as file:
         return file.read()
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 
 from ..core.codec import to_json
 from ..core.model import MAIN, Plan
@@ -11,7 +13,7 @@ from ..desk.grade_labels import with_grades
 from ..local import event_log
 from . import output, terminal_plan
 from .desk import is_named, load_settings, open_desk
-from .parser import Args
+from .parser import Args, misuse
 
 
 def watch(args: Args) -> int:
@@ -21,6 +23,8 @@ def watch(args: Args) -> int:
     def open_now() -> Desk:
         return open_desk(args, settings)
 
+    if args.size:
+        return _follow_as_rows(args, open_now)
     if args.json:
         return _follow_as_json(open_now())
     from ..tui import open_panel
@@ -65,3 +69,22 @@ def _end_with_reader() -> None:
         os._exit(0)
 
     Thread(target=wait, daemon=True).start()
+
+
+def _follow_as_rows(args: Args, opened: Callable[[], Desk]) -> int:
+    """One line for each state of a panel."""
+    from ..tui.rows import MOST, Size, follow
+
+    found = re.fullmatch(r"(\d{1,4})x(\d{1,4})", args.size)
+    if found is None or not args.json:
+        misuse("watch", "--size is COLUMNSxROWS, as in 80x12, together with --json")
+    columns, rows = (min(max(int(one), 1), MOST) for one in found.groups())
+    try:
+        return follow(opened, Size(columns, rows), _print_line, output.is_read)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _print_line(text: str) -> None:
+    output.say(text)
+    output.flush()

@@ -120,6 +120,7 @@ class Host(NamedTuple):
     hooks_only: str = ""  # a variable that its hooks have and its shell has not
     shell_only: str = ""  # a variable that its shell has and its hooks have not
     starts_hooks: bool = False  # whether it starts hooks itself, without a shell
+    shell_apart: bool = False  # whether it runs its model's commands, and its hooks, in sessions of the kernel apart
     # its calls to a server
     use_key: str = ""  # in the `_meta` of a call: the id of the tool use
     find_place: Callable[[Mapping[str, Any]], Any] | None = None  # the directory, by the `_meta` of a call

@@ -107,9 +107,10 @@ class Follower:
             self._labels = LiveLabels(self.desk)
 
     def _next(self) -> Plan:
-        """The plan as it is. One that is finished, or still for long, makes way for another of the same place."""
+        """The plan as it is. One that is finished, or still for long, makes way for another of the same place; that of
+        a session that was named, for the one it is bound to now."""
         plan = self.seen.plan
-        if not plan.open_items or time.monotonic() - self._changed > _STILL:
+        if self.desk.session or not plan.open_items or time.monotonic() - self._changed > _STILL:
             self.desk._seat.forget()
         return self.desk.plan
 

@@ -2,8 +2,9 @@
 
 An agent's shell is known by the variables that agents set there, by the process that a hook has tied to a session, or
 by a hook that saw the command. Variables can be unset; a process cannot. What a panel of ours in the agent's screen
-starts has the key of that panel, and is the user's. This keeps an agent from taking the user's place by mistake or out
-of zeal. It is not a wall: whoever runs programs as you can do what you can.
+starts is the user's: it has the key of that panel, or it is in the program's own session of the kernel, where what a
+model runs is not, whatever variables it sets. This keeps an agent from taking the user's place by mistake or out of
+zeal. It is not a wall: whoever runs programs as you can do what you can.
 """
 
 from __future__ import annotations
@@ -78,9 +79,12 @@ def _caller(variables: tuple[tuple[str, str], ...]) -> Caller:
     by = environ.get("PUNCHLIST_BY", "").strip()
     if by not in ("", USER) and not _is_in_another_agent(processes):  # nobody becomes the user by saying so
         return Caller(by, environ.get("PUNCHLIST_SESSION", ""), OURS)
-    marks = {who for process in processes for who in session_links.find_in_shell(process)}
+    agents = list(_agents(processes))
     signs = list(_signs(environ))
-    above = next(_agents(processes), None)
+    if not signs and len(agents) == 1 and _is_for_its_user(*agents[0], processes):
+        return Caller(USER, agents[0][1].session, agents[0][1].host)
+    above = next(iter(agents), None)
+    marks = {who for process in processes for who in session_links.find_in_shell(process)}
     if marks:
         return _marked(marks)
     if above is not None:
@@ -99,6 +103,16 @@ def _panel_host() -> str:
     from ..hosts import panel_key
 
     return panel_key.find_host()
+
+
+def _is_for_its_user(
+    process: session_links.Process, who: session_links.AgentRef, processes: list[session_links.Process]
+) -> bool:
+    """Return whether an agent's program started this process for its user, as the mod in its screen does: it keeps
+    what its model runs apart."""
+    if who.host not in HOSTS or not load_host(who.host).HOST.shell_apart:
+        return False
+    return session_links.is_started_by(process, processes)
 
 
 def _is_in_another_agent(processes: list[session_links.Process]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from ..core._typing import NamedTuple
 from ..core.model import MAIN
@@ -159,6 +159,18 @@ def is_typed() -> bool:
     if not between:
         return is_in_place_of_shell()
     return any(found.host in _essence(command_of(process.pid)) for process in between)
+
+
+def is_started_by(program: Process, above: Sequence[Process]) -> bool:
+    """Return whether a program among the processes above us started this one, and left it in its own session of the
+    kernel. What was put in a session apart can never come back. False where the system has no such sessions."""
+    between = above[: above.index(program)]
+    if not hasattr(os, "getsid") or any(process.name not in _LAUNCHERS for process in between):
+        return False
+    try:
+        return os.getsid(program.pid) == os.getsid(0)
+    except OSError:
+        return False
 
 
 def environment_of_agent(session: str) -> dict[str, str]:

@@ -39,6 +39,7 @@ class View(NamedTuple):
     frame: int = 0  # of the spinner
     seconds: float | None = None  # spent on the active item; on the first, if there are several
     times: Mapping[str, float] = NOTHING  # the seconds spent on each active item, by id
+    by_minute: bool = False  # whether times are told in minutes, so that they seldom change
     tokens: int = 0
     status: str = ""  # what is being done just now, if it is not just the active item
     tip: str = ""
@@ -163,8 +164,8 @@ def _style_spans(text: str, styles: Sequence[str]) -> Iterator[Span]:
             start = end
 
 
-def draw_rows(rows: Sequence[Row], room: int | None) -> list[Line]:
-    """The rows as lines: where there is room left, those that matter most are wrapped instead of cut."""
+def draw_rows(rows: Sequence[Row], room: int | None) -> list[list[Line]]:
+    """The lines of each row: where there is room left, those that matter most are wrapped instead of cut."""
     left = most = _LONGEST
     if room is not None:
         left, most = room - len(rows), _MOST_LINES
@@ -174,7 +175,7 @@ def draw_rows(rows: Sequence[Row], room: int | None) -> list[Line]:
         if wrap is not None and left > 0:
             wide[place] = wrap(min(left + 1, most))
             left -= max(len(wide[place]) - 1, 0)
-    return [line for place, row in enumerate(rows) for line in wide.get(place) or [row.draw()]]
+    return [wide.get(place) or [row.draw()] for place, row in enumerate(rows)]
 
 
 # --- which rows stay -------------------------------------------------------------------------------------------------
@@ -277,18 +278,28 @@ def cost_text(view: View, canvas: Canvas) -> str:
     """Time and tokens, as in `1m 05s · 3.4k tokens`."""
     said = []
     if view.seconds is not None:
-        said.append(duration(view.seconds))
+        said.append(_spent(view.seconds, view))
     if view.tokens:
         noun = "token" if view.tokens == 1 else "tokens"
         said.append(f"{amount(view.tokens)} {noun}")
-    return canvas.dot.join(said)
+    return canvas.dot.join(filter(None, said))
 
 
 def own_time(item: Item, view: View) -> str:
     """The time of an active item that is not the first one, as in `  1m 05s`; that of the first is told elsewhere."""
     if item.status != ACTIVE or item.id not in view.times or item == view.plan.active:
         return ""
-    return f"  {duration(view.times[item.id])}"
+    spent = _spent(view.times[item.id], view)
+    return spent and f"  {spent}"
+
+
+def _spent(seconds: float, view: View) -> str:
+    """How long something has taken. In minutes, nothing is said of the first one."""
+    if not view.by_minute:
+        return duration(seconds)
+    if seconds < 60:
+        return ""
+    return duration(seconds).removesuffix(f" {int(seconds) % 60:02d}s")
 
 
 def duration(seconds: float) -> str:

@@ -224,6 +224,7 @@ HOST = Host(
     processes=("claude", "node"),
     shell_session="CLAUDE_CODE_SESSION_ID",
     hooks_only="CLAUDE_PROJECT_DIR",
+    shell_apart=True,
     use_key="claudecode/toolUseId",
     server_session="CLAUDE_CODE_SESSION_ID",
     runs_prompts=True,

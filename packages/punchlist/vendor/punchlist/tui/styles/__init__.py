@@ -74,10 +74,21 @@ def load(name: str) -> Style:
 
 def render(view: View, style: Style, width: int, height: int | None = None, *, unicode: bool = True) -> list[Line]:
     """A view as lines, none wider and not more of them than there is room for."""
+    found = render_rows(view, style, width, height, unicode=unicode)
+    return [line for _, lines in found for line in lines]
+
+
+def render_rows(
+    view: View, style: Style, width: int, height: int | None = None, *, unicode: bool = True, wraps: bool = True
+) -> list[tuple[Row, list[Line]]]:
+    """The same with the row that each of the lines is of. `wraps`: whether a row may take several lines."""
     canvas = style.canvas(width, unicode)
     made = [*style.rows(view, canvas), *typing(view, canvas)]
     rows = choose_rows(made, height, lambda words: style.more(words, view, canvas), canvas.glyphs.cut)
-    return [clip(line, width) for line in draw_rows(rows, height)]
+    room = height if wraps else len(rows)
+    return [
+        (row, [clip(line, width) for line in lines]) for row, lines in zip(rows, draw_rows(rows, room), strict=True)
+    ]
 
 
 # --- what styles share -----------------------------------------------------------------------------------------------
