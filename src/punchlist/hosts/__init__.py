@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _LONGEST = 64 * 1024 * 1024  # bytes of an event
 _CHUNK = 65_536
 _PAUSE = 0.05  # seconds without more of a long event, after which it may be complete
+SHARED = "claude-code"  # whose hooks other programs run as well
 VALUED = ("store", "plan", "session", "agent")  # options that come before a value
 
 
@@ -25,7 +26,7 @@ class HostSigns(NamedTuple):
     """How an agent is recognized before its package is loaded."""
 
     client: str  # how the name begins under which its program connects to a server
-    sign: str  # a variable that it sets in its shell
+    sign: str = ""  # a variable that it sets in its shell; empty if none is known
 
 
 HOSTS = {
@@ -36,6 +37,8 @@ HOSTS = {
     "oh-my-pi": HostSigns("omp", "OMPCODE"),
     "goose": HostSigns("goose", "AGENT_SESSION_ID"),
     "qwen-code": HostSigns("qwen", "QWEN_CODE"),
+    "cursor": HostSigns("cursor", "CURSOR_AGENT"),
+    "copilot": HostSigns("github-copilot"),
 }
 
 
@@ -87,6 +90,12 @@ def run(argv: list[str]) -> int:
 
 def answer(name: Any, event: dict[str, Any], flags: Mapping[str, str] = NOTHING) -> dict[str, Any] | None:
     """Answer an event of a host, in the form that it has there; with nothing, if there is nothing to say."""
+    if name == SHARED and ("cursor_version" in event or "CURSOR_VERSION" in os.environ):
+        from .calling_program import find_answering
+
+        name = find_answering(name, event)
+        if not name:
+            return None
     from .dispatch import handle
 
     host = load(name)
