@@ -12,12 +12,13 @@ import pytest
 
 from tests.clients.agents import Setup, claude_code
 from tests.clients.script import Step, does, own, plan, says, shell
-from tests.clients.stage import Stage, attached, staged
+from tests.clients.stage import SCRIPT, Stage, attached, staged
 
 WAITING = [  # one for each of seventeen languages
     *("Wait.", "Hör auf", "Detente", "Ne continue pas", "Fermati", "Pare", "Stop ermee", "Przestań", "Dur", "Стой"),
     *("ちょっと待って", "先不要继续", "그만", "توقف", "עצור", "रुको", "หยุด", "Dừng lại"),
 ]
+ROOT = {"IS_SANDBOX": "1"}  # it does not let root leave out all questions otherwise
 SERVED = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "PostModelSwitch"]
 
 
@@ -193,3 +194,36 @@ def test_hooks_say_the_same_with_a_process_and_without(either: Stage) -> None:
     assert stage.errors == []
     stage.punchlist("uninstall", "claude-code")
     assert not (stage.home / ".claude" / "settings.json").exists()
+
+
+def test_a_plugin_that_brings_our_server_and_hooks_is_spoken_to_in_the_words_of_our_tool(tmp_path: Path) -> None:
+    """Its tool has another name there: `mcp__plugin_punchlist_punchlist__plan`."""
+    from punchlist.hosts.claude_code import HOST
+    from punchlist.hosts.host import own_tools
+
+    plugin = tmp_path / "punchlist"
+    command = {"hooks": [{"type": "command", "command": f"{SCRIPT} hook claude-code", "timeout": 10}]}
+    events: dict[str, Any] = {name: [command] for name in ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop")}
+    events["PreToolUse"] = [{"matcher": own_tools(HOST), **command}]
+    server = {"type": "stdio", "command": SCRIPT, "args": ["mcp"], "alwaysLoad": True}
+    about = {"name": "punchlist", "version": "0.1.0", "description": "x", "mcpServers": {"punchlist": server}}
+    files = {".claude-plugin/plugin.json": about, "hooks/hooks.json": {"hooks": events}}
+    for name, content in files.items():
+        (plugin / name).parent.mkdir(parents=True, exist_ok=True)
+        (plugin / name).write_text(json.dumps(content))
+    tool = "mcp__plugin_punchlist_punchlist__plan"
+    with staged("claude-code", tmp_path / "stage") as stage:
+        stage.run(
+            "Mend the parser.",
+            does(own(tool, add=[{"text": "Read"}, {"text": "Mend"}])),
+            does(shell("echo reading")),
+            says("So far."),
+            says("Which one do you mean?"),
+            setup=Setup(args=("--plugin-dir", str(plugin), "--permission-mode", "bypassPermissions"), environ=ROOT),
+        )
+        assert tool in stage.requests[0].names
+        assert 'now 1 "Read" (0/2)' in stage.requests[-1].latest
+        assert "If the item is done, mark it done." in stage.requests[-1].latest
+        assert stage.items == [("Read", "in_progress"), ("Mend", "pending")]
+        assert [call["name"] for call in stage.plan["items"][0]["calls"]] == ["Bash"]
+        assert stage.errors == []

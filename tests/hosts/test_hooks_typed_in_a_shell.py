@@ -70,6 +70,7 @@ IN_SHELL = {
     "codex": {"CODEX_THREAD_ID": "s1", "CODEX_SESSION_ID": "s1"},
     "gemini": {"GEMINI_CLI": "1"},
     "qwen-code": {"QWEN_CODE": "1", "QWEN_CODE_SESSION_ID": "s1"},
+    "cursor": {"CURSOR_AGENT": "1"},
     "goose": {"AGENT_SESSION_ID": "s1"},
     "opencode": {"OPENCODE": "1"},
     "oh-my-pi": {"OMPCODE": "1"},
@@ -79,6 +80,7 @@ IN_HOOK = {
     "codex": {},
     "gemini": {"GEMINI_SESSION_ID": "s1", "GEMINI_PROJECT_DIR": "/work"},
     "qwen-code": {"QWEN_PROJECT_DIR": "/work", "QWEN_CODE_SESSION_ID": "s1"},
+    "cursor": {"CURSOR_PROJECT_DIR": "/work", "CURSOR_VERSION": "3.9.16"},
     "goose": {},
     "opencode": {},
     "oh-my-pi": {},
@@ -88,7 +90,7 @@ PROGRAMS = {"claude-code": "claude", "oh-my-pi": "omp", "qwen-code": "qwen"}  # 
 
 _reads_environments = pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="needs /proc")
 _BY_PROCESS = [pytest.param(host, marks=_reads_environments) for host in ("codex", "goose", "opencode", "oh-my-pi")]
-EVERY = ["claude-code", "gemini", "qwen-code", *_BY_PROCESS]
+EVERY = ["claude-code", "gemini", "qwen-code", "cursor", *_BY_PROCESS]
 
 
 def in_agent(

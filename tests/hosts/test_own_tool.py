@@ -23,6 +23,8 @@ NAMES = {  # as each agent names `plan`, of a server that is registered and of o
     "oh-my-pi": ("mcp__punchlist_plan", "xd://mcp__punchlist_plan", "mcp__punchlist_punchlist_plan"),
     "goose": ("punchlist__plan",),
     "qwen-code": ("mcp__punchlist__plan",),
+    "cursor": ("MCP:plan", "MCP:punchlist:plan", "mcp__punchlist__plan"),
+    "copilot": ("punchlist-plan", "mcp_punchlist_plan"),
 }
 FOREIGN = (
     "mcp__other__punchlist_export",

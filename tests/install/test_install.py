@@ -84,6 +84,11 @@ OLD = {
     "opencode": {"opencode/opencode.jsonc": b'{\n  "mcp": {\n    // none yet\n  },\n}\n'},
     "oh-my-pi": {".omp/agent/mcp.json": b"{ }"},
     "qwen-code": {".qwen/settings.json": b'{\n    // why\n    "ui": {}, /* trailing */\n}\n\n\n'},
+    "cursor": {
+        ".cursor/mcp.json": b'{"mcpServers": {}}',
+        ".cursor/hooks.json": b'{\n  "version": 1,\n  "hooks": {"stop": [{"command": "./mine.sh"}]}\n}\n',
+    },
+    "copilot": {".copilot/mcp-config.json": b'{"mcpServers":{"other":{"type":"http","url":"http://127.0.0.1"}}}'},
     "goose": {"goose/config.yaml": b"GOOSE_MODE: auto\nextensions:\n    developer:\n        enabled: true"},
 }
 

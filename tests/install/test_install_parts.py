@@ -69,6 +69,8 @@ def expected(value: Any, parts: list[Part], host: str) -> Any:
             own = {"command": line_command(SCRIPT, host, theirs, paced=is_paced)}
             inner[last] = {**part.value, **inner.get(last, {"type": "command"}), **own}
         else:
+            if part.kind == "flat-hooks":
+                value.setdefault("version", 1)
             events = inner.setdefault(last, {})
             wanted = {event: groups_of(group) for event, group in part.value.items()}
             events.update({event: [*events.get(event, []), *groups] for event, groups in wanted.items()})
@@ -324,6 +326,8 @@ def test_a_host_declares_parts_in_files_of_its_own_scope(name: str, scope: str) 
         ("oh-my-pi", {"PI_CODING_AGENT_DIR": "/c"}, "/c/"),
         ("oh-my-pi", {"PI_CONFIG_DIR": ".pi"}, "/home/ann/.pi/agent/"),
         ("oh-my-pi", {"OMP_PROFILE": "day"}, "/home/ann/.omp/profiles/day/agent/"),
+        ("qwen-code", {"QWEN_HOME": "/c"}, "/c/"),
+        ("copilot", {"COPILOT_HOME": "/c"}, "/c/"),
         ("goose", {"XDG_CONFIG_HOME": "/c"}, "/c/goose/"),
         ("goose", {"GOOSE_PATH_ROOT": "/c"}, "/c/config/"),
     ],
