@@ -130,8 +130,12 @@ def _hooks(where: Where, settings: str) -> dict[str, Any]:
 
 
 def _events(where: Where) -> dict[str, str]:
-    """The events with hooks of ours, and the tools that each is for."""
-    if _version(where) >= _TESTED:
+    """The events with hooks of ours, and the tools that each is for. One that is not known to every version is among
+    them if it is there already, or if this version knows it; not in a project, whose files others use as well."""
+    if where.scope == PROJECT:
+        return _EVENTS
+    there = [event for event, _, _ in handlers(_hooks_in(_files(where)[1][0]), "claude-code")]
+    if _SWITCH in there or _version(where) >= _TESTED:
         return {**_EVENTS, _SWITCH: ""}
     return _EVENTS
 
