@@ -12,6 +12,8 @@ import pytest
 
 import punchlist as package
 from punchlist import ops
+from punchlist.agent.models import model_name
+from punchlist.prompts import say
 from tests.agent.commands import entries, script, transcripts, until
 from tests.agent.contexts import call, turn
 from tests.agent.servers import Says, serving
@@ -370,6 +372,18 @@ def test_an_agent_works_with_a_provider_over_http(tmp_path: Path, kind: str) -> 
     assert "added 1; now 1 Write it (0/1)" in str(server.asked[1])
     names = [tool.get("name") or tool["function"]["name"] for tool in server.asked[0]["tools"]]
     assert names[:3] == ["plan", "shell", "read"]
+
+
+@pytest.mark.parametrize(("model", "wanted"), [("gpt-6-nano", "native.full"), ("gpt-6", "native"), ("m", "native")])
+def test_a_small_model_is_given_the_full_description_of_the_plan(model: str, wanted: str) -> None:
+    with serving("openai", Says(["Here I am."])) as server:
+        done = run("run", "--model", f"openai:{model}", "--base-url", server.url, "go", OPENAI_API_KEY="x")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert server.asked[0]["tools"][0]["function"]["description"] == say(wanted)
+
+
+def test_the_name_of_a_script_is_not_that_of_a_model() -> None:
+    assert [model_name(one) for one in ("script:gpt-6-mini.json", "ollama:qwen3:8b", "")] == ["", "qwen3:8b", ""]
 
 
 def test_a_provider_that_is_busy_is_said_to_be_waited_for() -> None:

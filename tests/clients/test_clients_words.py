@@ -28,6 +28,7 @@ def shown(name: str) -> list[str]:
 def toured(stage: Stage, *last: Step) -> str:
     """Everything that a model reads in a session in which we say everything that we ever say. `last`: what it says
     when it is nudged."""
+    stage.configure("remind_after = 10")  # the newest models are reminded later
     stage.run(
         "Mend the parser.",
         does(plan(add=["Read the parser", "Fix it", "Run the tests"])),

@@ -380,3 +380,30 @@ def test_a_check_at_the_end_of_a_turn_is_ended_when_the_client_speaks(work: Path
         ping = client.request("ping")
         assert [client.read()["id"] for _ in range(2)] == [stop, ping]
     assert logged_errors() == []
+
+
+@pytest.mark.parametrize("way", ["server", "process"])
+def test_a_switch_of_models_is_heard_of_where_the_program_knows_that_event(
+    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """Once it is there, it stays until all of it goes, whatever is on the path then."""
+    before = os.environ["PATH"]
+    monkeypatch.setenv("PATH", given_claude(tmp_path, "2.1.325")["PATH"])
+    run("install", "claude-code", "--hooks", way)
+    assert kinds(own_home)["PostModelSwitch"] == [{"server": "mcp_tool", "process": "command"}[way]]
+    monkeypatch.setenv("PATH", before)
+    assert "nothing had to be changed" in run("install", "claude-code")
+    settings = own_home / ".claude" / "settings.json"
+    settings.write_text(json.dumps({**json.loads(settings.read_text()), "model": "opus"}))
+    run("uninstall", "claude-code")
+    assert json.loads(settings.read_text()) == {"model": "opus"}
+
+
+def test_other_versions_and_projects_have_no_event_that_an_old_program_does_not_know(
+    own_home: Path, tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("install", "claude-code", "--hooks", "process")
+    assert "PostModelSwitch" not in hooks(own_home)
+    monkeypatch.setenv("PATH", given_claude(tmp_path, "2.1.325")["PATH"])
+    run("install", "claude-code", "--scope", "project")
+    assert "PostModelSwitch" not in json.loads((work / ".claude" / "settings.json").read_text())["hooks"]
