@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.clients.agents import OTHERS, PATHS, Setup
-from tests.clients.script import does, plan, says
-from tests.clients.stage import Stage, built
+from tests.clients.script import does, plan, says, shell
+from tests.clients.stage import SCRIPT, Stage, built
 
+GREETING = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "claude-code", "version": "1"}}
+MESSAGES = [
+    {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": GREETING},
+    {"jsonrpc": "2.0", "id": 2, "method": "prompts/get", "params": {"name": "done"}},
+]
+TYPED = f"printf '%s\\n' {' '.join(shlex.quote(json.dumps(one)) for one in MESSAGES)} | {SCRIPT} mcp"
 PAUSE = {"claude-code": "/mcp__punchlist__pause lunch", "gemini": "/pause lunch"}
 
 
@@ -64,6 +71,14 @@ def _times(stage: Stage, words: str) -> int:
 def test_a_pause_by_command_lasts(ready: Stage) -> None:
     ready.run(PAUSE[ready.name], says("I have stopped."))
     assert ready.plan["paused"]["reason"] == "lunch"
+    assert ready.errors == []
+
+
+@pytest.mark.parametrize("ready", ["claude-code", "gemini"], indirect=True)
+def test_a_model_cannot_run_the_commands_of_the_user_in_its_shell(ready: Stage) -> None:
+    ready.run("Fix it.", does(plan(add=["Read the parser"])), does(shell(TYPED)), says("Which one is it?"))
+    assert "Mark the item of the plan that you are working on as done." in ready.requests[-1].heard
+    assert ready.items == [("Read the parser", "in_progress")]
     assert ready.errors == []
 
 

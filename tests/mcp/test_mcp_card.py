@@ -171,6 +171,7 @@ def test_the_card_shows_the_plan_and_its_buttons_change_it(shown: Raw, tmp_path:
         await until(() => rows().length === 4);
         await call({done: [3]});
         await until(() => rows()[2][0] === "completed");
+        await until(() => card().documentElement.scrollHeight <= card().defaultView.innerHeight);
         return {first, last: rows(), count: card().getElementById("count").textContent, heard: [...new Set(heard)]};
     """
     found = play(shown, tmp_path / "browser", scenario)

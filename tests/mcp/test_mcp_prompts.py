@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,8 @@ from mcp import Client
 import punchlist
 from punchlist import ops
 from punchlist.local.on_off import set_off
-from tests.mcp.raw import ENVELOPE, Raw
+from tests.commands import SCRIPT
+from tests.mcp.raw import ENVELOPE, ON_LINUX, Raw
 from tests.mcp.test_mcp_official import both_eras, drive
 
 AT_ONCE = ("claude-code", "gemini-cli-mcp-client", "omp-coding-agent")  # ask for a prompt only when it is run
@@ -294,3 +297,33 @@ def test_a_prompt_without_a_handshake_is_answered_in_its_form(client: Raw) -> No
     got = client.result("prompts/get", name="show", _meta=ENVELOPE)
     assert got["resultType"] == "complete"
     assert "ttlMs" not in got
+
+
+# --- whose server it is ---------------------------------------------------------------------------------------------
+
+PROGRAM = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
+
+
+@pytest.mark.skipif(not ON_LINUX, reason="needs the names of processes as Linux has them")
+@pytest.mark.parametrize(
+    ("between", "is_users"),
+    [
+        ([], True),
+        ([sys.executable, "-c", PROGRAM], True),  # a launcher
+        (["sh", "-c", '"$@"; exit $?', "sh"], False),
+        (["bash", "-c", '"$@"; exit $?', "bash"], False),
+        (["sh", "-c", '"$@"; exit $?', "sh", sys.executable, "-c", PROGRAM], False),
+    ],
+)
+def test_a_server_in_the_shell_of_an_agent_does_not_speak_for_the_user(
+    tmp_path: Path, between: list[str], is_users: bool
+) -> None:
+    agent = tmp_path / "claude"
+    agent.symlink_to(os.path.realpath(sys.executable))
+    command = [str(agent), "-c", PROGRAM, *between, SCRIPT, "mcp"]
+    with Raw("--session", "s", command=command) as client:
+        greeted(client).say("plan", add=["Read"])
+        run(client, "done")
+        assert client.close() == 0
+    with punchlist.open(session="s") as desk:
+        assert (desk.plan.items[0].status == "completed") is is_users

@@ -77,6 +77,13 @@ def hides_resources(client: str) -> bool:
     return name in HOSTS and HOSTS[name].hides_resources
 
 
+def is_server_typed() -> bool:
+    """Return whether this server was started in the shell of an agent, and so does not speak for the user."""
+    from . import hook_origin
+
+    return bool(os.environ.get("PUNCHLIST_BY")) or hook_origin.is_server_typed()
+
+
 def run(argv: list[str]) -> int:
     """Answer one hook event on standard input. Fails open: nothing on standard output, exit code 0 (130: Ctrl+C)."""
     name = ""
