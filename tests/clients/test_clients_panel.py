@@ -109,7 +109,7 @@ def test_the_panel_is_live_and_what_is_typed_there_is_the_users_without_a_reques
         terminal.shows("1/3  Next: 2 Fix it")
         before = len(stage.requests)
         command(terminal, "/todo add Ask Ann")
-        terminal.shows('added 4 "Ask Ann"', "1/4")
+        terminal.shows('added 4 "Ask Ann"', "1/4  Next: 2")
         command(terminal, "/todo")
         terminal.shows("Plan  ", "○ 2 Fix it", "○ 4 Ask Ann", "add: ")
         command(terminal, "/todo dnoe 2")
@@ -159,7 +159,17 @@ def test_a_watcher_that_dies_is_replaced_and_none_outlives_the_program(stage: St
         ((first, words),) = watchers(stage)
         os.kill(first, signal.SIGKILL)
         stage.punchlist("add", "Ask Ann")
-        terminal.shows("0/4")
+        terminal.shows("0/4  Next: 2")
+        script = stage.home.parent / "plugin" / "bin" / "punchlist"
+        script.rename(script.with_name("away"))
+        ((second, _),) = watchers(stage)
+        os.kill(second, signal.SIGKILL)
+        terminal.awaits(lambda: "Next: 2" not in terminal.text, "an empty band: no plan is better than an old one")
+        command(terminal, "/todo undo")
+        terminal.shows("punchlist did not run")
+        script.with_name("away").rename(script)
+        terminal.shows("0/4  Next: 2")
+
         session = words[words.index("--session") + 1]
         command(terminal, "/clear")
 
@@ -167,9 +177,9 @@ def test_a_watcher_that_dies_is_replaced_and_none_outlives_the_program(stage: St
             return [words[words.index("--session") + 1] for _, words in watchers(stage)]
 
         terminal.awaits(lambda: len(sessions()) == 1 and session not in sessions(), "a watcher of the new session")
-        terminal.shows("▶ 1 Read the parser", "0/4")
+        terminal.shows("▶ 1 Read the parser", "0/4  Next: 2")
         stage.punchlist("add", "After the clear", "--session", *sessions())
-        terminal.shows("0/5")
+        terminal.shows("0/5  Next: 2")
         terminal.resize(70, 24)
         terminal.awaits(lambda: "65x" in str(watchers(stage)) and "75x" not in str(watchers(stage)), "the new size")
         os.kill(terminal.pid, signal.SIGKILL)
