@@ -12,7 +12,8 @@ const ROWS = 14 // of the list, unless it is shown in full or the terminal is lo
 const OTHERS = 24 // rows that everything else in the sidebar takes
 const MOST = 60 // of the list in full: the sidebar scrolls
 const WIDE = 120 // columns up to which opencode hides its sidebar
-const TYPED = /^\/plan(?:\s+([^]*))?$/
+const ALIASES = ["todo", "punchlist"] // what it is called in other agents
+const TYPED = /^\/(?:plan|todo|punchlist)(?:\s+([^]*))?$/
 
 // An element. Properties that are functions are followed, as are children.
 const h = (tag, props = {}, ...children) => {
@@ -156,7 +157,7 @@ const tui = async (api) => {
   const command = (name, title, run, more) => ({ name: `punchlist.${name}`, title, category: "Plan", namespace: "palette", run: () => void run(), ...more })
 
   api.keymap.registerLayer({
-    commands: [command("show", "Plan: what you can do with it", choose, { slashName: "plan" }), ...COMMANDS.map(([verb, title, run]) => command(verb, title, run))],
+    commands: [command("show", "Plan: what you can do with it", choose, { slashName: "plan", slashAliases: ALIASES }), ...COMMANDS.map(([verb, title, run]) => command(verb, title, run))],
   })
 
   // `/plan add TEXT` and Enter: it is for us, and not a prompt for the model.
