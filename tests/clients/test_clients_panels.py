@@ -120,7 +120,7 @@ def test_an_agent_in_its_shell_does_not_become_the_user(terminal: Terminal) -> N
     answers = [request.latest for request in stage.requests[2:]]
     assert ["undo is for the user" in answer for answer in answers] == [True, True, False], answers
     assert [error for error in stage.errors if "typed in the shell of an agent" not in error] == []
-    command(terminal, "add Ask Bob")
+    enter(terminal, "/punchlist add Ask Bob")
     terminal.shows("○ 2 Ask Bob")
     assert " you " in stage.punchlist("log").splitlines()[0], "the key of the panel is still the first one"
 

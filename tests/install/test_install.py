@@ -81,7 +81,10 @@ OLD = {
         ".codex/hooks.json": b'{"description": "mine", "hooks": {"Stop": []}}\n',
     },
     "gemini": {".gemini/settings.json": b'{\n    // why\n    "theme": "x", /* trailing */\n}\n\n\n'},
-    "opencode": {"opencode/opencode.jsonc": b'{\n  "mcp": {\n    // none yet\n  },\n}\n'},
+    "opencode": {
+        "opencode/opencode.jsonc": b'{\n  "mcp": {\n    // none yet\n  },\n}\n',
+        "opencode/tui.json": b'{\n  "theme": "x", // mine\n  "plugin": ["other"]\n}',
+    },
     "oh-my-pi": {".omp/agent/mcp.json": b"{ }"},
     "qwen-code": {".qwen/settings.json": b'{\n    // why\n    "ui": {}, /* trailing */\n}\n\n\n'},
     "cursor": {

@@ -32,11 +32,13 @@ const PANEL: Panel = {
   ],
 }
 
+const ANSWER = { exitCode: 0, stdout: 'added 4 "x".\n', stderr: '' }
+
 type On = Parameters<TestBody>[1]
 type Ran = { argv: readonly string[]; lines: string[]; watchers: string[] }
 
-/** A Claude Code in which a watcher prints these lines, and stays, and a command answers with that. */
-function engine(on: On, printed: string[], answer = { exitCode: 0, stdout: 'added 4 "x".\n', stderr: '' }) {
+/** A Claude Code in which the first watcher prints this and ends, as do the later ones, and a command answers so. */
+function engine(on: On, printed: string[], answer = ANSWER, later = printed) {
   const ran: Ran = { argv: [], lines: [], watchers: [] }
   const clock = mock.clock(on)
   on('session.start', (_, e) => ({ cwd: e.cwd }))
@@ -49,7 +51,7 @@ function engine(on: On, printed: string[], answer = { exitCode: 0, stdout: 'adde
   })
   on('process.spawn', async function* (_, e) {
     ran.watchers.push(e.argv.slice(1).join(' '))
-    for (const text of printed) yield { stream: 'stdout' as const, text }
+    for (const text of ran.watchers.length === 1 ? printed : later) yield { stream: 'stdout' as const, text }
     return { value: { code: 1, signal: null } }
   })
   on('process.run', (_, e) => {
@@ -149,4 +151,19 @@ test('the watcher is started for the session and the size of the band, and again
   expect(ran.watchers).toEqual([wide, narrow, narrow])
   await clock.advance(1_000)
   expect(ran.watchers).toEqual([wide, narrow, narrow, narrow])
+})
+
+test('an old plan does not stay where Punchlist no longer runs', async ($, on) => {
+  const { clock } = engine(on, [`${JSON.stringify(PANEL)}\n`], ANSWER, [])
+  on('ui.render', ($, e) => {
+    const { Text } = $.ui.resolve(e)
+    return <Text>engine</Text>
+  })
+  await $.session.start(START)
+  await (await $.ui.mount({ ...BAND, surface: 'terminal' })).unmount()
+  const ui = await $.ui.mount({ ...BAND, surface: 'terminal' })
+  expect((await ui.find({ type: 'Button', key: 'row-0' }))?.text).toContain('2 Fix')
+  await clock.advance(1_000)
+  expect((await ui.find({ type: 'Text' }))?.text).toBe('engine')
+  await ui.unmount()
 })

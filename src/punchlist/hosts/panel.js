@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
 import { createHash, randomBytes } from "node:crypto"
+import { existsSync } from "node:fs"
 
 const PUNCHLIST = "@PUNCHLIST@"
 const SECONDS = 20 // for an edit
@@ -17,12 +18,15 @@ const DEEPEST = 3 // steps by which a part is indented
 // The key stays in the memory of this program. It tells our commands that you gave them, and not the agent in its shell.
 const KEY = (globalThis[Symbol.for("punchlist.panel")] ??= randomBytes(24).toString("hex"))
 
+// The folder of a program: the agent's may be on another machine.
+const placed = (cwd) => (cwd && existsSync(cwd) ? cwd : undefined)
+
 const ran = (words, { input = "", seconds = SECONDS, cwd } = {}) =>
   new Promise((done) => {
     let said = ""
     try {
       const env = { ...process.env, PUNCHLIST_PANEL: "1", NO_COLOR: "1" }
-      const child = spawn(PUNCHLIST, words, { cwd: cwd || undefined, env, stdio: ["pipe", "pipe", "pipe"] })
+      const child = spawn(PUNCHLIST, words, { cwd: placed(cwd), env, stdio: ["pipe", "pipe", "pipe"] })
       const late = setTimeout(() => child.kill(), 1000 * seconds)
       const keep = (more) => said.length < 20000 && (said += more)
       child.stdout.setEncoding("utf8").on("data", keep)
@@ -67,7 +71,7 @@ const following = (who, cwd, changed) => {
   let over = false
   const start = () => {
     const begun = Date.now()
-    let rest = ""
+    let rest = [] // of a line that has not ended yet
     const again = () => {
       if (over || timer) return
       if (Date.now() - begun > STEADY) wait = SHORTEST
@@ -76,10 +80,12 @@ const following = (who, cwd, changed) => {
       wait = Math.min(2 * wait, LONGEST)
     }
     try {
-      child = spawn(PUNCHLIST, [...named(who), "watch", "--json"], { cwd: cwd || undefined, stdio: ["ignore", "pipe", "ignore"] })
+      child = spawn(PUNCHLIST, [...named(who), "watch", "--json"], { cwd: placed(cwd), stdio: ["ignore", "pipe", "ignore"] })
       child.stdout.setEncoding("utf8").on("data", (more) => {
-        const lines = (rest + more).split("\n")
-        rest = lines.pop()
+        rest.push(more)
+        if (!more.includes("\n")) return
+        const lines = rest.join("").split("\n")
+        rest = [lines.pop()]
         const last = lines.pop()
         if (over || !last) return
         try {

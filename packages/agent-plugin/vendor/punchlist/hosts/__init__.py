@@ -19,6 +19,7 @@ _LONGEST = 64 * 1024 * 1024  # bytes of an event
 _CHUNK = 65_536
 _PAUSE = 0.05  # seconds without more of a long event, after which it may be complete
 PLUGIN = "plugin"  # in an event: it comes from the hooks of our plugin
+SHARED = "claude-code"  # whose hooks other programs run as well
 VALUED = ("store", "plan", "session", "agent")  # options that come before a value
 
 
@@ -26,7 +27,7 @@ class HostSigns(NamedTuple):
     """How an agent is recognized before its package is loaded."""
 
     client: str  # how the name begins under which its program connects to a server
-    sign: str  # a variable that it sets in its shell
+    sign: str = ""  # a variable that it sets in its shell; empty if none is known
     hides_resources: bool = False  # whether its model would read more in every request if a server had resources
 
 
@@ -38,6 +39,8 @@ HOSTS = {
     "oh-my-pi": HostSigns("omp", "OMPCODE"),
     "goose": HostSigns("goose", "AGENT_SESSION_ID", True),
     "qwen-code": HostSigns("qwen", "QWEN_CODE", True),
+    "cursor": HostSigns("cursor", "CURSOR_AGENT"),
+    "copilot": HostSigns("github-copilot"),
 }
 
 
@@ -74,6 +77,13 @@ def hides_resources(client: str) -> bool:
     return name in HOSTS and HOSTS[name].hides_resources
 
 
+def is_server_typed() -> bool:
+    """Return whether this server was started in the shell of an agent, and so does not speak for the user."""
+    from . import hook_origin
+
+    return bool(os.environ.get("PUNCHLIST_BY")) or hook_origin.is_server_typed()
+
+
 def run(argv: list[str]) -> int:
     """Answer one hook event on standard input. Fails open: nothing on standard output, exit code 0 (130: Ctrl+C)."""
     name = ""
@@ -97,6 +107,12 @@ def run(argv: list[str]) -> int:
 
 def answer(name: Any, event: dict[str, Any], flags: Mapping[str, str] = NOTHING) -> dict[str, Any] | None:
     """Answer an event of a host, in the form that it has there; with nothing, if there is nothing to say."""
+    if name == SHARED and ("cursor_version" in event or "CURSOR_VERSION" in os.environ):
+        from .calling_program import find_answering
+
+        name = find_answering(name, event)
+        if not name:
+            return None
     from .dispatch import handle
 
     host = load(name)

@@ -211,9 +211,10 @@ def _guide(desk: Desk, event: HookEvent, host: Host, before: str) -> list[str]:
             return _again(desk, event, host)  # a new session has no plan to be told about
         return [*_again(desk, event, host), *_lines(desk, guidance.started(desk, source))]
     if event.moment == PROMPT:
+        is_told = host.hears_prompts and not host.only_nudged
         return [
             *_again(desk, event, host),
-            *_lines(desk, guidance.prompted(desk, event.prompt, is_told=not host.only_nudged)),
+            *_lines(desk, guidance.prompted(desk, event.prompt, is_told=is_told)),
         ]
     if event.moment != AFTER:
         return []

@@ -57,7 +57,9 @@ class Part(NamedTuple):
     """One thing that is installed in one file."""
 
     name: str  # server, hooks, permission, status line, plugin
-    kind: str  # entry: a key with our name; hooks; element: of a list; line: a status line; file: all of it is ours
+    # entry: a key with our name; hooks, in groups; flat-hooks; element: of a list; line: a status line; file: all of it
+    # is ours
+    kind: str
     files: tuple[str, ...]  # where it may be: in the one that has it, else the first that exists, else the last
     path: tuple[str, ...] = ()
     value: Any = None  # of a file: its text, made from the path of our script; of a status line: what it has beside it

@@ -35,8 +35,10 @@ TABLE: Mapping[str, str] = {
     "*gpt-*-mini*": FULL,
     "*gpt-*-nano*": FULL,
     "*gemini-*flash*": FULL,
-    "*-mini*": FULL,
-    "*-nano*": FULL,
+    "*-mini": FULL,
+    "*-mini-*": FULL,
+    "*-nano": FULL,
+    "*-nano-*": FULL,
     # Families of small models whose names do not tell their size.
     "*gemma*": FULL,
     "*ministral*": FULL,

@@ -18,6 +18,7 @@ from ..install import (
     Installer,
     Part,
     Where,
+    flat_hooks,
     here,
     installer_for,
     is_own,
@@ -97,7 +98,12 @@ def _check_scope(name: str, host: Installer, where: Where, again: str) -> Iterat
     yield from (Check(name, PROBLEM, f"{words}; its hooks do nothing", fix) for words in wrong)
     scripts = {script_behind(path, where.script) for path in paths.difference(broken)}
     yield from _check_scripts(name, scripts, where.script, fix)
-    gone = [event for part, text in there if part.kind == "hooks" for event in _missing_events(text, part, name)]
+    gone = [
+        event
+        for part, text in there
+        if part.kind in ("hooks", "flat-hooks")
+        for event in _missing_events(text, part, name)
+    ]
     if gone:
         yield Check(name, PROBLEM, f"hooks are missing {_ABOUT[where.scope]}: {', '.join(gone)}", again)
     elif not wrong and scripts <= {where.script} and any(edit.is_change for edit in edits):
@@ -146,6 +152,8 @@ def _check_scripts(name: str, scripts: set[str], script: str, again: str) -> Ite
 def _missing_events(text: str, part: Part, name: str) -> list[str]:
     """The events that a hook of ours should answer, and none does."""
     there = value_at(text, part)
+    if part.kind == "flat-hooks":
+        return flat_hooks.find_missing(there, part.value, name)
     ours = [event for event, _, _ in handlers(there, name)]
     gone = []
     for event, wanted in part.value.items():
@@ -166,5 +174,7 @@ def _scripts(text: str, part: Part, name: str) -> Iterator[str]:
     elif part.kind == "hooks":
         ours = [value[event][group]["hooks"][number] for event, group, number in handlers(value, name)]
         yield from (script_of(one["command"]) for one in ours if "command" in one)
+    elif part.kind == "flat-hooks":
+        yield from map(script_of, flat_hooks.commands(value, name))
     elif part.kind == "line" and isinstance(value, Mapping):
         yield script_of(str(value.get("command", "")))

@@ -74,6 +74,13 @@ def block(answer: HookAnswer) -> dict[str, Any] | None:
     return None
 
 
+def is_nudge(prompt: str) -> bool:
+    """Return whether a prompt is what an agent was nudged with: some send that as if the user had said it."""
+    from ..prompts import say
+
+    return prompt.lstrip().startswith(say("plan.nudge").partition("{")[0])
+
+
 def _name(model: Any) -> str:
     """The name of a model; empty for anything but a text."""
     if isinstance(model, str):

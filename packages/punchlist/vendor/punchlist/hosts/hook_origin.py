@@ -19,6 +19,7 @@ from . import HOSTS, load
 from .host import Host
 
 _INTERPRETERS = ("node", "bun")  # programs that an agent may be run by
+_SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "pwsh")
 
 
 class _Chain(NamedTuple):
@@ -39,6 +40,19 @@ def is_typed(host: Host) -> bool:
     else:
         found = bool(host.hooks_only) and _is_in_any_shell(host)
     return found or session_links.is_typed()
+
+
+def is_server_typed() -> bool:
+    """Return whether this server was started in the shell of an agent, not by the agent itself: what it is asked for
+    there does not come from the user. An agent gives its servers and its shell the same variables, so it is a shell
+    between the two that counts, or one that became this process."""
+    hosts = [load(name).HOST for name in HOSTS]
+    above = session_links.ancestors_below_init()
+    for place, process in enumerate(above):
+        if _is_linked(process) or any(_is_called(process, host) for host in hosts):
+            has_shell = any(one.name in _SHELLS for one in above[:place])
+            return has_shell or (place == 0 and session_links.is_in_place_of_shell())
+    return False
 
 
 def _chain(host: Host) -> _Chain | None:

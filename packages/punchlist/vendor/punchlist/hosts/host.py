@@ -103,6 +103,7 @@ class Host(NamedTuple):
     mirror_call: Callable[[HookEvent], tuple[str, Any]] | None = None  # a call of those as the dialect has it
     counts_failed: tuple[str, ...] = ()  # of those: the ones that do what was right in a call that failed
     limit: float = 10.0  # seconds that it waits for the answer to a stop, if nothing says otherwise
+    hears_prompts: bool = True  # whether what is said at a prompt reaches its model
     only_nudged: bool = False  # whether nothing reaches its model but what it is nudged with
     names_uses: bool = False  # whether a call to a server has the id of the tool use
     hides_failure: bool = False  # whether a tool that failed looks like one that did not

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.errors import Refused
-from . import edit_json, edit_toml, edit_yaml
+from . import edit_json, edit_toml, edit_yaml, flat_hooks
 from .parts import (
     NAME,
     SECONDS,
@@ -54,13 +54,13 @@ def holds(text: str, part: Part, host: str) -> bool:
         return serves(value_at(text, part))
     if part.kind == "file":
         return NAME in text
-    theirs = part.kind == "hooks" and bool(find_theirs(text, [part], host, text))
+    theirs = part.kind in ("hooks", "flat-hooks") and bool(find_theirs(text, [part], host, text))
     return theirs or strip_parts(text, [part], host, None) != text
 
 
 def is_sure(text: str, part: Part, host: str) -> bool:
     """Whether a file has this part in a form that nobody writes but we."""
-    return part.kind in ("hooks", "line", "file") and strip_parts(text, [part], host, None) != text
+    return part.kind in ("hooks", "flat-hooks", "line", "file") and strip_parts(text, [part], host, None) != text
 
 
 def find_theirs(text: str, parts: Sequence[Part], host: str, before: str | None) -> list[str]:
@@ -256,6 +256,34 @@ def _without_event(text: str, part: Part, host: str, event: str) -> str:
     return text
 
 
+# --- hooks, flat -----------------------------------------------------------------------------------------------------
+
+
+def _add_flat(text: str, part: Part, host: str, script: str, before: str | None) -> str:
+    return flat_hooks.add(text, part.path, part.value, host)
+
+
+def _strip_flat(text: str, part: Part, host: str, before: str | None) -> str:
+    text, events = flat_hooks.strip(text, part.path, host)
+    for event in events:
+        text = _prune(text, (*part.path, event), before)
+    if events and _is_our_version(text, before):
+        text = _prune(edit_json.remove(text, (flat_hooks.VERSION,)), (), before)
+    return text
+
+
+def _is_our_version(text: str, before: str | None) -> bool:
+    """Whether we have put the version into a file; if it is not known what was there: whether nothing else is left."""
+    now = as_dict(edit_json.read(text))
+    if before is None:
+        return now.keys() == {flat_hooks.VERSION}
+    return flat_hooks.VERSION in now and flat_hooks.VERSION not in as_dict(edit_json.read(before))
+
+
+def _their_flat(text: str, part: Part, host: str, before: str | None) -> list[str]:
+    return [repr(".".join((*part.path, event))) for event in flat_hooks.find_theirs(text, part.path, host)]
+
+
 # --- an element of a list --------------------------------------------------------------------------------------------
 
 
@@ -396,6 +424,7 @@ def _prune(text: str, path: tuple[str, ...], before: str | None) -> str:
 _ADD = {
     "entry": _add_entry,
     "hooks": _add_hooks,
+    "flat-hooks": _add_flat,
     "element": _add_element,
     "line": _add_line,
     "file": _add_file,
@@ -403,6 +432,7 @@ _ADD = {
 _STRIP = {
     "entry": _strip_entry,
     "hooks": _strip_hooks,
+    "flat-hooks": _strip_flat,
     "element": _strip_element,
     "line": _strip_line,
     "file": _strip_file,
@@ -410,6 +440,7 @@ _STRIP = {
 _THEIRS = {
     "entry": _their_entry,
     "hooks": _their_hooks,
+    "flat-hooks": _their_flat,
     "element": lambda text, part, host, before: [],
     "line": _their_line,
     "file": _their_file,

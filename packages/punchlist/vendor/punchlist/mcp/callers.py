@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
         def hides_resources(self, client: str) -> bool: ...
 
+        def is_server_typed(self) -> bool: ...
+
         def load(self, name: str) -> Any: ...
 
         def answer_served(self, fields: Any, client: str) -> str | None: ...
@@ -65,6 +67,7 @@ class Callers:
         self._ties = home()
         self._processes: tuple[str, ...] | None = None
         self._nameless = ""
+        self._is_typed: bool | None = None  # whether an agent runs us in its shell, once somebody asked
 
     @property
     def session(self) -> str:
@@ -100,6 +103,13 @@ class Callers:
     def hides_resources(self, client: str) -> bool:
         """Return whether an agent would send its model more with every request if we offered resources."""
         return self.hosts is not None and self.hosts.hides_resources(client)
+
+    @property
+    def speaks_for_user(self) -> bool:
+        """Whether what a user does in a client can reach us here: not where an agent runs us in its shell."""
+        if self._is_typed is None:
+            self._is_typed = self.hosts is not None and self.hosts.is_server_typed()
+        return not self._is_typed
 
     def place_of(self, meta: Mapping[str, Any], client: str) -> str:
         """Return the directory that a call names; empty if it names none."""

@@ -358,6 +358,8 @@ class Server:
 
         if self._is_silent():
             return _text("punchlist is off here; `punchlist on` turns it on.", is_error=True)
+        if not self._callers.speaks_for_user:
+            return _text("the card is for the user, and this is the shell of an agent.", is_error=True)
         try:
             words, data = press(self._desk_of_user(request), request.params.get("arguments"))
         except (StoreError, Refused) as error:
@@ -451,7 +453,10 @@ class Server:
         return self._desks.of_user(request.meta, self._client_of(request))
 
     def _facts_of(self, request: Request) -> Any:
-        return self._callers.facts_of(self._client_of(request))
+        """What is known about the agent that asks; nothing, where its model asks in a shell."""
+        if self._callers.speaks_for_user:
+            return self._callers.facts_of(self._client_of(request))
+        return None
 
     def _is_silent(self) -> bool:
         """Whether punchlist is off here, or for the session that the server was started for."""

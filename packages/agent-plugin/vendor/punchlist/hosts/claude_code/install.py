@@ -91,9 +91,18 @@ def _hooks(where: Where) -> dict[str, Any]:
     hooks = own_hooks.process_hooks(hook_command(where.starter("claude-code"), "claude-code"))
     if _is_by_server(where):
         hooks |= own_hooks.served_hooks(NAME, {hook_secret.FIELD: hook_secret.stored() or _MADE})
-    if _version(where) < _TESTED:
+    if not _knows_switch(where):
         del hooks[own_hooks.SWITCH]
     return own_hooks.with_commands(hooks)
+
+
+def _knows_switch(where: Where) -> bool:
+    """Whether there is a hook for an event that not every version knows: if it is there already, or if this version
+    knows it; not in a project, whose files others use as well."""
+    if where.scope == PROJECT:
+        return False
+    there = [event for event, _, _ in handlers(_hooks_in(_files(where)[1][0]), "claude-code")]
+    return own_hooks.SWITCH in there or _version(where) >= _TESTED
 
 
 def _is_by_server(where: Where) -> bool:

@@ -8,10 +8,12 @@ import { createEffect, createSignal } from "solid-js"
 
 const HOST = "opencode"
 const ROOM = 37 // cells in the sidebar
-const ROWS = 14 // of the list, unless it is shown in full
+const ROWS = 14 // of the list, unless it is shown in full or the terminal is low
+const OTHERS = 24 // rows that everything else in the sidebar takes
 const MOST = 60 // of the list in full: the sidebar scrolls
 const WIDE = 120 // columns up to which opencode hides its sidebar
-const TYPED = /^\/plan(?:\s+([^]*))?$/
+const ALIASES = ["todo", "punchlist"] // what it is called in other agents
+const TYPED = /^\/(?:plan|todo|punchlist)(?:\s+([^]*))?$/
 
 // An element. Properties that are functions are followed, as are children.
 const h = (tag, props = {}, ...children) => {
@@ -65,12 +67,12 @@ const tui = async (api) => {
     return h("box", { flexDirection: "row", gap: 1, paddingLeft: 2 * item.depth }, line(sign, color(item), { flexShrink: 0 }), text)
   }
 
-  const list = (now) => {
-    const rows = rowsOf(now, full() ? MOST : ROWS)
+  const list = (now, height) => {
+    const rows = rowsOf(now, full() ? MOST : Math.min(Math.max(height - OTHERS, 5), ROWS))
     return rows.map(({ item, phase, more }) => (item ? row(item) : line(fit(phase ?? `  … ${more}`, ROOM), theme().textMuted)))
   }
 
-  const sidebar = () => {
+  const sidebar = (size) => {
     const now = plan()
     if (!now?.total) return []
     const over = now.done === now.total
@@ -80,12 +82,13 @@ const tui = async (api) => {
     if (extra) insert(head, line(`· ${extra}`, theme().warning), null)
     const paused = now.paused ? [line(fit(`⏸ paused: ${now.paused}`, 2 * ROOM - 6), theme().warning)] : []
     const item = now.active[0] ?? now.next
-    return [head, ...paused, ...(folded() ? (item ? [row(item)] : []) : list(now))]
+    return [head, ...paused, ...(folded() ? (item ? [row(item)] : []) : list(now, size().height))]
   }
 
   const View = (props) => {
     createEffect(() => follow(props.session_id))
-    return h("box", {}, sidebar)
+    const size = useTerminalDimensions()
+    return h("box", {}, () => sidebar(size))
   }
 
   // Beside the prompt, where the terminal is too narrow for the sidebar.
@@ -105,11 +108,13 @@ const tui = async (api) => {
 
   // --- what the user says
 
+  const isOpen = () => api.route.current.name === "session"
+
   const carry = async (line) => {
-    const asked = wordsFor(line, plan())
+    const asked = wordsFor(line, isOpen() ? plan() : undefined)
     if (asked.wrong) return toast(asked.wrong, "warning")
     if (asked.show) return choose()
-    if (!who) return toast("open a session first: a plan belongs to one", "warning")
+    if (!who || !isOpen()) return toast("open a session first: a plan belongs to one", "warning")
     const { ok, lines } = await carried(asked.words, { who, cwd: cwd(), ready: key.ready })
     toast(lines.slice(0, 8).join("\n"), ok ? "success" : "warning")
   }
@@ -120,7 +125,7 @@ const tui = async (api) => {
     api.ui.dialog.replace(() => createComponent(api.ui.DialogPrompt, { title, placeholder, onConfirm: (text) => (close(), text.trim() && carry(`${verb} ${text}`)), onCancel: close }))
 
   const pick = (verb, title, statuses) => () => {
-    const items = (plan()?.items ?? []).filter((item) => statuses.includes(item.status))
+    const items = ((isOpen() && plan()?.items) || []).filter((item) => statuses.includes(item.status))
     if (!items.length) return toast("there is no such item", "info")
     const options = items.map((item) => ({ title: fit(`${SIGNS[item.status]} ${item.id} ${item.text}`, 56), value: item.id }))
     api.ui.dialog.replace(() => createComponent(api.ui.DialogSelect, { title, options, current: plan()?.active[0]?.id, onSelect: (option) => (close(), carry(`${verb} ${option.value}`)) }))
@@ -144,7 +149,7 @@ const tui = async (api) => {
 
   const choose = () => {
     const options = COMMANDS.map(([verb, title, run]) => ({ title: title.slice(6, 7).toUpperCase() + title.slice(7), value: verb, onSelect: run }))
-    const now = plan()
+    const now = isOpen() ? plan() : undefined
     const title = now?.total ? `Plan ${progress(now)}` : "Plan"
     api.ui.dialog.replace(() => createComponent(api.ui.DialogSelect, { title, options }))
   }
@@ -152,7 +157,7 @@ const tui = async (api) => {
   const command = (name, title, run, more) => ({ name: `punchlist.${name}`, title, category: "Plan", namespace: "palette", run: () => void run(), ...more })
 
   api.keymap.registerLayer({
-    commands: [command("show", "Plan: what you can do with it", choose, { slashName: "plan" }), ...COMMANDS.map(([verb, title, run]) => command(verb, title, run))],
+    commands: [command("show", "Plan: what you can do with it", choose, { slashName: "plan", slashAliases: ALIASES }), ...COMMANDS.map(([verb, title, run]) => command(verb, title, run))],
   })
 
   // `/plan add TEXT` and Enter: it is for us, and not a prompt for the model.
@@ -174,7 +179,7 @@ const tui = async (api) => {
   }
 
   api.slots.register({
-    order: 350, // above opencode's own list
+    order: 150, // below what opencode says of the session, above its servers and its own list
     slots: {
       sidebar_content: (_context, props) => createComponent(View, props),
       session_prompt_right: (_context, props) => createComponent(Short, props),

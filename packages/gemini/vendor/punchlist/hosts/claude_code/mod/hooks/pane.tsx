@@ -60,29 +60,31 @@ async function watch($: Engine, mine: number) {
   let pause = FIRST
   while (mine === running) {
     const started = await $.clock.now()
-    try {
-      await drawFrom($, mine)
-    } catch {
-      // it could not be started; the next one may be
-    }
+    const hasSpoken = await drawFrom($, mine).catch(() => false)
     if (mine !== running) return
+    if (!hasSpoken) await update($, panel, () => null) // rather no plan than an old one
     pause = (await $.clock.now()) - started > STEADY ? FIRST : Math.min(pause * 2, LONGEST)
     await $.clock.sleep(pause)
   }
 }
 
-async function drawFrom($: Engine, mine: number) {
+/** Draw what a watcher sends until it ends; whether it has sent anything. */
+async function drawFrom($: Engine, mine: number): Promise<boolean> {
   const made = $.process.spawn({ argv: [`${$.plugin.root}/bin/punchlist`, 'watch', '--json', '--size', size, '--session', session] })
   child = made
   let rest = ''
+  let hasSpoken = false
   for await (const piece of made) {
-    if (mine !== running) return
+    if (mine !== running) break
     if (piece.stream !== 'stdout') continue
     const lines = (rest + piece.text).split('\n')
     rest = lines.pop() ?? ''
     const last = lines.pop()
-    if (last !== undefined) await update($, panel, () => parsed(last))
+    if (last === undefined) continue
+    hasSpoken = true
+    await update($, panel, () => parsed(last))
   }
+  return hasSpoken
 }
 
 /** Have Punchlist do what was typed; what it says. */
