@@ -300,7 +300,9 @@ def test_an_agent_that_was_just_attached_is_well_and_says_what_it_cannot_do(host
     assert run("install", host).returncode == 0
     checks = [check for check in examined() if check["about"] == host]
     assert [check["state"] for check in checks] == ["ok", "note"]
-    assert checks[0]["text"].endswith(("server, hooks, permission, status-line", "server, hooks", "server, plugin"))
+    assert checks[0]["text"].endswith(
+        ("server, hooks, permission, status-line", "server, hooks", "server, plugin, panel")
+    )
     assert installing.installer_for(host).CANNOT in checks[1]["text"]
 
 

@@ -122,7 +122,12 @@ def test_a_file_of_the_user_s_own_is_refused_and_never_removed(host: str, name: 
 
 @pytest.mark.parametrize(
     ("host", "name"),
-    [("opencode", "opencode/plugins/punchlist.js"), ("oh-my-pi", ".omp/agent/extensions/punchlist.ts")],
+    [
+        ("opencode", "opencode/plugins/punchlist.js"),
+        ("opencode", "opencode/punchlist/panel.js"),
+        ("oh-my-pi", ".omp/agent/extensions/punchlist.ts"),
+        ("oh-my-pi", ".omp/agent/extensions/punchlist-panel.js"),
+    ],
 )
 def test_a_plugin_that_the_user_edited_is_kept_and_said(host: str, name: str, own_home: Path) -> None:
     run("install", host)
