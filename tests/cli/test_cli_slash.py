@@ -101,3 +101,14 @@ def test_a_mistake_is_explained_and_changes_nothing(text: str, said: str) -> Non
     assert said in done.stderr
     assert "\x1b" not in done.stderr
     assert items() == before
+
+
+def test_an_agent_does_not_become_the_user_by_it() -> None:
+    slash("add Read it")
+    agent = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1"}
+    done = commands.run("slash", "rm 1", **agent)
+    assert done.returncode == 1
+    assert "rm is for the user" in done.stderr
+    assert commands.do("slash", "start 1", **agent) == 'started 1 "Read it".\n'
+    with punchlist.open(session="s1") as desk:
+        assert desk.history()[-1].by == "main"

@@ -60,6 +60,7 @@ async function watch($: Engine, mine: number) {
   let pause = FIRST
   while (mine === running) {
     const started = await $.clock.now()
+    if (mine !== running) return // another one was started meanwhile
     const hasSpoken = await drawFrom($, mine).catch(() => false)
     if (mine !== running) return
     if (!hasSpoken) await update($, panel, () => null) // rather no plan than an old one
