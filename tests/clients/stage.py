@@ -127,9 +127,15 @@ class Stage:
         if not VIA_PACKAGE:
             self.punchlist("install", self.name, *options)
             return
+        if options:
+            pytest.skip(f"the package of {self.name} has no {options}")
+        self.install_package()
+
+    def install_package(self) -> None:
+        """Attach punchlist by the agent's own command for packages. Skips, if it has none."""
         packaged = getattr(self.agent, "packaged", None)
-        if packaged is None or options:
-            pytest.skip(f"{self.name} has no package, or none with {options}")
+        if packaged is None:
+            pytest.skip(f"{self.name} has no package")
         for words in packaged(self.world, str(ROOT)):
             self.program(*words)
 
@@ -201,14 +207,15 @@ def built(name: str, folder: Path) -> Stage:
 
 
 @contextmanager
-def staged(name: str, folder: Path) -> Iterator[Stage]:
-    """An agent that knows nothing of us yet. Nothing of what it does may leave the machine."""
+def staged(name: str, folder: Path, *, own_strays: bool = VIA_PACKAGE) -> Iterator[Stage]:
+    """An agent that knows nothing of us yet. Nothing of what it does may leave the machine. `own_strays`: but for what
+    its program tries by itself with packages, which is refused."""
     stage = built(name, folder)
     try:
         yield stage
     finally:
         stage.model.close()
-    own = getattr(stage.agent, "STRAYS", ()) if VIA_PACKAGE else ()
+    own = getattr(stage.agent, "STRAYS", ()) if own_strays else ()
     strays = [one for one in stage.model.strays if one not in own]
     assert strays == [], strays
 

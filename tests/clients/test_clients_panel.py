@@ -20,6 +20,8 @@ from tests.clients.script import does, plan, says, shell
 from tests.clients.stage import SCRIPT, USUAL, Stage, built
 from tests.clients.terminal import ENTER, Terminal, claude_code
 
+pytestmark = pytest.mark.settings
+
 MOD = Path(punchlist.__file__).parent / "hosts" / "claude_code" / "mod"
 HOSTILE = "\x1b[31mred\x1b]0;t\x07 <Box>{x}</Box> ${HOME} $(touch pwned) \u202egnihton\u202c \"q' 日本語 👩‍👩‍👧"
 LONG = "x" * 10_000

@@ -19,6 +19,8 @@ from tests.clients.script import Step, does, plan, says, shell
 from tests.clients.stage import SCRIPT, built
 from tests.clients.terminal import ENTER, Terminal
 
+pytestmark = pytest.mark.settings
+
 HELD = 120.0  # seconds that the model waits for a test
 
 

@@ -28,7 +28,7 @@ def ready(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
     """The agent that is named, attached."""
     stage = built(request.param, tmp_path)
     try:
-        stage.punchlist("install", request.param)
+        stage.attach()
         yield stage
     finally:
         stage.model.close()

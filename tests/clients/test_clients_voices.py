@@ -93,7 +93,7 @@ def test_the_text_never_changes_in_a_session_and_a_small_model_that_takes_over_i
 def test_every_agent_says_which_model_it_has(name: str, tmp_path: Path) -> None:
     stage = built(name, tmp_path)
     with closing(stage.model):
-        stage.punchlist("install", name)
+        stage.attach()
         stage.run("Mend the parser.", does(plan(add=["Read it", "Mend it"])), says("Shall I go on?"))
         [noted] = (stage.home / "state" / "punchlist" / "models").iterdir()
         asked = stage.requests[0].body.get("model", "gemini-")  # its requests name it in the address only

@@ -251,7 +251,6 @@ class Server:
     def _initialize(self, request: Request) -> Message:
         self._client = _name_of(request.params.get("clientInfo"))
         self._take_dialect(self._client)
-        self._is_off = self._is_off or self._has_rival()
         declared = request.params.get("capabilities")
         self._structured = _STRUCTURED in protocol.object_in(declared, "experimental")
         self._shows_cards = protocol.shows_cards(declared)
@@ -262,9 +261,9 @@ class Server:
             **self._instructions(),
         }
 
-    def _has_rival(self) -> bool:
+    def _has_rival(self, client: str) -> bool:
         """Whether this is the server of a package, and the agent has one in its settings, too."""
-        hosts, host = self._callers.hosts, self._callers.host_of(self._client)
+        hosts, host = self._callers.hosts, self._callers.host_of(client)
         return self._is_plugin and hosts is not None and bool(host) and hosts.is_attached(host, _place())
 
     def _discover(self, request: Request) -> Message:
@@ -296,6 +295,7 @@ class Server:
         if client == self._taken:
             return
         self._taken = client
+        self._is_off = self._settings.off or self._has_rival(client)
         self._voice = None
         own = for_host(self._settings, self._callers.host_of(client))
         if own.dialect != self._dialect.name:
