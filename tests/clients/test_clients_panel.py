@@ -61,6 +61,19 @@ def watchers(stage: Stage) -> list[tuple[int, list[str]]]:
     return found
 
 
+def kill_watcher(terminal: Terminal) -> list[str]:
+    """Kill the one process that watches; what its command was."""
+    found: list[tuple[int, list[str]]] = []
+
+    def is_one() -> bool:
+        found[:] = watchers(terminal.stage)
+        return len(found) == 1
+
+    terminal.awaits(is_one, "one watcher")
+    os.kill(found[0][0], signal.SIGKILL)
+    return found[0][1]
+
+
 def authors(stage: Stage, *words: str) -> dict[str, str]:
     """Who made each change of the plan, by its first two words."""
     records = json.loads(stage.punchlist("log", "--json", *words))
@@ -158,14 +171,12 @@ def test_a_narrow_screen_hostile_texts_and_many_items_do_no_harm(stage: Stage) -
 
 def test_a_watcher_that_dies_is_replaced_and_none_outlives_the_program(stage: Stage) -> None:
     with panel(stage) as terminal:
-        ((first, words),) = watchers(stage)
-        os.kill(first, signal.SIGKILL)
+        words = kill_watcher(terminal)
         stage.punchlist("add", "Ask Ann")
         terminal.shows("0/4  Next: 2")
         script = stage.home.parent / "plugin" / "bin" / "punchlist"
         script.rename(script.with_name("away"))
-        ((second, _),) = watchers(stage)
-        os.kill(second, signal.SIGKILL)
+        kill_watcher(terminal)
         terminal.awaits(lambda: "Next: 2" not in terminal.text, "an empty band: no plan is better than an old one")
         command(terminal, "/todo undo")
         terminal.shows("punchlist did not run")
@@ -174,13 +185,15 @@ def test_a_watcher_that_dies_is_replaced_and_none_outlives_the_program(stage: St
 
         session = words[words.index("--session") + 1]
         command(terminal, "/clear")
+        found: set[str] = set()
 
-        def sessions() -> list[str]:
-            return [words[words.index("--session") + 1] for _, words in watchers(stage)]
+        def has_moved() -> bool:
+            found.update(words[words.index("--session") + 1] for _, words in watchers(stage))
+            return bool(found - {session})
 
-        terminal.awaits(lambda: len(sessions()) == 1 and session not in sessions(), "a watcher of the new session")
-        terminal.shows("▶ 1 Read the parser", "0/4  Next: 2")
-        stage.punchlist("add", "After the clear", "--session", *sessions())
+        terminal.awaits(has_moved, "a watcher of the new session")
+        terminal.shows("the plan came along", "▶ 1 Read the parser", "0/4  Next: 2")
+        stage.punchlist("add", "After the clear", "--session", *(found - {session}))
         terminal.shows("0/5  Next: 2")
         terminal.resize(70, 24)
         terminal.awaits(lambda: "65x" in str(watchers(stage)) and "75x" not in str(watchers(stage)), "the new size")

@@ -17,6 +17,7 @@ const STEADY = 30_000 // one that ran so long has worked
 const PATIENCE = 600_000 // for a command: checks take their time
 const LOW = 30 // rows of a screen on which none is left blank
 const ROOMY = 9 // rows of a band in which one is for adding an item
+const JITTER = 3 // rows: the prompt and what is below it take a row more or less all the time, and no new list for that
 const LOG_LINES = 3 // what is longer is printed as the output of the command
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
@@ -34,6 +35,7 @@ type Child = HookStream<ProcessSpawnChunk, ProcessSpawnResult>
 
 let session = '' // the one on the screen
 let size = '' // of the band: COLUMNSxROWS
+let height = 0 // rows of the list
 let running = 0 // which of the watchers counts
 let child: Child | null = null
 let isDrawn = false // whether anything here is ever drawn
@@ -149,7 +151,8 @@ export const register: Register = on => {
     const room = Math.min(e.props.maxRows, Math.floor((e.viewport?.rows ?? LOW) / 2))
     const hasInput = room >= ROOMY
     const rows = Math.max(room - (hasInput ? 2 : 1), 3) // a row is for what can be done to an item
-    follow($, session, `${Math.max(e.props.bodyColumns, 20)}x${rows}`)
+    if (Math.abs(rows - height) >= JITTER) height = rows
+    follow($, session, `${Math.max(e.props.bodyColumns, 20)}x${height}`)
     const shown = await read($, panel)
     const isOpen = (await read($, open)) ?? shown?.expanded ?? false
     const item = await read($, picked)
