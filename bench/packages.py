@@ -43,8 +43,7 @@ def _in_claude(folder: Path) -> list[Row]:
         print("packages: Claude Code is left out, PUNCHLIST_TEST_CLIENTS names no folder with it")
         return []
     bare, with_plugin = (Stage("claude-code", load("claude-code"), program, folder / name) for name in ("bare", "with"))
-    for words in claude_code.packaged(with_plugin.world, str(ROOT)):
-        with_plugin.program(*words)
+    with_plugin.install_package()
     for stage in (bare, with_plugin):
         _run(stage)  # a first run writes files
     pairs = [(_run(bare), _run(with_plugin, plan(add=["Read it", "Fix it"]))) for _ in range(ROUNDS)]

@@ -42,8 +42,8 @@ def trust(world: World) -> None:
     (world.home / ".claude.json").write_text(json.dumps(known), encoding="utf-8")
 
 
-def packaged(world: World, root: str) -> list[list[str]]:
-    return [["plugin", "marketplace", "add", root], ["plugin", "install", "punchlist@punchlist"]]
+def packaged(world: World, packages: str) -> list[list[str]]:
+    return [["plugin", "marketplace", "add", packages], ["plugin", "install", "punchlist@punchlist"]]
 
 
 def environ(world: World, setup: Setup) -> dict[str, str]:

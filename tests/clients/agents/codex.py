@@ -38,8 +38,8 @@ def trust(world: World) -> None:
     """`codex exec` trusts the project that it is started in by itself."""
 
 
-def packaged(world: World, root: str) -> list[list[str]]:
-    return [["plugin", "marketplace", "add", root], ["plugin", "add", "punchlist@punchlist"]]
+def packaged(world: World, packages: str) -> list[list[str]]:
+    return [["plugin", "marketplace", "add", packages], ["plugin", "add", "punchlist@punchlist"]]
 
 
 def environ(world: World, setup: Setup) -> dict[str, str]:

@@ -47,14 +47,14 @@ def trust(world: World) -> None:
     """Its environment says so already."""
 
 
-def packaged(world: World, root: str) -> list[list[str]]:
+def packaged(world: World, packages: str) -> list[list[str]]:
     """An extension cannot let itself be called without asking, and headless nobody can be asked: the user allows it."""
     policy = world.home / ".gemini" / "policies" / "mine.toml"
     policy.parent.mkdir(parents=True, exist_ok=True)
     policy.write_text(
         '[[rule]]\nmcpName = "punchlist"\ntoolName = "*"\ndecision = "allow"\npriority = 100\n', encoding="utf-8"
     )
-    return [["extensions", "install", f"{root}/packages/gemini", "--consent", "--skip-settings"]]
+    return [["extensions", "install", f"{packages}/gemini", "--consent", "--skip-settings"]]
 
 
 def environ(world: World, setup: Setup) -> dict[str, str]:

@@ -24,6 +24,7 @@ PROGRAM = f"bin/{NAME}"
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _TEMPLATES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates")
 _LEFT_OUT = ("__pycache__",)
+_THEIRS = ("tsconfig.json", ".claude-plugin/types/")  # what Claude Code writes into a folder that it installs from
 
 
 class File(NamedTuple):
@@ -128,7 +129,9 @@ def found(root: str) -> Iterator[str]:
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if name not in _LEFT_OUT]
         for name in names:
-            yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+            path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+            if not any(theirs in path for theirs in _THEIRS):
+                yield path
 
 
 def _drop_empty(root: str) -> None:

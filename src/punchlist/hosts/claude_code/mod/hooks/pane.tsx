@@ -38,24 +38,36 @@ let size = '' // of the band: COLUMNSxROWS
 let height = 0 // rows of the list
 let running = 0 // which of the watchers counts
 let child: Child | null = null
+let wake = () => {} // ends the wait for another session or size
+let changed = new Promise<void>(done => (wake = done))
 let isDrawn = false // whether anything here is ever drawn
 
 /** Follow the plan of this session on a screen of this size; does nothing if that is done already. */
-function follow($: Engine, newSession: string, newSize: string) {
-  const isNew = newSession !== session || newSize !== size
+function follow(newSession: string, newSize: string) {
+  if (newSession === session && newSize === size) return
   session = newSession
   size = newSize
-  if (isNew && session !== '' && size !== '') {
-    stop()
-    void watch($, ++running).catch(() => undefined) // this module was unloaded
-  }
+  stop()
 }
 
+/** Have the present watcher end, and another one begin if there is something to follow. */
 function stop() {
   running += 1
   const last = child
   child = null
   void last?.return({ code: null, signal: null }).catch(() => undefined)
+  const heard = wake
+  changed = new Promise(done => (wake = done))
+  heard()
+}
+
+/** One watcher after the other, for as long as the session lasts: what a drawing starts would end with the next one. */
+async function keepWatching($: Engine) {
+  for (;;) {
+    const next = changed
+    if (session !== '' && size !== '') void watch($, running).catch(() => undefined) // this module was unloaded
+    await next
+  }
 }
 
 async function watch($: Engine, mine: number) {
@@ -115,12 +127,13 @@ export const register: Register = on => {
       argumentHint: '[add TEXT | done ID | help]',
       immediate: true,
     })
-    follow($, await $.session.id(), size)
+    follow(await $.session.id(), size)
+    void keepWatching($)
     return started
   })
 
   on('classic.SessionStart', async ($, e, next) => {
-    follow($, e.session_id, size) // after /clear and /resume the process goes on with another session
+    follow(e.session_id, size) // after /clear and /resume the process goes on with another session
     return next(e)
   })
 
@@ -152,7 +165,7 @@ export const register: Register = on => {
     const hasInput = room >= ROOMY
     const rows = Math.max(room - (hasInput ? 2 : 1), 3) // a row is for what can be done to an item
     if (Math.abs(rows - height) >= JITTER) height = rows
-    follow($, session, `${Math.max(e.props.bodyColumns, 20)}x${height}`)
+    follow(session, `${Math.max(e.props.bodyColumns, 20)}x${height}`)
     const shown = await read($, panel)
     const isOpen = (await read($, open)) ?? shown?.expanded ?? false
     const item = await read($, picked)
