@@ -122,8 +122,8 @@ class Git:
         for file in self._open:
             waiting.register(file, POLLOUT if file == self._in else POLLIN)
         while self._open:
-            ready = waiting.poll(max(end - monotonic(), 0) * 1000)
-            if not ready:
+            left = end - monotonic()
+            if left <= 0 or not (ready := waiting.poll(left * 1000)):
                 raise TooLong
             for file, _ in ready:
                 if file == self._in:
