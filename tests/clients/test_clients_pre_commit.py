@@ -17,7 +17,7 @@ from tests.clients.stage import SCRIPT
 pytestmark = pytest.mark.settings
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ("pyproject.toml", "README.md", "LICENSE", "docs/punchlist.1", ".pre-commit-hooks.yaml")
+PACKAGE = ("release/readme.py", "pyproject.toml", "README.md", "LICENSE", "docs/punchlist.1", ".pre-commit-hooks.yaml")
 HOOK = "- id: punchlist-verify"
 
 
