@@ -17,14 +17,13 @@ import pytest
 
 from punchlist.install import installer_for
 from tests.agent.commands import until
-from tests.clients.agents import Agent, Setup, World, load
+from tests.clients.agents import VIA_PACKAGE, Agent, Setup, World, load
 from tests.clients.model import Model, Request
 from tests.clients.script import Step, says
 from tests.commands import logged_errors
 
 SCRIPT = str(Path(sys.executable).parent / "punchlist")
 ROOT = Path(__file__).parents[2]
-VIA_PACKAGE = os.environ.get("PUNCHLIST_TEST_VIA") == "package"  # as `make packaged-clients` says
 SECONDS = 240
 USUAL = Setup()
 

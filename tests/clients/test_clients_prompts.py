@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.agents import OTHERS, PATHS, Setup
+from tests.clients.agents import OTHERS, PATHS, Setup, claude_code
 from tests.clients.script import does, plan, says, shell
 from tests.clients.stage import SCRIPT, Stage, built
 
@@ -20,7 +20,7 @@ MESSAGES = [
     {"jsonrpc": "2.0", "id": 2, "method": "prompts/get", "params": {"name": "done"}},
 ]
 TYPED = f"printf '%s\\n' {' '.join(shlex.quote(json.dumps(one)) for one in MESSAGES)} | {SCRIPT} mcp"
-PAUSE = {"claude-code": "/mcp__punchlist__pause lunch", "gemini": "/pause lunch"}
+PAUSE = {"claude-code": f"/{claude_code.SPACE}pause lunch", "gemini": "/pause lunch"}
 
 
 @pytest.fixture
@@ -37,11 +37,11 @@ def ready(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
 @pytest.mark.parametrize("ready", ["claude-code"], indirect=True)
 def test_a_command_of_the_user_is_their_edit_and_told_once(ready: Stage) -> None:
     ready.run("Fix it.", does(plan(add=["Read the parser", "Fix it"])), says("Which one is it?"))
-    ready.run("/mcp__punchlist__add Ask Ann about it", says("What is next?"), resume=True)
+    ready.run(f"/{claude_code.SPACE}add Ask Ann about it", says("What is next?"), resume=True)
     assert _times(ready, 'The user added 3 "Ask Ann about it".') == 1
-    ready.run("/mcp__punchlist__drop 2 not needed any more", says("What is next?"), resume=True)
+    ready.run(f"/{claude_code.SPACE}drop 2 not needed any more", says("What is next?"), resume=True)
     assert _times(ready, 'The user dropped 2 "Fix it": "not needed any more".') == 1
-    ready.run("/mcp__punchlist__show", says("What is next?"), resume=True)
+    ready.run(f"/{claude_code.SPACE}show", says("What is next?"), resume=True)
     assert _times(ready, "- dropped 2 Fix it: not needed any more") == 1
     assert _times(ready, 'added 3 "Ask Ann about it"') == 1
     assert [text for text, _ in ready.items] == ["Read the parser", "Fix it", "Ask Ann about it"]

@@ -6,11 +6,14 @@ import json
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from tests.clients.script import does, plan, says
 from tests.clients.stage import built
 from tests.clients.terminal import claude_code
 
 
+@pytest.mark.settings
 def test_an_edit_of_the_user_is_in_the_status_line_though_nobody_speaks(tmp_path: Path) -> None:
     stage = built("claude-code", tmp_path)
     with closing(stage.model):

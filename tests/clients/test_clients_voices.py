@@ -68,6 +68,7 @@ def test_the_first_request_has_the_text_for_its_model(stage: Stage, model: str, 
     assert stage.errors == []
 
 
+@pytest.mark.settings
 @pytest.mark.parametrize("hooks", ["server", "process"])
 def test_the_text_never_changes_in_a_session_and_a_small_model_that_takes_over_is_told_more(
     stage: Stage, hooks: str

@@ -43,6 +43,7 @@ def toured(stage: Stage, *last: Step) -> str:
     return "\n".join([*read, stage.requests[-1].heard])
 
 
+@pytest.mark.settings
 def test_the_page_about_an_agent_shows_what_its_model_reads(stage: Stage) -> None:
     read = toured(stage, ASKING)
     blocks = shown(stage.name)

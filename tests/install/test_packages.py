@@ -16,6 +16,7 @@ import pytest
 
 from punchlist import __version__
 from punchlist.hosts import hook_secret
+from punchlist.hosts.host import PACKAGE_LIMIT
 from punchlist.install import packages, portable
 from tests.commands import logged_errors, run
 
@@ -134,6 +135,17 @@ def test_a_bundle_holds_a_server_that_answers_and_is_the_same_each_time(tmp_path
     done = subprocess.run(start, input=lines, capture_output=True, text=True, check=True)
     tools = json.loads(done.stdout.splitlines()[1])["result"]["tools"]
     assert [tool["name"] for tool in tools] == [tool["name"] for tool in about["tools"]]
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    "path", ["punchlist/hooks/hooks.json", "punchlist/hooks/codex.json", "gemini/hooks/hooks.json"]
+)
+def test_checks_have_the_time_that_the_hook_of_a_package_is_given(path: str) -> None:
+    hooks = json.loads((ROOT / "packages" / path).read_text())["hooks"]
+    [group] = hooks.get("Stop") or hooks["AfterAgent"]
+    [handler] = group["hooks"]
+    assert handler["timeout"] in (PACKAGE_LIMIT, PACKAGE_LIMIT * 1000)
 
 
 # --- the program -----------------------------------------------------------------------------------------------------

@@ -19,7 +19,21 @@ from ..stores import Store
 from . import PLUGIN, STORES, KeptStore, is_attached
 from .breaker import Breaker
 from .hook_origin import is_typed
-from .host import AFTER, BEFORE, NAME, PROMPT, START, STOP, SWITCH, HookAnswer, HookEvent, Host, Mirrored, own_tool
+from .host import (
+    AFTER,
+    BEFORE,
+    NAME,
+    PACKAGE_LIMIT,
+    PROMPT,
+    START,
+    STOP,
+    SWITCH,
+    HookAnswer,
+    HookEvent,
+    Host,
+    Mirrored,
+    own_tool,
+)
 
 
 def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer:
@@ -29,6 +43,8 @@ def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer
         raise PermissionError("an event that was typed in the shell of an agent, and does not come from its hooks")
     if PLUGIN in flags and is_attached(host.name, place(event.cwd)):
         return HookAnswer()
+    if PLUGIN in flags and event.moment == STOP:
+        event = event._replace(limit=PACKAGE_LIMIT)
     if not event.moment:
         _note_turn(event, host)
         return HookAnswer()

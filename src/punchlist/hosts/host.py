@@ -24,6 +24,7 @@ BACKGROUND, TIMED_OUT, INTERRUPTED, KILLED = (  # why a command shows nothing
 )
 START, PROMPT, BEFORE, AFTER, STOP = "start", "prompt", "before", "after", "stop"
 SWITCH = "switch"  # the user has given the agent another model
+PACKAGE_LIMIT = 90.0  # seconds that an agent waits for the hook at the end of a turn, if that comes with a package
 NAME = "punchlist"  # what our server is registered as, and what a plugin that brings it is called
 TOOLS = frozenset(  # of our server, in any dialect
     [

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.clients.agents import Setup, World
+from tests.clients.agents import VIA_PACKAGE, Setup, World
 from tests.clients.script import Call, Step, does, own, says
 
 FOLDER = "claude"
 PACKAGES = ("@anthropic-ai/claude-code@2.1.325",)
-TOOL = "mcp__punchlist__plan"
+SPACE = "mcp__plugin_punchlist_punchlist__" if VIA_PACKAGE else "mcp__punchlist__"  # of our tools and commands
+TOOL = f"{SPACE}plan"
 NEWEST, OLDER = MODELS = "claude-opus-5-5", "claude-sonnet-4-5"
 LOADED = {"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1", "ENABLE_TOOL_SEARCH": "false"}
 OWN = Setup(environ={**LOADED, "CLAUDE_CODE_ENABLE_TASKS": "0"})
