@@ -35,21 +35,15 @@ def size(path: str) -> int:
 def last_entry(path: str, holding: bytes, *, but: tuple[bytes, ...] = ()) -> dict[str, Any]:
     """The last entry near the end of a log that holds one text and none of the others; empty if there is none, or if
     the log cannot be read."""
-    from ..core.json_text import loads
-
     try:
         end, _ = tail(os.path.expanduser(path), _MOST)
     except (OSError, ValueError):
         return {}
-
     for line in reversed(end.split(b"\n")):
         if holding not in line or any(other in line for other in but):
             continue
-        try:
-            found = loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict):
+        found = _entry(line)
+        if found is not None:
             return found
     return {}
 
@@ -57,15 +51,23 @@ def last_entry(path: str, holding: bytes, *, but: tuple[bytes, ...] = ()) -> dic
 def entries(path: str, since: int = 0, *, holding: str = "") -> Iterator[dict[str, Any]]:
     """The last entries of a log, behind this place, that hold this text. What is cut off or not an entry is passed
     over."""
-    from ..core.json_text import loads
-
     wanted = holding.encode()
     for line in tail(os.path.expanduser(path), _MOST, since)[0].split(b"\n"):
         if wanted not in line:
             continue
-        try:
-            found = loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict):
+        found = _entry(line)
+        if found is not None:
             yield found
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    """The entry in a line; None if it is cut off, or not an entry."""
+    from ..core.json_text import loads
+
+    try:
+        found = loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(found, dict):
+        return found
+    return None
