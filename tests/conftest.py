@@ -22,6 +22,8 @@ SHELLS = """
     CLAUDECODE CLAUDE_CODE_SESSION_ID CODEX_THREAD_ID CODEX_SESSION_ID GEMINI_CLI OPENCODE OMPCODE AGENT_SESSION_ID
 """
 
+PROGRAMS = ("claude", "codex", "opencode", "omp")
+
 
 def pytest_configure() -> None:
     """Whoever runs the tests in the background has signals ignored, and every program that is started inherits that."""
@@ -52,7 +54,13 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PUNCHLIST_LOOK_MS", "60000")  # a busy machine is not what is tested
     for name in (*FOLDERS.split(), *SHELLS.split(), "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", os.pathsep.join(filter(_has_no_agent, os.environ["PATH"].split(os.pathsep))))
     return home
+
+
+def _has_no_agent(folder: str) -> bool:
+    """Whether no program is there that `punchlist install` would run: tests have real agents only where they say so."""
+    return not any(os.path.exists(os.path.join(folder, name)) for name in PROGRAMS)
 
 
 @pytest.fixture

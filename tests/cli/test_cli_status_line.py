@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 import punchlist
+from punchlist.cli import panel_mark
 from punchlist.core.cells import columns
-from tests.commands import do, run
+from tests.commands import SCRIPT, do, run
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +37,33 @@ def test_the_session_is_the_one_that_the_agent_names() -> None:
 @pytest.mark.parametrize("given", ["", "garbage", "null", "[]", "{}", '{"session_id": 7}', "[" * 100_000], ids=ascii)
 def test_an_agent_that_names_no_session_gets_an_empty_line(given: str) -> None:
     assert line(given) == ""
+
+
+def test_while_a_panel_shows_the_plan_the_line_leaves_it_out_however_the_panel_ends(own_home: Path) -> None:
+    words = [SCRIPT, "watch", "--json", "--size", "80x6", "--session", "s1"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as panel:
+        assert panel.stdout is not None
+        assert "Read the code" in panel.stdout.readline()
+        assert line({"session_id": "s1"}) == ""
+        assert line({"session_id": "s1"}, "--after", "echo mine") == "mine\n"
+        assert do("line", "--session", "s1") == "▶ Read the code 0/2\n", "a terminal has no panel"
+        panel.kill()
+    assert line({"session_id": "s1"}) == "▶ Read the code 0/2\n"
+    assert list((own_home / "punchlist" / "panels").iterdir()) == [], "no mark is left behind"
+
+
+@pytest.mark.parametrize("session", ["../../x", "a" * 5000, "\ud800", "s\n1"])
+def test_a_session_with_any_name_can_have_a_panel(session: str, own_home: Path) -> None:
+    panel_mark.hold(session)
+    assert panel_mark.is_held(session)
+    assert len(list((own_home / "punchlist" / "panels").iterdir())) == 1
+
+
+def test_where_no_mark_can_be_written_the_panel_is_drawn_all_the_same(own_home: Path) -> None:
+    (own_home / "punchlist" / "panels").write_text("in the way")
+    panel_mark.hold("s1")
+    assert not panel_mark.is_held("s1")
+    assert line({"session_id": "s1"}) == "▶ Read the code 0/2\n"
 
 
 @pytest.mark.parametrize("how", ["variable", "command"])

@@ -125,7 +125,7 @@ class Stage:
     def attach(self, *options: str) -> None:
         """Attach punchlist, by `punchlist install`, or by the agent's own command for packages where that is tested."""
         if not VIA_PACKAGE:
-            self.punchlist("install", self.name, *options)
+            self.punchlist("install", self.name, "--via", "settings", *options)
             return
         if options:
             pytest.skip(f"the package of {self.name} has no {options}")

@@ -151,7 +151,7 @@ def test_tasks_of_a_session_from_before_are_its_plan(tmp_path: Path, model: str)
             says("Shall I go on?"),
             setup=setup,
         )
-        stage.punchlist("install", "claude-code")
+        stage.punchlist("install", "claude-code", "--via", "settings")
         stage.run(
             "Go on.",
             does(own("TaskUpdate", taskId="1", status="completed")),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,18 +20,8 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
 
 
 def trust(stage: Stage) -> None:
-    """What Codex writes when the user trusts a hook: the digest of what it would run."""
-    folder = stage.home / ".codex"
-    hooks: dict[str, Any] = json.loads((folder / "hooks.json").read_text())["hooks"]
-    with (folder / "config.toml").open("a", encoding="utf-8") as file:
-        for event, groups in hooks.items():
-            name = "".join(f"_{char.lower()}" if char.isupper() else char for char in event).lstrip("_")
-            for number, group in enumerate(groups):
-                handler = {"async": False, **group["hooks"][0]}
-                said = {**group, "event_name": name, "hooks": [handler]}
-                digest = sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-                key = f"{folder}/hooks.json:{name}:{number}:0"
-                file.write(f'[hooks.state."{key}"]\ntrusted_hash = "sha256:{digest}"\n')
+    path = stage.home / ".codex" / "hooks.json"
+    codex.trust_hooks(stage.world, str(path), json.loads(path.read_text())["hooks"])
 
 
 @pytest.mark.settings

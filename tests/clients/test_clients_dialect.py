@@ -35,7 +35,7 @@ def attached(name: str, dialect: str, folder: Path) -> Iterator[Stage]:
     """An agent, attached with a dialect."""
     stage = built(name, folder)
     try:
-        stage.punchlist("install", name, "--dialect", dialect)
+        stage.punchlist("install", name, "--via", "settings", "--dialect", dialect)
         yield stage
     finally:
         stage.model.close()

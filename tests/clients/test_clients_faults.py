@@ -84,7 +84,7 @@ def test_what_was_installed_is_taken_out_without_a_trace(bare: Stage) -> None:
         (bare.home / name).parent.mkdir(exist_ok=True)
         (bare.home / name).write_text(text.replace("$PROJECT", str(bare.project)), encoding="utf-8")
     before = bare.files()
-    bare.punchlist("install", bare.name)
+    bare.punchlist("install", bare.name, "--via", "settings")
     assert bare.files() != before
     bare.run("Mend the parser.", does(plan(add=["Mend it"])), does(plan(done=[1])), says("That is all."))
     bare.punchlist("uninstall", bare.name)

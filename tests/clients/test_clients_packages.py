@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.clients.agents import claude_code
+from punchlist import __version__
+from tests.clients.agents import claude_code, codex
 from tests.clients.model import our_tool
 from tests.clients.script import does, plan, says, shell
-from tests.clients.stage import ROOT, Stage, staged
+from tests.clients.stage import ROOT, SCRIPT, Stage, staged
 from tests.clients.terminal import claude_code as terminal_of_claude_code
 
 pytestmark = pytest.mark.settings  # once is enough
@@ -44,7 +46,7 @@ def test_a_package_that_was_removed_leaves_the_next_session_without_us(name: str
 def test_beside_settings_of_ours_a_package_is_silent(name: str, tmp_path: Path) -> None:
     with staged(name, tmp_path, own_strays=True) as stage:
         stage.install_package()
-        stage.punchlist("install", name)
+        stage.punchlist("install", name, "--via", "settings")
         steps = [does(plan(add=["Read it", "Mend it"])), does(plan(done=[1])), says("It is read.")]
         stage.run("Mend the parser.", *steps, QUESTION)
         ours = [offer.name for offer in stage.requests[0].offers if "punchlist" in offer.name + offer.space]
@@ -100,3 +102,167 @@ def test_an_uninstall_while_a_session_runs_lets_it_end_well(tmp_path: Path) -> N
         stage.run("Mend the parser.", *steps, says("It is read."), setup=claude_code.OWN)
         assert stage.items == [("Read it", "completed")]
         assert installed(stage) == []
+
+
+# --- `punchlist install` by the agent's own commands -----------------------------------------------------------------
+
+LINKED = ["claude-code", "codex"]
+OWN_FILES = {"claude-code": ".claude/settings.json", "codex": ".codex/config.toml"}
+
+
+def with_own_settings(stage: Stage) -> bytes:
+    """Give the user settings; the bytes of the file that the agent's command changes."""
+    for name, text in stage.agent.SETTINGS.items():
+        (stage.home / name).parent.mkdir(exist_ok=True)
+        (stage.home / name).write_text(text.replace("$PROJECT", str(stage.project)), encoding="utf-8")
+    return own_file(stage).read_bytes()
+
+
+def own_file(stage: Stage) -> Path:
+    return stage.home / OWN_FILES[stage.name]
+
+
+def kept(stage: Stage) -> list[str]:
+    """What we keep about installations, and what an agent keeps of ours."""
+    state = stage.home / "state" / "punchlist"
+    folders = [state / "packages", state / "install", state / "hooks", *stage.home.glob(".*/plugins/cache")]
+    found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    return sorted(str(path.relative_to(stage.home)) for path in found if path.name != "lock")
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_install_uses_the_agent_s_own_command_and_uninstall_leaves_nothing(name: str, tmp_path: Path) -> None:
+    with staged(name, tmp_path, own_strays=True) as stage:
+        before = with_own_settings(stage)
+        said = stage.punchlist("install", name)
+        assert "by its own commands:\n" in said
+        assert own_file(stage).read_bytes() != before
+        assert "nothing had to be changed" in stage.punchlist("install", name)
+        steps = [does(plan(add=["Read it", "Mend it"])), does(plan(done=[1])), says("It is read.")]
+        stage.run("Mend the parser.", *steps, QUESTION)
+        assert our_tool(stage.requests[0].offers)
+        assert str(stage.requests[-1].heard).count("The plan is not finished") == 1
+        assert stage.items == [("Read it", "completed"), ("Mend it", "in_progress")]
+        assert stage.errors == []
+        stage.punchlist("uninstall", name)
+        assert own_file(stage).read_bytes() == before
+        assert kept(stage) == []
+        stage.run("Hello.", says("Hello?"))
+        assert our_tool(stage.requests[0].offers) is None
+        assert "was not attached" in stage.punchlist("uninstall", name)
+
+
+@pytest.mark.parametrize("order", [("package", "settings"), ("settings", "package")])
+@pytest.mark.parametrize("name", LINKED)
+def test_attached_in_both_ways_doctor_says_so_and_both_are_taken_back(
+    name: str, order: tuple[str, str], tmp_path: Path
+) -> None:
+    with staged(name, tmp_path, own_strays=True) as stage:
+        before = with_own_settings(stage)
+        for way in order:
+            said = stage.punchlist("install", name, "--via", way)
+        assert "keeps silent" in said
+        checks = json.loads(doctor(stage))["checks"]
+        both = [check["fix"] for check in checks if "both the package and the settings are attached" in check["text"]]
+        assert both == [f"punchlist uninstall {name} --via settings, or: --via package"]
+        stage.punchlist("uninstall", name)
+        assert own_file(stage).read_bytes() == before
+        assert kept(stage) == []
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_of_two_ways_one_can_be_taken_back_alone(name: str, tmp_path: Path) -> None:
+    with staged(name, tmp_path, own_strays=True) as stage:
+        stage.punchlist("install", name)
+        stage.punchlist("install", name, "--via", "settings")
+        stage.punchlist("uninstall", name, "--via", "settings")
+        assert not [check for check in json.loads(doctor(stage))["checks"] if "both" in check["text"]]
+        stage.run("Mend the parser.", does(plan(add=["Mend it"])), QUESTION)
+        assert stage.items == [("Mend it", "in_progress")]
+        stage.punchlist("install", name, "--via", "settings")
+        stage.punchlist("uninstall", name, "--via", "package")
+        stage.run("Hello.", says("Hello?"))
+        assert our_tool(stage.requests[0].offers)
+        stage.punchlist("uninstall", name)
+        assert kept(stage) == []
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_doctor_finds_a_package_whose_punchlist_is_gone_and_the_agent_works_on(name: str, tmp_path: Path) -> None:
+    with staged(name, tmp_path, own_strays=True) as stage:
+        stage.punchlist("install", name)
+        for path in stage.home.rglob("bin/punchlist"):
+            path.write_text(path.read_text().replace(SCRIPT, "/gone/punchlist"))
+        found = [check for check in json.loads(doctor(stage))["checks"] if "/gone/punchlist" in check["text"]]
+        assert [(check["state"], check["fix"]) for check in found] == [("problem", f"punchlist install {name}")]
+        stage.run("Mend the parser.", does(shell("echo on")), says("I have looked at it."))
+        stage.punchlist("install", name)
+        stage.run("Mend the parser.", does(plan(add=["Mend it"])), QUESTION)
+        assert stage.items == [("Mend it", "in_progress")]
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_a_copy_that_the_agent_has_lost_is_found_by_doctor_and_made_again(name: str, tmp_path: Path) -> None:
+    with staged(name, tmp_path, own_strays=True) as stage:
+        before = with_own_settings(stage)
+        stage.punchlist("install", name)
+        [cache] = stage.home.glob(".*/plugins/cache/punchlist")
+        shutil.rmtree(cache)
+        found = [check for check in json.loads(doctor(stage))["checks"] if "its copy of our package" in check["text"]]
+        assert [(check["state"], check["fix"]) for check in found] == [("problem", f"punchlist install {name}")]
+        stage.punchlist("install", name)
+        stage.run("Mend the parser.", does(plan(add=["Mend it"])), QUESTION)
+        assert stage.items == [("Mend it", "in_progress")]
+        stage.punchlist("uninstall", name)
+        assert own_file(stage).read_bytes() == before
+
+
+def test_a_package_that_the_user_installed_is_left_to_the_agent(tmp_path: Path) -> None:
+    with staged("claude-code", tmp_path, own_strays=True) as stage:
+        stage.install_package()
+        said = stage.punchlist("install", "claude-code")
+        assert said.startswith(
+            f"claude-code has our package already, version {__version__}; you update it with its own"
+        )
+        ours = [one for one in kept(stage) if one.startswith("state/")]
+        assert ours == [one for one in ours if "/install/settings.json-" in one], "only the status line was added"
+        stage.punchlist("uninstall", "claude-code")
+        assert installed(stage) == []
+
+
+def test_codex_skips_the_hooks_of_a_package_until_they_are_trusted_and_doctor_says_so(tmp_path: Path) -> None:
+    with staged("codex", tmp_path, own_strays=True) as stage:
+        stage.punchlist("install", "codex")
+        steps = [does(plan(add=["Read it", "Mend it"])), does(plan(done=[1])), says("It is read.")]
+        stage.run("Mend it.", *steps, setup=codex.CAUTIOUS)
+        assert skipped(stage) == ["SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, Stop"]
+        hooks = json.loads((ROOT / "packages" / "punchlist" / "hooks" / "codex.json").read_text())["hooks"]
+        codex.trust_hooks(stage.world, "punchlist@punchlist:hooks/codex.json", hooks)
+        assert skipped(stage) == []
+        stage.run("Mend it.", *steps, QUESTION, setup=codex.CAUTIOUS)
+        assert "The plan is not finished" in str(stage.requests[-1].heard)
+
+
+def skipped(stage: Stage) -> list[str]:
+    """The events whose hooks Codex skips, as `doctor` has it."""
+    texts = [check["text"] for check in json.loads(doctor(stage))["checks"] if "not trusted" in check["text"]]
+    return [text.partition(": ")[2] for text in texts]
+
+
+def test_while_the_panel_shows_the_plan_the_status_line_does_not(tmp_path: Path) -> None:
+    with staged("claude-code", tmp_path, own_strays=True) as stage:
+        stage.agent.trust(stage.world)
+        stage.punchlist("install", "claude-code")
+        with terminal_of_claude_code(stage, columns=80, rows=24) as terminal:
+            terminal.warm_up()
+            terminal.talks("Plan it.", does(plan(add=["Read the parser", "Fix it"])), says("Shall I begin?"))
+            terminal.shows("▶ 1 Read the parser", "0/2  Next: 2 Fix it")
+            terminal.awaits(lambda: "▶ Read the parser 0/2" not in terminal.text, "a screen without the status line")
+        assert stage.errors == []
+
+
+def doctor(stage: Stage) -> str:
+    """What `doctor` says, whether or not it finds a problem."""
+    words = [SCRIPT, "doctor", "--json"]
+    done = subprocess.run(words, cwd=stage.project, env=stage.environ, capture_output=True, text=True, check=False)
+    return done.stdout

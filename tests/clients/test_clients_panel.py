@@ -85,7 +85,7 @@ def panel(stage: Stage, columns: int = 80, rows: int = 24, **settings: Any) -> I
     """Claude Code with the mod, attached to us, and a plan of three items."""
     with closing(stage.model):
         stage.agent.trust(stage.world)
-        stage.punchlist("install", "claude-code")
+        stage.punchlist("install", "claude-code", "--via", "settings")
         plugin = make_plugin(stage.home.parent / "plugin")
         with claude_code(stage, "--plugin-dir", str(plugin), columns=columns, rows=rows) as terminal:
             terminal.warm_up()
@@ -205,7 +205,7 @@ def test_a_watcher_that_dies_is_replaced_and_none_outlives_the_program(stage: St
 def test_without_mods_the_status_line_shows_the_plan(stage: Stage) -> None:
     with closing(stage.model):
         stage.agent.trust(stage.world)
-        stage.punchlist("install", "claude-code")
+        stage.punchlist("install", "claude-code", "--via", "settings")
         with claude_code(stage) as terminal:
             terminal.warm_up()
             made = does(plan(add=["Read the parser", "Fix it"]))

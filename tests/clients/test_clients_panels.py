@@ -43,7 +43,7 @@ def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Termina
     """Each of them in turn, attached."""
     stage = built(request.param, tmp_path)
     with closing(stage.model):
-        stage.punchlist("install", request.param)
+        stage.punchlist("install", request.param, "--via", "settings")
         screen = SCREENS[request.param]
         with screen.open(stage, *screen.wide) as terminal:
             yield terminal

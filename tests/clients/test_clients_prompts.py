@@ -103,7 +103,7 @@ def test_no_model_reads_of_resources_because_of_us(ready: Stage) -> None:
     ready.punchlist("uninstall", ready.name)
     ready.run("Hello.", says("Hello?"))
     before = _about_resources(ready)
-    ready.punchlist("install", ready.name)
+    ready.punchlist("install", ready.name, "--via", "settings")
     ready.run("Hello.", says("Hello?"))
     assert "A plan for work of three or more steps" in json.dumps(ready.requests[-1].body)
     assert _about_resources(ready) == before

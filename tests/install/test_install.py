@@ -309,6 +309,7 @@ def test_json_says_what_was_done_to_every_file(own_home: Path) -> None:
     assert said == {
         "host": "claude-code",
         "scope": "user",
+        "via": "settings",
         "dialect": "native",
         "dry_run": False,
         "files": [

@@ -58,7 +58,7 @@ INSTALLED = {  # where its program is, by who installed it
 
 
 def given_claude(tmp_path: Path, version: str, by: str = "npm") -> dict[str, str]:
-    """A program of this version, and the path on which it is found. Nobody starts it."""
+    """A program of this version, and the path on which it is found. It cannot be started."""
     program = tmp_path / INSTALLED[by].replace("VERSION", version)
     program.parent.mkdir(parents=True)
     program.write_text("")

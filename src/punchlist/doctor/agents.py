@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .. import __version__
 from ..core.errors import Refused
 from ..core.text import inline
 from ..hosts import HOSTS
@@ -21,13 +22,16 @@ from ..install import (
     flat_hooks,
     here,
     installer_for,
+    is_attached,
     is_own,
     locate,
     parts_of,
     preview,
     read_part,
+    via_package,
 )
 from ..install.apply import groups_of, is_answered, value_at
+from ..install.attached import BESIDE
 from ..install.parts import command_of, handlers, script_of, within
 from ..install.script import is_ours, launcher, script_behind, why_not_run
 from ..local.access import nearest
@@ -41,7 +45,8 @@ def checks(script: str) -> Iterator[Check]:
     absent = []
     for name in HOSTS:
         host = installer_for(name)
-        found = [*dict.fromkeys(_check_scopes(name, host, script))]  # a file that both scopes read is told once
+        found = [*_check_package(name, host, here(USER, script))]
+        found += dict.fromkeys(_check_scopes(name, host, script))  # a file that both scopes read is told once
         if found:
             yield from found
         elif shutil.which(host.PROGRAM) or os.path.isdir(host.home(here(USER, script))):
@@ -52,6 +57,29 @@ def checks(script: str) -> Iterator[Check]:
         yield Check(name, NOTE, f"{host.TITLE} {host.CANNOT}")
     if absent:
         yield Check("others", NOTE, f"not found on this machine: {', '.join(absent)}")
+
+
+def _check_package(name: str, host: Installer, where: Where) -> Iterator[Check]:
+    """Whether an agent has our package, which it installed with its own command."""
+    version = via_package.installed(name, where)
+    if not version:
+        return
+    yield Check(name, OK, f"{host.TITLE} has our package, version {inline(version)}")
+    if version != __version__:
+        words = f"the package is of version {inline(version)}, and this is {__version__}"
+        yield Check(name, NOTE, words, f"punchlist install {name} --via package, or update it in {host.TITLE}")
+    if via_package.has_lost_copy(name, where):
+        words = f"{host.TITLE} has lost its copy of our package"
+        yield Check(name, PROBLEM, words, f"punchlist install {name}")
+    gone = via_package.lost_script(name)
+    if gone:
+        yield Check(name, PROBLEM, f"the package starts {inline(gone)}, which is gone", f"punchlist install {name}")
+    if not is_attached(name, where):
+        yield from (Check(name, PROBLEM, words, fix) for words, fix in via_package.problems(name, where))
+    else:
+        words = "both the package and the settings are attached; the package keeps silent"
+        fix = f"punchlist uninstall {name} --via settings, or: --via package"
+        yield Check(name, NOTE, words, fix)
 
 
 def _check_scopes(name: str, host: Installer, script: str) -> Iterator[Check]:
@@ -73,7 +101,11 @@ def _check_scope(name: str, host: Installer, where: Where, again: str) -> Iterat
     there = [(part, text) for part, text, is_there in found if is_there]
     if not there:
         return
-    yield Check(name, OK, f"{host.TITLE} is attached {_ABOUT[where.scope]}: {_names(there)}")
+    is_beside = BESIDE.issuperset(part.name for part, _ in there) and bool(via_package.installed(name, where))
+    if is_beside:
+        yield Check(name, OK, f"beside the package: {_names(there)}")
+    else:
+        yield Check(name, OK, f"{host.TITLE} is attached {_ABOUT[where.scope]}: {_names(there)}")
     dialect = attached_dialects().get(name)
     if dialect:
         yield Check(
@@ -83,7 +115,7 @@ def _check_scope(name: str, host: Installer, where: Where, again: str) -> Iterat
     absent = [(part, text) for part, text, is_there in found if not is_there]
     lost = [(part, text) for part, text in absent if part.kind == "file" and part.name in names]
     left = _names([one for one in absent if one not in lost])
-    if left:
+    if left and not is_beside:
         yield Check(name, NOTE, f"left out {_ABOUT[where.scope]}: {left}", again)
     edits = preview(name, where, left.split(", ") if left else [])
     for place in (place for edit in edits for place in edit.kept):

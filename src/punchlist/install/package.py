@@ -84,13 +84,13 @@ def carried() -> Files:
     return {
         PROGRAM: File(template("punchlist.sh"), 0o755),
         "bin/start.py": File(template("start.py.in")),
-        "pyproject.toml": File(_filled("pyproject.toml.in", version=__version__, summary=SUMMARY)),
+        "pyproject.toml": File(filled("pyproject.toml.in", version=__version__, summary=SUMMARY)),
         **{f"vendor/{NAME}/{path}": file for path, file in _modules()},
     }
 
 
-def _filled(name: str, **values: str) -> bytes:
-    """A template with values in the place of `@NAME@`."""
+def filled(name: str, **values: str) -> bytes:
+    """Return a template with values in the place of `@NAME@`."""
     text = template(name).decode()
     for key, value in values.items():
         text = text.replace(f"@{key.upper()}@", value)
@@ -108,20 +108,37 @@ def _modules() -> Iterator[tuple[str, File]]:
 
 def described(lines: str) -> File:
     """Return the README of a package."""
-    return File(_filled("README.md.in", version=__version__, summary=SUMMARY, install=lines))
+    return File(filled("README.md.in", version=__version__, summary=SUMMARY, install=lines))
 
 
 def write(files: Mapping[str, File], root: str) -> None:
-    """Write a package to a folder. What is in it and not in the package is removed."""
+    """Write a package to a folder, in which an agent may be reading: a file is replaced at once, and only if it is
+    another one. What is in the folder and not in the package is removed."""
     for path in sorted(set(found(root)) - set(files)):
         os.remove(os.path.join(root, path))
     for path, file in files.items():
         place = os.path.join(root, path)
         os.makedirs(os.path.dirname(place), exist_ok=True)
-        with open(place, "wb") as handle:
-            handle.write(file.data)
-        os.chmod(place, file.mode)
+        if not _is_there(place, file):
+            draft = f"{place}.new"
+            with open(draft, "wb") as handle:
+                handle.write(file.data)
+            os.chmod(draft, file.mode)
+            os.replace(draft, place)
     _drop_empty(root)
+
+
+def is_written(files: Mapping[str, File], root: str) -> bool:
+    """Return whether a package is in a folder, as it would be written."""
+    return all(_is_there(os.path.join(root, path), file) for path, file in files.items())
+
+
+def _is_there(place: str, file: File) -> bool:
+    try:
+        with open(place, "rb") as handle:
+            return handle.read() == file.data and os.stat(place).st_mode & 0o7777 == file.mode
+    except OSError:
+        return False
 
 
 def found(root: str) -> Iterator[str]:

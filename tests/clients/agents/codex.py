@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from tests.clients.agents import Setup, World
 from tests.clients.script import Call, Step, does, own, says
@@ -36,6 +38,18 @@ def program(folder: Path) -> Path | None:
 
 def trust(world: World) -> None:
     """`codex exec` trusts the project that it is started in by itself."""
+
+
+def trust_hooks(world: World, file: str, hooks: dict[str, Any]) -> None:
+    """Write what Codex writes when the user trusts hooks: the digest of what each would run."""
+    with (world.home / ".codex" / "config.toml").open("a", encoding="utf-8") as config:
+        for event, groups in hooks.items():
+            name = "".join(f"_{char.lower()}" if char.isupper() else char for char in event).lstrip("_")
+            for number, group in enumerate(groups):
+                handler = {"async": False, **group["hooks"][0]}
+                said = {**group, "event_name": name, "hooks": [handler]}
+                digest = sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+                config.write(f'\n[hooks.state."{file}:{name}:{number}:0"]\ntrusted_hash = "sha256:{digest}"\n')
 
 
 def packaged(world: World, packages: str) -> list[list[str]]:

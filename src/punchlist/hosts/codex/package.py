@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from typing import Any
 
+from ...core.errors import Refused
 from ...install.package import PROGRAM, SUMMARY, TITLE, Files, commit_hook_of, document, hook_of, manifest
-from ...install.parts import NAME, group
+from ...install.parts import NAME, Where, group, within
 from . import install
 
 FOLDER = NAME
 INSTALL = """\
 Codex: `codex plugin marketplace add ADDRESS`, then `codex plugin add punchlist@punchlist`; trust its hooks: `/hooks`.
 ADDRESS is a folder or repository with this one in it."""
+_ID = f"{NAME}@{NAME}"
+ADD = (("plugin", "marketplace", "add", "@FOLDER@"), ("plugin", "add", _ID))
+REMOVE = (("plugin", "remove", _ID), ("plugin", "marketplace", "remove", NAME))
+QUIET: Mapping[str, str] = {}
 _ROOT = "PLUGIN_ROOT"
+_HOOKS = "hooks/codex.json"
 _CATEGORY = "Developer Tools"
 
 
@@ -30,10 +38,10 @@ def files() -> Files:
     server = {"command": f"./{PROGRAM}", "args": ["mcp", "--plugin"], "cwd": ".", **install.SERVER}
     return {
         ".codex-plugin/plugin.json": document(
-            manifest(hooks="./hooks/codex.json", mcpServers="./codex.mcp.json", interface=about)
+            manifest(hooks=f"./{_HOOKS}", mcpServers="./codex.mcp.json", interface=about)
         ),
         "codex.mcp.json": document({"mcpServers": {NAME: server}}),
-        "hooks/codex.json": document({"hooks": _hooks()}),
+        _HOOKS: document({"hooks": _hooks()}),
     }
 
 
@@ -54,3 +62,57 @@ def marketplace(source: str) -> Files:
     }
     known = {"name": NAME, "interface": {"displayName": TITLE}, "plugins": [entry]}
     return {".agents/plugins/marketplace.json": document(known)}
+
+
+def why_not(where: Where) -> str:
+    """Return why the program cannot run the plugin: it can, as far as its version is known without starting it."""
+    return ""
+
+
+def problems(where: Where) -> list[tuple[str, str]]:
+    """Return what keeps the plugin from working, and how to fix it."""
+    hooks = _hooks()
+    ours = [
+        (event, number, place)
+        for event, groups in hooks.items()
+        for number, one in enumerate(groups)
+        for place in range(len(one["hooks"]))
+    ]
+    return install.hook_problems(hooks, ours, {f"{_ID}:{_HOOKS}"}, _config(where))
+
+
+def changed_by_agent(where: Where) -> tuple[str, ...]:
+    """Return the file of the user that its commands for plugins change."""
+    return (os.path.join(install.home(where), "config.toml"),)
+
+
+def left_by_agent(where: Where) -> tuple[str, ...]:
+    """Return the folder of the plugin, which Codex leaves empty."""
+    return (os.path.join(install.home(where), "plugins", "cache", NAME),)
+
+
+def installed(where: Where) -> str:
+    """Return the version of our plugin that Codex has and has enabled; empty if there is none."""
+    if within(_config(where), "plugins", _ID, "enabled") is not True:
+        return ""
+    return os.path.basename(copy(where)) or "unknown"
+
+
+def copy(where: Where) -> str:
+    """Return the folder with Codex's own copy of the plugin, which it names by the version; empty if there is none."""
+    folder = os.path.join(install.home(where), "plugins", "cache", NAME, NAME)
+    try:
+        versions = sorted(os.listdir(folder))
+    except OSError:
+        return ""
+    return os.path.join(folder, versions[-1]) if versions else ""
+
+
+def _config(where: Where) -> dict[str, Any]:
+    from ...install import content
+    from ...install.edit_toml import read
+
+    try:
+        return read(content(os.path.join(install.home(where), "config.toml")))
+    except (Refused, OSError):
+        return {}

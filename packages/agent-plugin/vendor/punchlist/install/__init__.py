@@ -14,10 +14,23 @@ from .. import hosts
 from ..core.errors import Refused, StoreError
 from . import receipts
 from .apply import add_parts, find_blocked_lines, find_theirs, holds, is_nothing, is_sure, strip_parts
+from .attached import BESIDE
 from .parts import PROJECT, SCOPES, USER, Part, Where
 from .script import launcher, launchers
 
-__all__ = ["PROJECT", "SCOPES", "USER", "Edit", "Installer", "Part", "Where", "attach", "detach", "installer_for"]
+__all__ = [
+    "PROJECT",
+    "SCOPES",
+    "USER",
+    "Edit",
+    "Installer",
+    "Part",
+    "Where",
+    "attach",
+    "detach",
+    "installer_for",
+    "is_attached",
+]
 
 _TRIES = 100  # times that somebody else may write while we do
 
@@ -105,6 +118,15 @@ def preview(name: str, where: Where, without: Sequence[str]) -> list[Edit]:
     """What attaching would come to, whether or not it can be done."""
     work = _work(name, where, without)
     return [work(file) for file in dict.fromkeys(locate(part, name) for part in parts_of(name, where))]
+
+
+def is_attached(name: str, where: Where) -> bool:
+    """Return whether an agent is attached by its settings files."""
+    parts = [part for part in installer_for(name).parts(where) if part.name not in BESIDE]
+    try:
+        return any(read_part(part, locate(part, name), name)[1] for part in parts)
+    except (Refused, OSError):  # whoever edits them will say what is wrong
+        return False
 
 
 def is_own(name: str, where: Where) -> bool:
@@ -376,9 +398,8 @@ def _write(edit: Edit, host: str, scope: str) -> tuple[str, ...]:
         missing = receipts.missing_folders(path)
         folders += missing
         if edit.stays:
-            receipts.save(
-                receipts.Receipt(path, host, scope, edit.before, receipts.digest(edit.new), folders, edit.file)
-            )
+            after = receipts.digest(edit.new)
+            receipts.save(receipts.Receipt(path, host, scope, edit.before, after, folders, edit.file, edit.parts))
         receipts.make_folders(missing, 0o700 if scope == USER else 0o755)
     if edit.is_change:
         mode = 0o600 if scope == USER else 0o644

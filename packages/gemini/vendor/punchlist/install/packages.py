@@ -65,11 +65,20 @@ def stale(root: str) -> list[str]:
     return sorted(wrong)
 
 
+def package_of(name: str) -> AgentPackage | None:
+    """Return the package of an agent; nothing if there is none."""
+    folder = os.path.dirname(str(hosts.load(name).__file__))
+    if not os.path.exists(os.path.join(folder, "package.py")):
+        return None
+    package: AgentPackage = hosts.load(name, ".package")
+    return package
+
+
 def _packages() -> Iterator[AgentPackage]:
     for name in hosts.HOSTS:
-        folder = os.path.dirname(str(hosts.load(name).__file__))
-        if os.path.exists(os.path.join(folder, "package.py")):
-            yield hosts.load(name, ".package")
+        package = package_of(name)
+        if package is not None:
+            yield package
 
 
 def _folder(packages: list[AgentPackage], license: bytes) -> Files:

@@ -39,6 +39,7 @@ class Receipt(NamedTuple):
     after: str  # the digest of what we made of it
     folders: tuple[str, ...] = ()  # that we made for it, the outermost first
     named: str = ""  # how the agent names the file: there may be links on the way to it
+    parts: tuple[str, ...] = ()  # that are in it; older versions did not say
 
 
 def folder() -> str:
@@ -181,9 +182,9 @@ def lock() -> Iterator[None]:
         os.close(handle)
 
 
-def receipt(path: str) -> Receipt | None:
-    """What we did to a file; nothing if that is not known."""
-    return _receipt(_name(path) + ".json")
+def receipt(path: str, inside: str = "") -> Receipt | None:
+    """What we did to a file; nothing if that is not known. `inside`: a folder of receipts that is not the usual one."""
+    return _receipt(_name(path, inside) + ".json")
 
 
 def receipt_of(file: str) -> Receipt | None:
@@ -211,17 +212,18 @@ def receipts() -> list[Receipt]:
     return [one for one in found if one]
 
 
-def save(one: Receipt) -> None:
+def save(one: Receipt, inside: str = "") -> None:
     """Write a receipt down, and the file as it was."""
-    name = _name(one.file)
+    name = _name(one.file, inside)
     _put(name + ".before", one.before)
-    data = {**one._asdict(), "before": one.before is not None, "folders": list(one.folders)}
+    lists = {"folders": list(one.folders), "parts": list(one.parts)}
+    data = {**one._asdict(), **lists, "before": one.before is not None}
     _put(name + ".json", json.dumps(data, indent=2).encode())
 
 
-def forget(path: str) -> None:
+def forget(path: str, inside: str = "") -> None:
     for end in (".json", ".before"):
-        _put(_name(path) + end, None)
+        _put(_name(path, inside) + end, None)
 
 
 def _receipt(path: str) -> Receipt | None:
@@ -235,8 +237,8 @@ def _receipt(path: str) -> Receipt | None:
         if not said or (said["before"] and before is None):
             return None
         folders = tuple(map(str, said["folders"]))
-        named = str(said.get("named", ""))
-        return Receipt(said["file"], said["host"], said["scope"], before, said["after"], folders, named)
+        named, parts = str(said.get("named", "")), tuple(map(str, said.get("parts", ())))
+        return Receipt(said["file"], said["host"], said["scope"], before, said["after"], folders, named, parts)
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -247,6 +249,6 @@ def _put(path: str, data: bytes | None) -> None:
         swap(path, old, data, 0o600)
 
 
-def _name(path: str) -> str:
+def _name(path: str, inside: str = "") -> str:
     """Where the copy of a file is kept: its name is readable, its path makes it one of a kind."""
-    return os.path.join(folder(), f"{os.path.basename(path).lstrip('.')}-{digest(os.fsencode(path))[:12]}")
+    return os.path.join(inside or folder(), f"{os.path.basename(path).lstrip('.')}-{digest(os.fsencode(path))[:12]}")

@@ -21,7 +21,7 @@ from ..desk.session_state import load_state
 from ..desk.visible import visible
 from ..local.files import read_file, write_file
 from ..local.settings import state_folder
-from . import output, terminal_plan
+from . import output, panel_mark, terminal_plan
 from .desk import is_named, open_desk
 from .parser import Args
 
@@ -94,7 +94,8 @@ def _join(args: Args) -> int:
         theirs = _run(args.after, given)
     ours: list[str] = []
     try:
-        if session := os.environ.get("PUNCHLIST_SESSION") or _session(given):
+        session = os.environ.get("PUNCHLIST_SESSION") or _session(given)
+        if session and not panel_mark.is_held(session):
             args.session = session
             args.plan = os.environ.get("PUNCHLIST_PLAN", "")
             ours = _in_agent(_read(args))

@@ -82,6 +82,12 @@ _WHY = Argument("--why", "W", "the reason", is_required=True)
 _DIALECT = Argument("--dialect", "D", "", choices="dialects:PATHS")
 _STYLE = Argument("--style", "S", "how it looks:", choices="local.settings:STYLES")
 _PLAIN = Argument("--plain", "", "one line for each change, for screen readers")
+_VIA = Argument(
+    "--via",
+    "WAY",
+    "by the plugin command that it has, or by its settings files; the first where that works:",
+    choices=("package", "settings"),
+)
 _DRY_RUN = Argument("--dry-run", "", "show what would change, and change nothing")
 _HOST = Argument("host", "HOST", "", choices="hosts:HOSTS")
 _SCOPES = ("user", "project")
@@ -447,6 +453,7 @@ _AGENTS = (
                 choices=("process", "server"),
             ),
             Argument("--dialect", "D", "the tools its model is given, with their texts; as it is now if not given"),
+            _VIA,
         ),
         ("punchlist install claude-code --dry-run", "punchlist install claude-code"),
         is_basic=True,
@@ -455,7 +462,7 @@ _AGENTS = (
         "uninstall",
         "detach Punchlist from an agent",
         "install:uninstall",
-        (_HOST, _DRY_RUN, Argument("--scope", "S", "both if not given:", choices=_SCOPES)),
+        (_HOST, _DRY_RUN, Argument("--scope", "S", "both if not given:", choices=_SCOPES), _VIA),
         ("punchlist uninstall claude-code",),
     ),
     Command(

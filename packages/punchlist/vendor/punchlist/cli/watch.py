@@ -11,7 +11,7 @@ from ..core.model import MAIN, Plan
 from ..desk import Desk
 from ..desk.grade_labels import with_grades
 from ..local import event_log
-from . import output, terminal_plan
+from . import output, panel_mark, terminal_plan
 from .desk import is_named, load_settings, open_desk
 from .parser import Args, misuse
 
@@ -79,6 +79,7 @@ def _follow_as_rows(args: Args, opened: Callable[[], Desk]) -> int:
     if found is None or not args.json:
         misuse("watch", "--size is COLUMNSxROWS, as in 80x12, together with --json")
     columns, rows = (min(max(int(one), 1), MOST) for one in found.groups())
+    panel_mark.hold(args.session or "")
     try:
         return follow(opened, Size(columns, rows), _print_line, output.is_read)
     except KeyboardInterrupt:

@@ -7,6 +7,9 @@ import os
 
 from ..local.settings import state_folder
 
+LINE = "status-line"
+BESIDE = {LINE, "permission"}  # parts that may be in settings beside a package, and attach nothing
+
 
 def by_settings(host: str, project: str) -> bool:
     """Return whether `punchlist install` has attached an agent, for the user or in this directory."""
@@ -19,15 +22,15 @@ def by_settings(host: str, project: str) -> bool:
 
 
 def _attaches(path: str, host: str, project: str) -> bool:
-    """Whether a receipt is for a file of this agent that is still there. What was written for somebody else's directory
-    does not count."""
+    """Whether a receipt is for a file of this agent that is still there, and has a tool or hooks of ours. What was
+    written for somebody else's directory does not count."""
     from ..core.json_text import loads
     from ..local.files import read_file
 
     try:
         said = loads(read_file(path, 1_000_000))
-        file, scope = str(said["file"]), said["scope"]
-        if said["host"] != host or not os.path.exists(file):
+        file, scope, parts = str(said["file"]), said["scope"], said.get("parts", ())
+        if said["host"] != host or not os.path.exists(file) or (parts and BESIDE.issuperset(parts)):
             return False
     except (OSError, ValueError, LookupError, TypeError):
         return False

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...core.errors import Refused
+from ...install.attached import LINE
 from ...install.parts import NAME, PROJECT, USER, Part, Where, handlers, hook_command, is_served, within
 from .. import hook_secret
 from . import HOST
@@ -21,9 +22,10 @@ HOOKS_BY_SERVER = True  # it has hooks that call a tool of a server
 PERMISSION = f"mcp__{NAME}"
 STOP = own_hooks.STOP
 
-_FIRST, _TESTED = (2, 1, 118), (2, 1, 325)  # versions of Claude Code with hooks that call a tool of a server
+FIRST, _TESTED = (2, 1, 118), (2, 1, 325)  # versions of Claude Code with hooks that call a tool of a server
 _REFRESH = 5  # seconds until the status line shows an edit of yours; a run of it takes a fiftieth of that
 _MADE = "made when this is installed"
+MANAGED = ("/etc/claude-code", "/Library/Application Support/ClaudeCode")  # where administrators put settings
 
 
 def home(where: Where) -> str:
@@ -39,7 +41,7 @@ def parts(where: Where) -> tuple[Part, ...]:
         Part("hooks", "hooks", settings, ("hooks",), hooks),
         Part("permission", "element", settings, ("permissions", "allow"), PERMISSION),
         *(
-            [Part("status-line", "line", settings, ("statusLine",), {"refreshInterval": _REFRESH})]
+            [Part(LINE, "line", settings, ("statusLine",), {"refreshInterval": _REFRESH})]
             if where.scope == USER
             else []
         ),
@@ -62,17 +64,45 @@ def problems(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
     if refused:
         words = f"the tool is denied: permissions.deny in {settings}"
         found.append((words, f"take {' and '.join(refused)} out of it"))
+    if ("server" in there or "hooks" in there) and plugins_only():
+        words = "this machine is managed: Claude Code takes servers or hooks from plugins only"
+        found.append((words, "punchlist install claude-code --via package"))
     if "server" in there and "permission" not in there and where.scope == USER:
         found.append(("Claude Code asks before every call of the tool", "punchlist install claude-code"))
     if "server" not in there and _any_served(there.get("hooks")):
         found.append(("hooks are answered by the server, which is not there", "punchlist install claude-code"))
-    if _any_served(there.get("hooks")) and () < _version(where) < _FIRST:
+    if _any_served(there.get("hooks")) and () < version(where) < FIRST:
         words = "this version of Claude Code has no hooks that a server answers"
         found.append((words, "upgrade it; or: punchlist install claude-code --hooks process"))
     if _lacks_secret(there.get("hooks")):
         words = f"the server does not answer hooks: they do not have the secret that is in {hook_secret.path()}"
         found.append((words, "punchlist install claude-code"))
     return found
+
+
+def plugins_only() -> bool:
+    """Return whether whoever manages this machine has hooks or servers come from plugins only."""
+    return any(_is_locked(file) for folder in MANAGED for file in _documents(folder))
+
+
+def _documents(folder: str) -> list[str]:
+    more = os.path.join(folder, "managed-settings.d")
+    try:
+        names = sorted(name for name in os.listdir(more) if name.endswith(".json"))
+    except OSError:
+        names = []
+    return [os.path.join(folder, "managed-settings.json"), *(os.path.join(more, name) for name in names)]
+
+
+def _is_locked(file: str) -> bool:
+    from ...install import content
+    from ...install.edit_json import read
+
+    try:
+        locked = read(content(file)).get("strictPluginOnlyCustomization")
+    except (Refused, OSError, AttributeError):
+        return False
+    return locked is True or (isinstance(locked, list) and ("hooks" in locked or "mcp" in locked))
 
 
 def prepare(where: Where) -> None:
@@ -102,7 +132,7 @@ def _knows_switch(where: Where) -> bool:
     if where.scope == PROJECT:
         return False
     there = [event for event, _, _ in handlers(_hooks_in(_files(where)[1][0]), "claude-code")]
-    return own_hooks.SWITCH in there or _version(where) >= _TESTED
+    return own_hooks.SWITCH in there or version(where) >= _TESTED
 
 
 def _is_by_server(where: Where) -> bool:
@@ -115,11 +145,11 @@ def _is_by_server(where: Where) -> bool:
     hooks = _hooks_in(_files(where)[1][0])
     if any(handlers(hooks, "claude-code")):
         return _any_served(hooks)
-    return _version(where) >= _TESTED
+    return version(where) >= _TESTED
 
 
-def _version(where: Where) -> tuple[int, ...]:
-    """The version of Claude Code, from where it is installed; empty if that does not tell. It is not started."""
+def version(where: Where) -> tuple[int, ...]:
+    """Return the version of Claude Code, from where it is installed; empty if that does not tell. It is not started."""
     program = shutil.which(PROGRAM, path=where.environ.get("PATH"))
     if program is None:
         return ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -75,7 +75,17 @@ def problems(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
     if "server" in there and there["server"].get(APPROVAL, "auto") not in ("approve", "auto"):  # auto: as our tools say
         words = f"Codex asks before calls, and refuses them in `codex exec`: {APPROVAL}"
         found.append((words, 'set it to "approve"'))
-    skipped = untrusted(there.get("hooks") or {}, {hooks, os.path.realpath(hooks)}, config)
+    said = there.get("hooks") or {}
+    return found + hook_problems(said, handlers(said, "codex"), {hooks, os.path.realpath(hooks)}, config)
+
+
+def hook_problems(
+    hooks: dict[str, Any], ours: Iterable[tuple[str, int, int]], files: set[str], config: dict[str, Any]
+) -> list[tuple[str, str]]:
+    """Return what keeps hooks from being run, and how to fix it. `ours`: the places of our own among them; `files`:
+    what Codex calls the file that they are in."""
+    found = []
+    skipped = _untrusted(hooks, ours, files, config)
     if skipped:
         words = f"Codex skips hooks that you have not trusted: {', '.join(skipped)}"
         found.append((words, "start codex, and trust them: /hooks"))
@@ -84,12 +94,14 @@ def problems(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
     return found
 
 
-def untrusted(hooks: dict[str, Any], files: set[str], config: dict[str, Any]) -> list[str]:
+def _untrusted(
+    hooks: dict[str, Any], ours: Iterable[tuple[str, int, int]], files: set[str], config: dict[str, Any]
+) -> list[str]:
     """The events whose hook Codex skips: it has no word in the user's config.toml that you have trusted just this."""
     states = within(config, "hooks", "state")
     states = states if isinstance(states, dict) else {}
     missing = []
-    for event, number, place in handlers(hooks, "codex"):
+    for event, number, place in ours:
         wanted = _hash(event, hooks[event][number], hooks[event][number]["hooks"][place])
         found = [states.get(f"{file}:{_label(event)}:{number}:{place}") for file in files]
         if not any(_trusts(state, wanted) for state in found):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ... import __version__
+from ...core.errors import Refused
 from ...install.package import PROGRAM, SUMMARY, Files, commit_hook_of, document, hook_of
-from ...install.parts import NAME, group
+from ...install.parts import NAME, Where, group
 from . import install
 
 FOLDER = "gemini"
@@ -28,3 +30,15 @@ def _hooks() -> dict[str, Any]:
     commits = commit_hook_of(_ROOT, "gemini")
     found["BeforeTool"].append(group(commits, limit("BeforeTool"), install.SHELL, name=NAME))
     return found
+
+
+def installed(where: Where) -> str:
+    """Return the version of our extension that Gemini CLI has; empty if there is none."""
+    from ...install import content
+    from ...install.edit_json import read
+
+    path = os.path.join(install.home(where), "extensions", NAME, "gemini-extension.json")
+    try:
+        return str(read(content(path)).get("version", ""))
+    except (Refused, OSError):
+        return ""
