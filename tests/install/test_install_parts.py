@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from punchlist.core.errors import Refused
 from punchlist.hosts import HOSTS
+from punchlist.hosts.codex import install as codex
 from punchlist.install import SCOPES, Part, Where, edit_json, installer_for
 from punchlist.install.apply import add_parts, groups_of, holds, is_nothing, strip_parts, value_at
 from punchlist.install.parts import hook_command, line_command, script_of, their_line
+from punchlist.local.settings import Settings
 from tests.core.plans import often
 from tests.install.documents import settings_files
 
@@ -346,3 +348,13 @@ def test_an_unknown_host_is_refused_with_those_there_are() -> None:
 def test_a_hook_command_holds_nothing_that_an_agent_would_replace() -> None:
     words = shlex.split(hook_command(SCRIPT, "gemini"))
     assert not {"$", "{", "`"} & set("".join(words))
+
+
+def test_codex_passes_on_every_setting_that_the_server_needs() -> None:
+    """Of the others, hooks and terminals have use, which have the whole environment; and the agent of ours."""
+    hooks = "reminders remind_after remind_again reminder_budget continuation idle_nudges nudges nudge_minutes"
+    screens = "clear_delay style expanded plain unicode status_lines plan_mode_every seed_plan"
+    agent = "model base_url context turns confirm_shell"
+    others = {*hooks.split(), *screens.split(), *agent.split(), "origins", "problems"}
+    passed = {name.removeprefix("PUNCHLIST_").lower() for name in codex.SERVER["env_vars"]}
+    assert set(Settings._fields) - others == passed & set(Settings._fields)

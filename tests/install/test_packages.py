@@ -169,13 +169,67 @@ def test_a_python_that_is_gone_is_looked_for_again(plugin: Path, tmp_path: Path)
         assert known.read_text() not in ("/nowhere/python3\n", "", "\n")
 
 
+@pytest.mark.parametrize("script", ["exit 1", "echo 'Unknown option: -P' >&2; exit 2"])
+def test_a_python_that_does_not_work_any_more_is_forgotten_by_the_next_hook(
+    script: str, plugin: Path, tmp_path: Path
+) -> None:
+    known = tmp_path / "state" / "punchlist" / "plugin-python"
+    known.parent.mkdir(parents=True)
+    known.write_text(f"{programs(tmp_path, broken=script)}/broken\n")
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    first = started(plugin, "hook", "claude-code", stdin=json.dumps(START), **env)
+    assert (first.returncode, first.stdout) == (0, "")
+    assert not known.exists()
+    assert started(plugin, "--version", **env).stdout == f"punchlist {__version__}\n"
+
+
+def test_a_folder_is_not_taken_for_a_python(plugin: Path, tmp_path: Path) -> None:
+    known = tmp_path / "state" / "punchlist" / "plugin-python"
+    known.parent.mkdir(parents=True)
+    known.write_text("/usr/bin\n")
+    assert started(plugin, "--version", XDG_STATE_HOME=str(tmp_path / "state")).stdout == f"punchlist {__version__}\n"
+
+
+def test_a_state_folder_that_is_not_absolute_is_not_looked_for_in_a_project(plugin: Path, tmp_path: Path) -> None:
+    trap = plugin.parent / "rel" / "punchlist" / "plugin-python"  # it is started there
+    trap.parent.mkdir(parents=True)
+    trap.write_text(f"{programs(tmp_path, trap='echo trapped')}/trap\n")
+    assert started(plugin, "--version", XDG_STATE_HOME="rel").stdout == f"punchlist {__version__}\n"
+
+
+def test_a_python_that_warns_of_something_is_a_python(plugin: Path, tmp_path: Path) -> None:
+    path = programs(tmp_path, python3=f"echo 'a warning' >&2; {here()}")
+    assert started(plugin, "--version", PATH=path).stdout == f"punchlist {__version__}\n"
+
+
+def test_the_program_can_be_linked_to(plugin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "links"
+    folder.mkdir()
+    (folder / "absolute").symlink_to(plugin / "bin" / "punchlist")
+    (folder / "relative").symlink_to(os.path.relpath(plugin / "bin" / "punchlist", folder))
+    (folder / "twice").symlink_to("relative")
+    for name in ("absolute", "relative", "twice"):
+        done = subprocess.run([folder / name, "--version"], capture_output=True, text=True, check=False)
+        assert (done.stdout, done.stderr) == (f"punchlist {__version__}\n", ""), name
+    monkeypatch.chdir(plugin / "bin")
+    done = subprocess.run(["sh", "punchlist", "--version"], capture_output=True, text=True, check=False)
+    assert done.stdout == f"punchlist {__version__}\n"
+
+
+def test_a_uvx_that_cannot_bring_a_python_is_told_once_a_session(plugin: Path, tmp_path: Path) -> None:
+    path = programs(tmp_path, uvx="exit 2")
+    done = started(plugin, "hook", "claude-code", stdin=json.dumps(START), PATH=path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "uv could not bring one" in json.loads(done.stdout)["systemMessage"]
+
+
 def test_a_python_that_is_too_old_is_passed_over(plugin: Path, tmp_path: Path) -> None:
-    path = programs(tmp_path, python3="echo 3.9.6 >&2; exit 1", python3_12=here())
+    path = programs(tmp_path, python3="echo 3.9.6; exit 1", python3_12=here())
     assert started(plugin, "--version", PATH=path).stdout == f"punchlist {__version__}\n"
 
 
 def test_without_a_python_uvx_starts_the_folder_and_nothing_that_a_registry_has(plugin: Path, tmp_path: Path) -> None:
-    path = programs(tmp_path, python3="echo 3.9.6 >&2; exit 1", uvx='printf "%s\\n" "$@"')
+    path = programs(tmp_path, python3="echo 3.9.6; exit 1", uvx='printf "%s\\n" "$@"')
     asked = started(plugin, "show", "--json", PATH=path).stdout.splitlines()
     assert asked[:2] == ["--quiet", "--from"]
     assert os.path.samefile(asked[2], plugin)
@@ -183,7 +237,7 @@ def test_without_a_python_uvx_starts_the_folder_and_nothing_that_a_registry_has(
 
 
 def test_with_neither_it_says_what_is_missing(plugin: Path, tmp_path: Path) -> None:
-    done = started(plugin, "mcp", PATH=programs(tmp_path, python3="echo 3.9.6 >&2; exit 1"))
+    done = started(plugin, "mcp", PATH=programs(tmp_path, python3="echo 3.9.6; exit 1"))
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
         "punchlist needs Python 3.11 or newer, or uv, and found neither (python3 is 3.9.6). "

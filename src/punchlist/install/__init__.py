@@ -290,7 +290,7 @@ def _do_all(names: list[str], work: Callable[[str], Edit], host: str, scope: str
         receipts.require_writable(os.path.join(receipts.folder(), "lock"))
     with receipts.lock():
         done = _write_all(each, work, host, scope)
-    receipts.drop_folders(folder for _, folders in done for folder in folders)
+        receipts.drop_folders(folder for _, folders in done for folder in folders)
     return [edit for edit, _ in done]
 
 

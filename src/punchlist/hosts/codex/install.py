@@ -28,11 +28,13 @@ EVENTS = {
 }
 SHELL = "Bash"  # what hooks are told that its shell is called, whatever the model calls it
 _UNMATCHED = ("UserPromptSubmit", "Stop")  # events of which Codex does not read a matcher
-# Codex gives a server only the variables that it is told to: without these it would look for plans somewhere else.
-_VARIABLES = [
-    *("XDG_STATE_HOME", "XDG_CONFIG_HOME", "PUNCHLIST_STORE", "PUNCHLIST_DIALECT", "PUNCHLIST_OFF"),
-    *("PUNCHLIST_PLAN", "PUNCHLIST_SESSION", "PUNCHLIST_AGENT", "PUNCHLIST_BY", "PUNCHLIST_VOICE", "PUNCHLIST_VOICES"),
-]
+# Codex gives a server only the variables that it is told to: without these it would look for plans somewhere else, and
+# treat calls differently than hooks and commands do.
+_SETTINGS = """
+    STORE DIALECT OFF PLAN SESSION AGENT BY VOICE VOICES TOLERANT USER_CLOSED_IS_FINAL STRICT_PAUSE INTERACTIVE
+    REDACT_CALLS SQLITE_SYNCHRONOUS KEEP_HISTORY VERIFY AUTO_DONE DEFAULT_CHECK VERIFY_MINUTES KEEP_OUTPUT LOOK_MS
+"""
+_VARIABLES = ["XDG_STATE_HOME", "XDG_CONFIG_HOME", *(f"PUNCHLIST_{name}" for name in _SETTINGS.split())]
 # Where newer models would have to look for the tool, or to write code for it: it is to be in sight from the start.
 _HIDDEN = ["deferred", "code_mode"]
 SERVER = {

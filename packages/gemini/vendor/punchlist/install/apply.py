@@ -86,7 +86,7 @@ def value_at(text: str, part: Part) -> Any:
         return edit_yaml.read(text, _pair(part))
     if form == "toml":
         return within(edit_toml.read(text), *part.path)
-    return within(edit_json.read(text), *part.path)
+    return edit_json.read_at(text, part.path)
 
 
 def _form(part: Part) -> str:

@@ -53,6 +53,16 @@ def read(text: str) -> Any:
     return value(text, parse(text))
 
 
+def read_at(text: str, path: tuple[str, ...]) -> Any:
+    """The value at a path; none if there is none. Of a large document, the rest is not turned into values."""
+    if is_blank(text):
+        return None
+    node = find(parse(text), path)
+    if node is None:
+        return None
+    return value(text, node)
+
+
 def value(text: str, node: Node) -> Any:
     if node.kind == "object":
         return {child.key: value(text, child.node) for child in node.children}
@@ -70,7 +80,7 @@ def is_blank(text: str) -> bool:
     return not text.removeprefix(_BOM).strip(" \t\r\n")
 
 
-@lru_cache(maxsize=4)  # one edit looks at the same text several times
+@lru_cache(maxsize=16)  # one edit looks at the same text several times
 def parse(text: str) -> Node:
     """The places of everything in a document. Refused with line and column if it is none."""
     node = _node(text, _skip(text, len(_mark(text))), 0)

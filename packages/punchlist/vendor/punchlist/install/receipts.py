@@ -81,13 +81,12 @@ def target(path: str) -> str:
 def load(path: str) -> bytes | None:
     """What a file holds; nothing if there is none."""
     try:
-        kind = os.stat(path).st_mode
-    except (FileNotFoundError, NotADirectoryError):
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise Refused("it is not a file.")
+        with open(path, "rb") as file:
+            data = file.read(_LARGEST + 1)
+    except (FileNotFoundError, NotADirectoryError):  # also between two looks, if another of us removes it
         return None
-    if not stat.S_ISREG(kind):
-        raise Refused("it is not a file.")
-    with open(path, "rb") as file:
-        data = file.read(_LARGEST + 1)
     if len(data) > _LARGEST:
         raise Refused(f"it is larger than {_LARGEST // 1024 // 1024} MB.")
     return data

@@ -1,23 +1,44 @@
 #!/bin/sh
 # Starts the punchlist in the folder `vendor` beside this one (punchlist.cli), with a Python 3.11 or newer. Which one that is
 # gets found out once, and is remembered in the state directory.
-root=${0%/*}/..
-state=
-if [ -n "${XDG_STATE_HOME:-$HOME}" ]; then
-    state=${XDG_STATE_HOME:-$HOME/.local/state}/punchlist
-fi
+program=$0
+while [ -L "$program" ]; do # a link to this file, as in ~/bin
+    target=$(readlink "$program")
+    case $target in
+    /*) program=$target ;;
+    *) program=$(dirname "$program")/$target ;;
+    esac
+done
+case $program in
+*/*) root=${program%/*}/.. ;;
+*) root=.. ;;
+esac
+case ${XDG_STATE_HOME-} in
+/*) state=$XDG_STATE_HOME/punchlist ;;
+*) state=${HOME:+$HOME/.local/state/punchlist} ;;
+esac
 known=$state/plugin-python
 
 start() { # start PYTHON ARGUMENT...
     python=$1
     shift
-    if [ -w "$root/vendor" ] || [ -z "$state" ]; then
-        exec "$python" -E -P "$root/bin/start.py" "$@"
+    if [ ! -w "$root/vendor" ] && [ -n "$state" ]; then
+        set -- -X "pycache_prefix=$state/pycache" "$root/bin/start.py" "$@"
+    else
+        set -- "$root/bin/start.py" "$@"
     fi
-    exec "$python" -E -P -X "pycache_prefix=$state/pycache" "$root/bin/start.py" "$@"
+    if [ "$hook" = no ]; then
+        exec "$python" -E -P "$@"
+    fi
+    "$python" -E -P "$@" || rm -f "$known" # a hook never fails: this Python does, and the next start looks for another
+    exit 0
 }
 
-if [ -n "$state" ] && [ -r "$known" ] && read -r python <"$known" && [ -x "$python" ]; then
+hook=no
+if [ "${1-}" = hook ]; then
+    hook=yes
+fi
+if [ -n "$state" ] && [ -r "$known" ] && read -r python <"$known" && [ -f "$python" ] && [ -x "$python" ]; then
     start "$python" "$@"
 fi
 
@@ -25,7 +46,8 @@ fi
 ask='import sys
 v = sys.version_info
 if v < (3, 11):
-    sys.exit("%d.%d.%d" % v[:3])
+    print("%d.%d.%d" % v[:3])
+    sys.exit(1)
 import sqlite3
 print(getattr(sys, "_base_executable", "") or sys.executable)'
 
@@ -37,9 +59,10 @@ for name in python3 python3.14 python3.13 python3.12 python3.11 python \
     case $python in
     /usr/bin/python3) [ -d /System/Library ] && continue ;; # of macOS: too old, and it may ask to install something
     esac
-    if found=$("$python" -E -c "$ask" 2>&1) && [ -x "$found" ]; then
+    if found=$("$python" -E -c "$ask" 2>/dev/null) && [ -x "$found" ]; then
         if [ -n "$state" ]; then
-            (umask 077 && mkdir -p "$state" && printf '%s\n' "$found" >"$known.$$" && mv -f "$known.$$" "$known") 2>/dev/null
+            (umask 077 && mkdir -p "$state" && printf '%s\n' "$found" >"$known.$$" && mv -f "$known.$$" "$known") 2>/dev/null ||
+                rm -f "$known.$$" 2>/dev/null
         fi
         start "$found" "$@"
     fi
@@ -48,14 +71,17 @@ for name in python3 python3.14 python3.13 python3.12 python3.11 python \
     esac
 done
 
+why="punchlist needs Python 3.11 or newer, or uv, and found neither$old. Install one of them and start the agent again."
 for uvx in uvx "$HOME/.local/bin/uvx" "$HOME/.cargo/bin/uvx" /opt/homebrew/bin/uvx; do
     if command -v "$uvx" >/dev/null 2>&1; then
-        exec "$uvx" --quiet --from "$root" punchlist "$@"
+        if [ "$hook" = no ] || "$uvx" --quiet --from "$root" punchlist --version >/dev/null 2>&1; then
+            exec "$uvx" --quiet --from "$root" punchlist "$@"
+        fi
+        why="punchlist needs Python 3.11 or newer, and found none$old; uv could not bring one. Install Python and start the agent again."
     fi
 done
 
-why="punchlist needs Python 3.11 or newer, or uv, and found neither$old. Install one of them and start the agent again."
-if [ "${1-}" != hook ]; then
+if [ "$hook" = no ]; then
     printf '%s\n' "$why" >&2
     exit 1
 fi
