@@ -12,6 +12,7 @@ from . import hooks
 
 FOLDER = NAME
 INSTALL = "Claude Code: `claude plugin marketplace add ADDRESS`, then `claude plugin install punchlist@punchlist`."
+UPDATE = {".claude": f"claude plugin update {NAME}@{NAME}"}
 _ROOT = "CLAUDE_PLUGIN_ROOT"
 _MOD = os.path.join(os.path.dirname(__file__), "mod")  # the panel in its screen
 

@@ -12,6 +12,8 @@ FOLDER = NAME
 INSTALL = """\
 Codex: `codex plugin marketplace add ADDRESS`, then `codex plugin add punchlist@punchlist`; trust its hooks: `/hooks`.
 ADDRESS is a folder or repository with this one in it."""
+# What is in a repository gets fetched first; a folder is read again by `add`.
+UPDATE = {".codex": f"codex plugin marketplace upgrade && codex plugin add {NAME}@{NAME}"}
 _ROOT = "PLUGIN_ROOT"
 _CATEGORY = "Developer Tools"
 
