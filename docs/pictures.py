@@ -3,8 +3,9 @@ Draw the pictures of docs/: what the real program shows in colour, for light and
 
 A plan is made through the command line in a temporary directory. `show.svg` and `grades.svg` are read off what
 `punchlist` prints, the others off the screen of `punchlist watch` in a pseudo-terminal, so they show what a user sees;
-only the spinner and the clock are stopped, so that a picture changes when the program does. `python docs/pictures.py`
-draws them; `--check` only tells which are not up to date.
+only the spinner and the clock are stopped, so that a picture changes when the program does. `panel.svg` and
+`panel-open.svg` are the rows that the panel in Claude Code is sent and draws above its prompt; a test with the real
+program finds them on its screen. `python docs/pictures.py` draws them; `--check` only tells which are not up to date.
 """
 
 from __future__ import annotations
@@ -77,6 +78,22 @@ GRADES: list[tuple[list[str], object]] = [
     (["start", "6"], None),
     (["done", "1", "2", "3", "4", "5"], None),
 ]
+# The plan above the prompt of Claude Code.
+PANEL = {
+    "title": "Fix the crash on empty input",
+    "phases": ["Find", "Fix"],
+    "items": [
+        {"id": "1", "text": "Reproduce the crash", "phase": "Find", "status": "completed"},
+        {"id": "2", "text": "Read the parser", "phase": "Find", "status": "completed"},
+        {"id": "3", "text": "Fix the off-by-one in the lexer", "phase": "Fix", "status": "in_progress"},
+        {"id": "4", "text": "Run the tests", "phase": "Fix", "needs": ["3"]},
+        {"id": "5", "text": "Ask Ann about the deadline", "phase": "Fix"},
+        {"id": "6", "text": "Publish it", "phase": "Fix", "status": "blocked", "reason": "the key has expired"},
+    ],
+}
+PANEL_SIZE, PANEL_COLUMNS = "75x20", 80  # of the panel on a screen of 80 columns
+ADD = "add: \x1b[2man item for the plan\x1b[0m"  # the field below a list that is open
+PROMPT = ["\x1b[2m" + "─" * PANEL_COLUMNS, "❯"]  # what is below it
 CLOCK = ("14:02", "13:40", "14:08", "14:07")  # the times in the order in which they are shown
 
 # the numbers of ANSI's "select graphic rendition" that the command line uses, as classes of the picture
@@ -87,6 +104,8 @@ _COLOURS = {
     "dark": {"back": "#0d1117", "edge": "#30363d", "text": "#e6edf3", "dim": "#8b949e", "good": "#3fb950",
              "now": "#39c5cf", "bad": "#f85149"},
 }  # fmt: skip
+
+_ACTIVE = {"light": "#b8572f", "dark": "#d97757"}  # the colour of what is active, in Claude Code
 
 
 class Piece(NamedTuple):
@@ -133,6 +152,26 @@ def watched(folder: str, style: str, *, collapsed: bool) -> list[str]:
         stream.feed(os.read(process.fd, 65536))
     process.terminate(force=True)
     return [*filter(None, (stopped("".join(coded(screen.buffer[row])).rstrip(), style) for row in range(ROWS)))]
+
+
+def panelled(folder: str, kind: str) -> list[str]:
+    """The panel that Claude Code shows, and a prompt: `short`, or `long` when it is open."""
+    named = ["--session", kind]
+    run(folder, [*named, "import", "--format", "json", "-"], json.dumps(PANEL))
+    words = [sys.executable, "-m", "punchlist", *named, "watch", "--json", "--size", PANEL_SIZE]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, encoding="utf-8", cwd=folder, env=environment(folder))
+    assert process.stdout
+    told = json.loads(process.stdout.readline())
+    process.terminate()
+    process.communicate()
+    rows = ["".join(styled(*span) for span in row["spans"]) for row in told[kind]]
+    return [*rows, *([ADD] if kind == "long" else []), *PROMPT]
+
+
+def styled(text: str, style: str) -> str:
+    """A text with the ANSI codes of its style."""
+    codes = ";".join(code for code, name in STYLES.items() if name in style.split())
+    return f"\x1b[{codes}m{text}\x1b[0m" if codes else text
 
 
 def settle(folder: str) -> None:
@@ -202,7 +241,9 @@ def pieces(line: str) -> list[Piece]:
 
 def drawn(lines: list[str], title: str) -> str:
     """The picture of a screen."""
-    width, height = round(2 * MARGIN + COLUMNS * CELL), BAR + MARGIN + len(lines) * LINE
+    is_panel = lines[-1:] == PROMPT[-1:]
+    columns = PANEL_COLUMNS if is_panel else COLUMNS
+    width, height = round(2 * MARGIN + columns * CELL), BAR + MARGIN + len(lines) * LINE
     rows = [row(number, line) for number, line in enumerate(lines)]
     words = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(lines)) + "\n"
     return "\n".join([
@@ -210,7 +251,7 @@ def drawn(lines: list[str], title: str) -> str:
         ' role="img" aria-labelledby="title words">',
         f'<title id="title">{escape(title)}</title>',
         f'<desc id="words">{escape(words)}</desc>',
-        f"<style>\n{css()}\n</style>",
+        f"<style>\n{css(is_panel=is_panel)}\n</style>",
         f'<rect class="back" x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="8"/>',
         *(f'<circle class="knob" cx="{MARGIN + 18 * number}" cy="18" r="5"/>' for number in range(3)),
         *filter(None, rows),
@@ -234,19 +275,21 @@ def span(piece: Piece, y: int) -> str:
     return f'<text x="{x:.1f}" y="{y}" {size}{style}>{escape(inside)}</text>'
 
 
-def css() -> str:
+def css(*, is_panel: bool) -> str:
     fonts = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace"
     shape = [
         f"text {{ font: {SIZE}px {fonts}; white-space: pre }}",
         ".bold { font-weight: 700 }",
         ".strike { text-decoration: line-through }",
     ]
-    dark = "\n".join(f"  {rule}" for rule in coloured("dark"))
-    return "\n".join([*shape, *coloured("light"), f"@media (prefers-color-scheme: dark) {{\n{dark}\n}}"])
+    dark = "\n".join(f"  {rule}" for rule in coloured("dark", is_panel))
+    return "\n".join([*shape, *coloured("light", is_panel), f"@media (prefers-color-scheme: dark) {{\n{dark}\n}}"])
 
 
-def coloured(scheme: str) -> list[str]:
-    own = _COLOURS[scheme]
+def coloured(scheme: str, is_panel: bool) -> list[str]:
+    own = dict(_COLOURS[scheme])
+    if is_panel:
+        own["now"] = _ACTIVE[scheme]
     return [
         f".back {{ fill: {own['back']}; stroke: {own['edge']} }}",
         f".knob {{ fill: {own['edge']} }}",
@@ -268,6 +311,8 @@ def pictures(folder: str) -> Iterator[tuple[str, Callable[[], list[str]], str]]:
 def every(folder: str, other: str) -> Iterator[tuple[str, Callable[[], list[str]], str]]:
     yield from pictures(folder)
     yield "grades.svg", lambda: graded(other), "A plan with checks, and the grades of its items"
+    yield "panel.svg", lambda: panelled(other, "short"), "The plan above the prompt of Claude Code"
+    yield "panel-open.svg", lambda: panelled(other, "long"), "The plan above the prompt of Claude Code, opened"
 
 
 def main() -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 import punchlist
+from punchlist.cli.slash import COMMANDS
 from tests import commands
 
 
@@ -45,6 +47,7 @@ def test_every_verb_does_what_the_command_does() -> None:
     assert slash("show").startswith("The release")
     assert "no completed item has a check" in slash("verify")
     assert "/todo drop, block ID WHY" in slash("help")
+    assert max(map(len, slash("help").splitlines())) <= 80
     with punchlist.open(session="s1") as desk:
         assert {record.by for record in desk.history()} == {"user"}
 
@@ -112,3 +115,20 @@ def test_an_agent_does_not_become_the_user_by_it() -> None:
     assert commands.do("slash", "start 1", **agent) == 'started 1 "Read it".\n'
     with punchlist.open(session="s1") as desk:
         assert desk.history()[-1].by == "main"
+
+
+def test_done_alone_means_the_item_that_is_worked_on() -> None:
+    slash('add "Read it" "Fix it" "Ship it"')
+    slash("start 2")
+    assert slash("done") == 'completed 2 "Fix it".'
+    assert "ID is missing" in slash("done", code=2), "nothing is worked on"
+
+
+def test_help_has_every_command_and_is_called_as_the_slash_command_is() -> None:
+    listed = json.loads(commands.do("slash", "--json", "help"))
+    assert sorted([*listed, "help"]) == sorted(COMMANDS)
+    assert "/plan undo, redo" in commands.do("slash", "--called", "plan", "help")
+    done = commands.run("slash", "--called=plan", "--session", "s1", "--", "dnoe")
+    assert done.stderr == "/plan has no 'dnoe'; did you mean 'done'?\n"
+    done = commands.run("slash", "--called=plan", "--session", "s1", "--", "drop 2")
+    assert done.stderr == "/plan drop needs an item and a reason: /plan drop 2 WHY\n"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,21 @@ def test_beside_settings_of_ours_a_package_is_silent(name: str, tmp_path: Path) 
         assert str(stage.requests[-1].heard).count("The plan is not finished") == 1, "it is nudged once"
         assert stage.events == ["nudge", "stop"]
         assert stage.errors == []
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex"])  # Gemini CLI asks a question before it updates anything
+def test_the_command_that_a_package_names_for_an_upgrade_updates_it(name: str, tmp_path: Path) -> None:
+    with staged(name, tmp_path, own_strays=True) as stage:
+        stage.install_package()
+        (vendor,) = stage.home.rglob("plugins/cache/*/*/*/vendor")
+        code = "from punchlist.local.origin import upgrade_command; print(upgrade_command())"
+        asked = [sys.executable, "-S", "-c", code]
+        command = subprocess.run(asked, env={"PYTHONPATH": str(vendor)}, capture_output=True, text=True, check=True)
+        for manifest in (tmp_path / "packages" / "punchlist").glob(".*-plugin/plugin.json"):
+            manifest.write_text(manifest.read_text().replace(__version__, "9.9.9"))
+        for part in command.stdout.strip().split(" && "):
+            stage.program(*part.split()[1:])
+        assert list(stage.home.rglob("plugins/cache/*/*/9.9.9/vendor"))
 
 
 def test_claude_code_finds_nothing_wrong_with_the_plugin_and_its_tests_pass(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import shutil
 import signal
 import subprocess
@@ -11,13 +12,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 import punchlist
 from tests.agent.commands import until
 from tests.clients.script import does, plan, says, shell
-from tests.clients.stage import SCRIPT, USUAL, Stage, built
+from tests.clients.stage import ROOT, SCRIPT, USUAL, Stage, built
 from tests.clients.terminal import ENTER, Terminal, claude_code
 
 pytestmark = pytest.mark.settings
@@ -83,15 +85,21 @@ def authors(stage: Stage, *words: str) -> dict[str, str]:
 @contextmanager
 def panel(stage: Stage, columns: int = 80, rows: int = 24, **settings: Any) -> Iterator[Terminal]:
     """Claude Code with the mod, attached to us, and a plan of three items."""
+    with planned(stage, ["Read the parser", "Fix it", "Run the tests"], columns, rows) as terminal:
+        terminal.shows("▶ 1 Read the parser", "0/3  Next: 2 Fix it")
+        yield terminal
+
+
+@contextmanager
+def planned(stage: Stage, items: list[Any], columns: int, rows: int) -> Iterator[Terminal]:
+    """The same with any plan."""
     with closing(stage.model):
         stage.agent.trust(stage.world)
         stage.punchlist("install", "claude-code", "--via", "settings")
         plugin = make_plugin(stage.home.parent / "plugin")
         with claude_code(stage, "--plugin-dir", str(plugin), columns=columns, rows=rows) as terminal:
             terminal.warm_up()
-            made = does(plan(add=["Read the parser", "Fix it", "Run the tests"]))
-            terminal.talks("Plan the work on the parser.", made, says("Shall I begin?"))
-            terminal.shows("▶ 1 Read the parser", "0/3  Next: 2 Fix it")
+            terminal.talks("Plan the work on the parser.", does(plan(add=items)), says("Shall I begin?"))
             yield terminal
 
 
@@ -149,6 +157,27 @@ def test_the_panel_is_live_and_what_is_typed_there_is_the_users_without_a_reques
         found = authors(stage)
         assert (found["dropped 4"], found["removed 5"], found["started 2"]) == ("user", "user", "main")
         assert len(stage.items) == 4, "the agent is not the user, however it starts the command"
+    assert stage.errors == []
+
+
+def pictured(name: str) -> list[str]:
+    """The lines of a picture in docs/, without the prompt."""
+    picture = ElementTree.parse(ROOT / "docs" / name).findtext("{http://www.w3.org/2000/svg}desc") or ""
+    return [line.rstrip() for line in picture.splitlines() if line.strip("─❯")]
+
+
+def test_the_pictures_of_the_panel_are_what_is_on_the_screen(stage: Stage) -> None:
+    shown = runpy.run_path(str(ROOT / "docs" / "pictures.py"))["PANEL"]
+    known = {"text", "phase", "needs"}
+    items = [{key: value for key, value in item.items() if key in known} for item in shown["items"]]
+    with planned(stage, items, columns=80, rows=45) as terminal:
+        stage.punchlist("title", shown["title"])
+        stage.punchlist("done", "1", "2")
+        stage.punchlist("start", "3")
+        stage.punchlist("block", "6", "--why", shown["items"][5]["reason"])
+        terminal.shows(*pictured("panel.svg"))
+        command(terminal, "/todo")
+        terminal.shows(*pictured("panel-open.svg"))
     assert stage.errors == []
 
 

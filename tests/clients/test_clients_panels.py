@@ -108,6 +108,24 @@ def test_the_panel_follows_the_plan_and_an_edit_there_is_the_users_and_costs_no_
     assert (stage.model.faults, stage.errors) == ([], [])
 
 
+def test_words_answers_and_errors_are_those_of_every_agent(terminal: Terminal) -> None:
+    stage = terminal.stage
+    name = SCREENS[stage.name].command
+    asked(terminal, "Mend the parser.", does(plan(add=["Read the parser", "Mend it"])), says("And now?"))
+    terminal.shows("Plan 0/2", "And now?")
+    requests = len(stage.requests)
+    command(terminal, "dnoe 1")
+    terminal.shows(f"{name} has no 'dnoe'; did you mean 'done'?")
+    command(terminal, "rename 2 Mend all of it")
+    terminal.shows("○ 2 Mend all of it")
+    command(terminal, "done")
+    terminal.shows("Plan 1/2", "✓ 1 Read the parser")
+    command(terminal, "help")
+    terminal.shows(f"{name} drop, block ID WHY", "list the changes of the plan")
+    assert len(stage.requests) == requests
+    assert stage.errors == []
+
+
 def test_an_agent_in_its_shell_does_not_become_the_user(terminal: Terminal) -> None:
     stage = terminal.stage
     forged = json.dumps({"moment": "panel", "session": "panel", "panel": f"{7:064d}"})

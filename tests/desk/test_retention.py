@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from punchlist import Desk, MemoryStore, ops
-from punchlist.local.settings import ago, load
+from punchlist.local.age import ago
+from punchlist.local.settings import load
 
 LONG_AGO = 915_148_800.0  # 1999
 

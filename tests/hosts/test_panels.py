@@ -1,10 +1,11 @@
-"""What the panels in the screens of opencode and oh-my-pi share: rows of a plan and words of commands, of any text."""
+"""What the panels in the screens of opencode and oh-my-pi share: rows of a plan, and what the user types."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,10 @@ needs_node = pytest.mark.skipif(not NODE, reason="needs node")
 HOSTILE = "\x1b]0;pwned\x07\x1b[2J\u202e\u2066a\nb\tc\u2028\ud83d\udc69\u200d\ud83d\udc67\x9b31m"
 
 
-def evaluated(expression: str, given: Any = None) -> Any:
+def evaluated(expression: str, given: Any = None, script: Path = Path("punchlist")) -> Any:
     """What an expression of JavaScript is, with what panels share."""
-    code = f"{(FOLDER / 'panel.js').read_text(encoding='utf-8')}\nconst given = {json.dumps(given)}\n"
+    shared = (FOLDER / "panel.js").read_text(encoding="utf-8").replace("@PUNCHLIST@", str(script))
+    code = f"{shared}\nconst given = {json.dumps(given)}\n"
     code += f"console.log(JSON.stringify({expression}))"
     words = [NODE, "--input-type=module", "-e", code]
     done = subprocess.run(words, capture_output=True, encoding="utf-8", check=False)
@@ -59,43 +61,27 @@ def test_a_text_acts_on_nothing_and_fits() -> None:
 
 
 @needs_node
-def test_what_is_typed_never_becomes_an_option() -> None:
-    lines = [
-        "",
-        "show",
-        "add --plan x",
-        "done 1-3, 7",
-        "done Read -x",
-        "drop 3 --why not",
-        "block 2",
-        "undo --all",
-        "x",
-    ]
-    words = evaluated("given.map((line) => wordsFor(line, undefined))", lines)
-    assert words[:2] == [{"show": True}] * 2
-    assert [found.get("words") for found in words[2:]] == [
-        ["add", "--", "--plan x"],
-        ["done", "--", "1-3", "7"],
-        ["done", "--", "Read -x"],
-        ["drop", "--why=--why not", "--", "3"],
-        ["block", "--why=the user decided so", "--", "2"],
-        ["undo"],
-        None,
-    ]
-    assert words[-1]["wrong"].startswith("no x; there are show, add,")
-    names = ["add", "start", "done", "drop", "constructor", "__proto__"]
-    assert all("wrong" in found for found in evaluated("given.map((line) => wordsFor(line, undefined))", names))
+def test_what_is_typed_is_one_argument_and_means_the_same_as_in_every_agent(tmp_path: Path) -> None:
+    """`punchlist slash` reads it: the panel adds nothing, and takes nothing away."""
+    script = tmp_path / "punchlist"
+    script.write_text('#!/bin/sh\nfor word in "$@"; do echo "$word"; done\necho "  in: $PUNCHLIST_PANEL"\ncat\n')
+    script.chmod(0o755)
+    line = "drop 3 --why $(touch x) `y` 'it doesn't pay' \x1b[2J"
+    asked = "await carried(given, { called: 'plan', who: { session: 's1', agent: 'a2' } })"
+    found = evaluated(asked, line, script)
+    words = ["--session=s1", "--agent=a2", "slash", "--called=plan", "--", line.replace("\x1b", "\ufffd"), "  in: 1"]
+    assert found["ok"]
+    assert found["lines"][:-1] == words
+    assert len(found["lines"][-1]) == 48, "the key of the panel, on standard input"
 
 
 @needs_node
-def test_without_a_number_the_active_item_is_meant() -> None:
-    plan = {"items": [{"id": "1", "text": "Read", "status": "in_progress"}, {"id": "2", "text": "Write"}]}
-    found = evaluated("['done', 'drop', 'start'].map((line) => wordsFor(line, planOf(given)))", plan)
-    assert [one.get("words") for one in found] == [
-        ["done", "--", "1"],
-        ["drop", "--why=the user decided so", "--", "1"],
-        None,
-    ]
+def test_the_words_that_can_be_typed_are_those_of_the_command() -> None:
+    script = Path(sys.executable).parent / "punchlist"
+    found = dict(evaluated("await verbs()", None, script))
+    assert {"add", "done", "waive", "rename"} <= set(found)
+    assert found["drop"] == "ID WHY  give an item up, or mark it as blocked"
+    assert evaluated("await verbs()", None, Path("/nowhere/punchlist")) == []
 
 
 @needs_node

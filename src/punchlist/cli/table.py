@@ -229,7 +229,10 @@ _EDIT = (
         "slash",
         "do what was typed behind /todo at the prompt of an agent",
         "slash:slash",
-        (Argument("words", "TEXT", "a command and the rest of the line, as in `drop 3 no longer needed`", "*"),),
+        (
+            Argument("words", "TEXT", "a command and the rest of the line, as in `drop 3 no longer needed`", "*"),
+            Argument("--called", "NAME", "what the slash command is called there; todo if not given"),
+        ),
         ("punchlist slash 'add Ask Ann'",),
     ),
 )

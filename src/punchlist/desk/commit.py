@@ -12,7 +12,6 @@ from ..core.codec import refuse_unsound
 from ..core.diff import Change, Record
 from ..core.errors import Disagreement, Refused, StaleRevision, StoreError
 from ..core.model import NOTHING, USER, Pause, Plan, Reader, SessionState
-from ..local import settings
 from ..stores import Commit, Store
 from . import delivery
 from .events import log_event
@@ -137,7 +136,9 @@ def remember(desk: Desk, now: Plan, reader: Reader, *, told: bool) -> None:
 def trim(desk: Desk, before: str, *, plan: str = "", place: str = "") -> dict[str, int]:
     """Delete history from before a time: of all plans, of one, or of those that were made in a place. What an agent
     that was at work in the last days has not been told stays. Return how much each plan has lost."""
-    return desk._seat.store.trim(before, plan, place, live=settings.ago(_LIVE))
+    from ..local.age import ago
+
+    return desk._seat.store.trim(before, plan, place, live=ago(_LIVE))
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
@@ -260,8 +261,10 @@ def _trim(desk: Desk) -> None:
     others, who want to keep theirs. If that fails, the plan is saved all the same."""
     if not desk._seat.place:
         return
+    from ..local.age import ago
+
     try:
-        trim(desk, settings.ago(desk.settings.keep_history), place=desk._seat.place)
+        trim(desk, ago(desk.settings.keep_history), place=desk._seat.place)
     except StoreError as error:
         from ..local.event_log import write_error
 

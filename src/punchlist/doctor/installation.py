@@ -12,9 +12,10 @@ from .. import __version__
 from ..core.text import cut, inline
 from ..local import event_log
 from ..local.access import why_not_writable
+from ..local.age import ago
 from ..local.on_off import is_off
 from ..local.origin import upgrade_command
-from ..local.settings import Settings, ago, place
+from ..local.settings import Settings, place
 from . import NOTE, OK, OWN, PROBLEM, Check
 from .probe import hook_time, server
 

@@ -13,6 +13,8 @@ const OTHERS = 24 // rows that everything else in the sidebar takes
 const MOST = 60 // of the list in full: the sidebar scrolls
 const WIDE = 120 // columns up to which opencode hides its sidebar
 const ALIASES = ["todo", "punchlist"] // what it is called in other agents
+const COMMAND = "plan"
+const LONG = 8 // lines of an answer above which it gets a dialog
 const TYPED = /^\/(?:plan|todo|punchlist)(?:\s+([^]*))?$/
 
 // An element. Properties that are functions are followed, as are children.
@@ -111,12 +113,12 @@ const tui = async (api) => {
   const isOpen = () => api.route.current.name === "session"
 
   const carry = async (line) => {
-    const asked = wordsFor(line, isOpen() ? plan() : undefined)
-    if (asked.wrong) return toast(asked.wrong, "warning")
-    if (asked.show) return choose()
     if (!who || !isOpen()) return toast("open a session first: a plan belongs to one", "warning")
-    const { ok, lines } = await carried(asked.words, { who, cwd: cwd(), ready: key.ready })
-    toast(lines.slice(0, 8).join("\n"), ok ? "success" : "warning")
+    const { ok, lines } = await carried(line, { called: COMMAND, who, cwd: cwd(), ready: key.ready })
+    if (lines.length <= LONG) return toast(lines.join("\n"), ok ? "success" : "warning")
+    const message = fit(lines.slice(0, MOST).join("\n"), 6000)
+    api.ui.dialog.replace(() => createComponent(api.ui.DialogAlert, { title: "Plan", message, onConfirm: close }))
+    api.ui.dialog.setSize?.("large")
   }
 
   const close = () => api.ui.dialog.clear()
@@ -124,11 +126,11 @@ const tui = async (api) => {
   const ask = (verb, title, placeholder) => () =>
     api.ui.dialog.replace(() => createComponent(api.ui.DialogPrompt, { title, placeholder, onConfirm: (text) => (close(), text.trim() && carry(`${verb} ${text}`)), onCancel: close }))
 
-  const pick = (verb, title, statuses) => () => {
+  const pick = (verb, title, statuses, why = "") => () => {
     const items = ((isOpen() && plan()?.items) || []).filter((item) => statuses.includes(item.status))
     if (!items.length) return toast("there is no such item", "info")
     const options = items.map((item) => ({ title: fit(`${SIGNS[item.status]} ${item.id} ${item.text}`, 56), value: item.id }))
-    api.ui.dialog.replace(() => createComponent(api.ui.DialogSelect, { title, options, current: plan()?.active[0]?.id, onSelect: (option) => (close(), carry(`${verb} ${option.value}`)) }))
+    api.ui.dialog.replace(() => createComponent(api.ui.DialogSelect, { title, options, current: plan()?.active[0]?.id, onSelect: (option) => (close(), carry(`${verb} ${option.value} ${why}`)) }))
   }
 
   const at_once = (verb) => () => (close(), void carry(verb))
@@ -137,7 +139,7 @@ const tui = async (api) => {
     ["add", "Plan: add an item", ask("add", "Add an item to the plan", "What is to be done")],
     ["done", "Plan: mark an item done", pick("done", "Mark done", OPEN)],
     ["start", "Plan: start an item", pick("start", "Start", ["pending", "blocked"])],
-    ["drop", "Plan: give an item up", pick("drop", "Give up", OPEN)],
+    ["drop", "Plan: give an item up", pick("drop", "Give up", OPEN, "dropped by the user")],
     ["reopen", "Plan: open a finished item again", pick("reopen", "Open again", ["completed", "abandoned"])],
     ["undo", "Plan: undo the last change", at_once("undo")],
     ["redo", "Plan: redo what was undone", at_once("redo")],
@@ -157,7 +159,7 @@ const tui = async (api) => {
   const command = (name, title, run, more) => ({ name: `punchlist.${name}`, title, category: "Plan", namespace: "palette", run: () => void run(), ...more })
 
   api.keymap.registerLayer({
-    commands: [command("show", "Plan: what you can do with it", choose, { slashName: "plan", slashAliases: ALIASES }), ...COMMANDS.map(([verb, title, run]) => command(verb, title, run))],
+    commands: [command("show", "Plan: what you can do with it", choose, { slashName: COMMAND, slashAliases: ALIASES }), ...COMMANDS.map(([verb, title, run]) => command(verb, title, run))],
   })
 
   // `/plan add TEXT` and Enter: it is for us, and not a prompt for the model.

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from .. import hosts
+from ..local.origin import UPDATES
 from . import portable
-from .package import File, Files, carried, described, found, template, write
+from .package import File, Files, carried, described, document, found, template, write
 
 FOLDERS = ("packages", ".claude-plugin", ".agents")  # of the repository, all of which is generated
 PLUGIN = "punchlist"  # the folder that several agents share
@@ -84,8 +85,12 @@ def _packages() -> Iterator[AgentPackage]:
 def _folder(packages: list[AgentPackage], license: bytes) -> Files:
     install = "\n".join(one.INSTALL for one in packages)
     files = {**carried(), "README.md": described(install), "LICENSE": File(license), "icon.png": _icon()}
+    updates: dict[str, str] = {}
     for one in packages:
         files |= one.files()
+        updates |= getattr(one, "UPDATE", {})  # by the name of the folder in which the agent keeps its files
+    if updates:
+        files[UPDATES] = document(updates)
     return files
 
 

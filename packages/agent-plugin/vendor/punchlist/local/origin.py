@@ -8,6 +8,8 @@ import shlex
 import sys
 
 _NAME = "punchlist"
+UPDATES = "bin/update.json"  # in a package: by the folder of each agent that may have it, how that agent updates it
+_ELSEWHERE = f"update the plugin {_NAME!r} in the program that has it"
 
 
 def pip_command(*what: str, python: str = "") -> str:
@@ -24,8 +26,11 @@ def pip_command(*what: str, python: str = "") -> str:
 
 
 def upgrade_command() -> str:
-    """Return the command that installs punchlist again from where it came: an index, a folder or a git address."""
+    """Return the command that installs punchlist again from where it came: an agent's plugins, an index, a folder or a
+    git address."""
     source, is_editable = _source()
+    if _is_package(source):
+        return _update_command(source)
     if is_editable:
         return f"git -C {shlex.quote(source)} pull"
     if _is_pipx():
@@ -38,7 +43,7 @@ def upgrade_command() -> str:
 def reinstall_command() -> str:
     """Return the command that makes the script of this environment again."""
     source, is_editable = _source()
-    if is_editable:
+    if is_editable and not _is_package(source):
         return pip_command("--editable", source)
     return upgrade_command()
 
@@ -69,6 +74,8 @@ def _source() -> tuple[str, bool]:
     """Where punchlist was installed from, as pip takes it; and whether that folder itself is what runs."""
     from importlib.metadata import PackageNotFoundError, distribution
 
+    if _is_package(_checkout()):  # whatever else is installed for this Python
+        return _checkout(), True
     try:
         text = distribution(_NAME).read_text("direct_url.json")
     except PackageNotFoundError:  # the sources of a checkout, on the path
@@ -84,6 +91,23 @@ def _source() -> tuple[str, bool]:
 
         url = unquote(urlsplit(url).path)
     return url, bool(said.get("dir_info", {}).get("editable"))
+
+
+def _is_package(folder: str) -> bool:
+    """Whether a folder is a package for an agent, with punchlist inside."""
+    return os.path.isdir(os.path.join(folder, "vendor", _NAME))
+
+
+def _update_command(package: str) -> str:
+    """How the agent that a package was installed in updates it; where that cannot be seen, how each of them does."""
+    try:
+        with open(os.path.join(package, UPDATES), encoding="utf-8") as file:
+            commands = json.load(file)
+    except (OSError, ValueError):
+        return _ELSEWHERE
+    folders = package.split(os.sep)
+    mine = [command for folder, command in commands.items() if folder in folders]
+    return ", or ".join(mine or commands.values())
 
 
 def _is_pipx() -> bool:

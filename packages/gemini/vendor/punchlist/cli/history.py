@@ -16,7 +16,7 @@ from ..desk.commit import Changed
 from ..desk.commit import trim as delete_history
 from ..desk.events import read_events
 from ..desk.undone_approvals import revoke_undone
-from ..local.settings import ago
+from ..local.age import ago
 from . import output
 from .desk import named, open_desk, open_own_desk, plan_named
 from .edit import report

@@ -18,12 +18,10 @@ UNTIL_DONE = "until-done"  # a value of `continuation`: nudge whatever the user 
 DEFAULT_DIALECT = "native"  # need not be loaded to know how its model is guided
 DIALECTS = -1  # a number that each dialect has its own default for
 _LARGEST = 999_999_999  # number that can be set
-_LONGEST = 64_000  # bytes of a settings file
+_LONGEST = 64_000  # bytes of a file in the state folder
 _RENAMED = {"pushes": "nudges", "idle_pushes": "idle_nudges", "push_minutes": "nudge_minutes"}  # for one version
 _YES, _NO = dict.fromkeys((True, "true", "yes", "1"), "always"), dict.fromkeys((False, "false", "no", "0"), "never")
 _WORDS = {"confirm_shell": {**_YES, **_NO}}  # settings that were true or false before they had words
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-
 
 STYLES = ("punchlist", "claude-code", "gencode", "oh-my-pi")
 
@@ -197,7 +195,11 @@ def _from_files(environ: Mapping[str, str], cwd: str) -> tuple[dict[str, Any], d
     origins = dict.fromkeys(ABOUT, "default")
     problems: list[str] = []
     for path, is_project in ((os.path.join(config_folder(environ), FILE), False), (project_file(cwd), True)):
-        for name, value in _entries(path, problems):
+        if not os.path.isfile(path):
+            continue
+        from .settings_file import read_entries
+
+        for name, value in read_entries(path, problems):
             _take(values, origins, problems, name, value, path, is_project)
     return values, origins, problems
 
@@ -307,23 +309,6 @@ def project_file(cwd: str = "") -> str:
         here = os.path.dirname(here)
 
 
-def ago(age: str) -> str:
-    """The time that lies this far back, in ISO 8601: `30d`, `12h`, `8w`, or a date."""
-    from datetime import UTC, datetime, timedelta
-
-    from .files import utc_text
-
-    number, unit = age[:-1], age[-1:]
-    try:
-        if number.isdecimal() and unit in _UNITS:
-            moment = datetime.now(UTC) - timedelta(**{_UNITS[unit]: int(number)})
-        else:
-            moment = datetime.fromisoformat(age).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise Refused(f"{shown(age)} is not an age (try 30d).") from None
-    return utc_text(moment.timestamp())
-
-
 def _here() -> str:
     try:
         return os.getcwd()
@@ -349,57 +334,6 @@ def _folder(environ: Mapping[str, str], variable: str, home: str) -> str:
     if sys.platform == "win32":
         return os.path.join(environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "punchlist")
     return os.path.join(os.path.expanduser(home), "punchlist")
-
-
-def _entries(path: str, problems: list[str]) -> list[tuple[str, Any]]:
-    """The settings of a file. Of its tables, `checks` has the default check, and `voices` the voices of models."""
-    if not path:
-        return []
-    found = _file(path, problems)
-    if isinstance(found.get("voices"), dict):
-        found["voices"] = _joined_voices(found["voices"], path, problems)
-    checks = found.pop("checks", {})
-    if not isinstance(checks, dict):
-        problems.append(f"{path}: 'checks' must be a table with 'default', not {shown(checks)}.")
-        return list(found.items())
-    unknown = [name for name in checks if name != "default"]
-    problems += [f"{path}: {name!r} is not a setting in [checks]; the only one is 'default'." for name in unknown]
-    if "default" in checks:
-        found["default_check"] = checks["default"]
-    return list(found.items())
-
-
-def _joined_voices(table: dict[str, Any], path: str, problems: list[str]) -> str:
-    """A table of voices as a text. What is wrong in it is named, and left out."""
-    from ..policy.voice import BRIEF, FULL
-
-    kept = []
-    for name, voice in table.items():
-        if voice not in (BRIEF, FULL):
-            problems.append(f"{path}: {name!r} in [voices] must be {BRIEF!r} or {FULL!r}, not {shown(voice)}.")
-        elif not name.strip() or "," in name:
-            problems.append(f"{path}: {name!r} in [voices] is not the name of a model or a pattern.")
-        else:
-            kept.append(f"{name}={voice}")
-    return ", ".join(kept)
-
-
-def _file(path: str, problems: list[str]) -> dict[str, Any]:
-    if not os.path.isfile(path):
-        return {}
-    import tomllib
-
-    try:
-        with open(path, "rb") as file:
-            text = file.read(_LONGEST + 1)
-        if len(text) > _LONGEST:
-            problems.append(f"{path}: it is longer than {_LONGEST} bytes; its settings are not used.")
-            return {}
-        return tomllib.loads(text.decode())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        why = getattr(error, "strerror", "") or error
-        problems.append(f"{path}: {why}; its settings are not used.")
-        return {}
 
 
 def _take(
@@ -461,6 +395,12 @@ def _check(name: str, value: Any, origin: str, is_project: bool) -> Any:
     return value
 
 
+def _read_age(age: str) -> None:
+    from .age import ago
+
+    ago(age)
+
+
 def _read_command(command: str) -> None:
     from ..core.checks import read_check
 
@@ -474,7 +414,7 @@ def _read_voices(text: str) -> None:
 
 
 _READ_FURTHER: Mapping[str, Callable[[str], object]] = {
-    "keep_history": ago,
+    "keep_history": _read_age,
     "default_check": _read_command,
     "voices": _read_voices,
 }

@@ -3,8 +3,8 @@ import { createHash, randomBytes } from "node:crypto"
 import { existsSync } from "node:fs"
 
 const PUNCHLIST = "@PUNCHLIST@"
-const SECONDS = 20 // for an edit
-const CHECK_SECONDS = 900 // for `verify`, which runs commands
+const SECONDS = 20 // for what takes no time
+const PATIENCE = 900 // seconds for a command of the user: checks take their time
 const AGAIN = 3600e3 // milliseconds until the key is registered again
 const SHORTEST = 200 // milliseconds until a watch that ended is started again; twice as long each time
 const LONGEST = 30e3
@@ -55,13 +55,23 @@ const registered = (host, cwd) => {
 
 const named = ({ session, agent }) => [`--session=${session}`, ...(agent ? [`--agent=${agent}`] : [])]
 
-// Carry out a command of the user: its words, without the session.
-const carried = async (words, { who, cwd, ready }) => {
+// Have Punchlist do what the user typed behind a slash command. The text is one argument: what it means is decided there, in
+// every agent alike.
+const carried = async (line, { called, who, cwd, ready }) => {
   await ready
-  const seconds = words[0] === "verify" ? CHECK_SECONDS : SECONDS
-  const { ok, said } = await ran([...named(who), ...words], { input: KEY, seconds, cwd })
-  const lines = said.trim().split("\n").map(safe).filter(Boolean)
+  const words = [...named(who), "slash", `--called=${called}`, "--", line]
+  const { ok, said } = await ran(words, { input: KEY, seconds: PATIENCE, cwd })
+  const lines = said.trim().split("\n").map(harmless).filter((text) => text.trim())
   return { ok, lines: lines.length ? lines : [ok ? "done" : "that failed"] }
+}
+
+// What can be typed behind a slash command, and what each word does.
+const verbs = async (cwd) => {
+  try {
+    return Object.entries(JSON.parse((await ran(["slash", "--json", "help"], { cwd })).said))
+  } catch {
+    return []
+  }
 }
 
 // Follow a plan: `changed` is called with it, at once and each time it changes, until `stop` is.
@@ -115,9 +125,14 @@ const following = (who, cwd, changed) => {
 
 // --- the plan ----------------------------------------------------------------------------------------------------------
 
-// Text on one line, without anything that acts on a terminal: texts are data.
+// A line without anything that acts on a terminal: texts are data.
+function harmless(text) {
+  return String(text ?? "").slice(0, 2000).replace(/[\u200c\u200d\ufe0e\ufe0f]/gu, "").replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd")
+}
+
+// Text on one line, with single spaces.
 function safe(text) {
-  return String(text ?? "").slice(0, 2000).replace(/[\u200c\u200d\ufe0e\ufe0f]/gu, "").replace(/\s+/gu, " ").replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd").trim()
+  return harmless(String(text ?? "").slice(0, 2000).replace(/[\u200c\u200d\ufe0e\ufe0f]/gu, "").replace(/\s+/gu, " ")).trim()
 }
 
 // Cells that a character takes on a screen: rather too many than too few.
@@ -208,44 +223,3 @@ function rowsOf(plan, limit) {
   if (limit < 3) return shown
   return [...(above ? [{ more: `${above} above` }] : []), ...shown, ...(below ? [{ more: `${below} more` }] : [])]
 }
-
-// --- what the user types -----------------------------------------------------------------------------------------------
-
-const VERBS = {
-  show: "show the list, or fold it",
-  add: "add an item: add TEXT",
-  start: "start an item: start 3",
-  done: "mark items done: done 1-3 (without a number: the active one)",
-  drop: "give an item up: drop 3 WHY",
-  block: "mark an item as blocked: block 3 WHY",
-  reopen: "open a finished item again: reopen 3",
-  undo: "undo the last change",
-  redo: "redo what was undone",
-  pause: "pause the agent: pause WHY",
-  resume: "end a pause",
-  verify: "run the checks of finished items",
-}
-const WITHOUT = ["undo", "redo", "resume"]
-const WITH_WHY = ["drop", "block"]
-const NUMBERS = /^\d+(?:-\d+)?(?:[\s,]+\d+(?:-\d+)?)*(?=\s|$)/ // ids and ranges at the beginning of a line
-
-// The words of a command for what was typed behind its name; or what is wrong with it. Texts never become options.
-function wordsFor(line, plan) {
-  const [, verb = "", given = ""] = /^\s*(\S*)\s*([^]*?)\s*$/.exec(line)
-  if (!verb || verb === "show") return { show: true }
-  if (!Object.hasOwn(VERBS, verb)) return { wrong: `no ${fit(safe(verb), 30)}; there are ${Object.keys(VERBS).join(", ")}` }
-  if (WITHOUT.includes(verb)) return { words: [verb] }
-  if (verb === "pause") return { words: ["pause", "--", given || "the user paused it"] }
-  const active = plan?.active ?? []
-  const rest = given || (verb !== "add" && verb !== "start" && active.length === 1 ? active[0].id : "")
-  if (verb === "verify") return { words: given ? ["verify", "--", ...idsOf(given)] : ["verify"] }
-  if (!rest) return { wrong: VERBS[verb] }
-  if (verb === "add") return { words: ["add", "--", rest] }
-  if (!WITH_WHY.includes(verb)) return { words: [verb, "--", ...idsOf(rest)] }
-  const ids = NUMBERS.exec(rest)?.[0]
-  if (!ids) return { wrong: VERBS[verb] }
-  const why = rest.slice(ids.length).trim() || "the user decided so"
-  return { words: [verb, `--why=${why}`, "--", ...idsOf(ids)] }
-}
-
-const idsOf = (text) => (NUMBERS.exec(text)?.[0] === text ? text.split(/[\s,]+/) : [text])

@@ -19,6 +19,8 @@ _ID = f"{NAME}@{NAME}"
 ADD = (("plugin", "marketplace", "add", "@FOLDER@"), ("plugin", "add", _ID))
 REMOVE = (("plugin", "remove", _ID), ("plugin", "marketplace", "remove", NAME))
 QUIET: Mapping[str, str] = {}
+# What is in a repository gets fetched first; a folder is read again by `add`.
+UPDATE = {".codex": f"codex plugin marketplace upgrade && codex plugin add {NAME}@{NAME}"}
 _ROOT = "PLUGIN_ROOT"
 _HOOKS = "hooks/codex.json"
 _CATEGORY = "Developer Tools"

@@ -5,6 +5,7 @@
 // --- oh-my-pi and pi ---------------------------------------------------------------------------------------------------
 
 const COMMAND = "punchlist"
+const LONG = 40 // lines of an answer
 const TALL = [[45, 8], [34, 6], [28, 4], [0, 1]] // rows of the terminal, and how many items are shown then
 const STYLES = { in_progress: "accent", blocked: "warning", completed: "dim", abandoned: "dim", pending: "muted" }
 
@@ -55,6 +56,7 @@ export default function (pi) {
   let ctx // of the session that is shown
   let who = {}
   let watch, key, plan, screen
+  let known = [] // what can be typed, with what it does
   let shown = "" // list: all that fits; line: one line; otherwise a few rows around what is active
 
   const quietly = (what) => {
@@ -104,26 +106,24 @@ export default function (pi) {
     who = { session }
     key = registered(host, ctx.cwd)
     watch = following(who, ctx.cwd, (changed) => ((plan = changed), draw()))
+    if (!known.length) void verbs(ctx.cwd).then((found) => (known = found))
   }
 
   const typed = async (line, now) => {
     quietly(() => open(undefined, now))
-    const asked = wordsFor(line, plan)
     const say = (text, kind) => quietly(() => now.ui.notify(text, kind))
-    if (asked.show) {
-      if (!plan?.total) return say("there is no plan yet", "info")
+    if (!line.trim() && plan?.total) {
       shown = shown === "list" ? "line" : shown === "line" ? "" : "list"
       return draw()
     }
-    if (asked.wrong) return say(asked.wrong, "warning")
     if (!who.session) return say("the session has no name yet", "warning")
-    const { ok, lines } = await carried(asked.words, { who, cwd: ctx?.cwd, ready: key?.ready })
-    say(lines.slice(0, 12).join("\n"), ok ? "info" : "warning")
+    const { ok, lines } = await carried(line, { called: COMMAND, who, cwd: ctx?.cwd, ready: key?.ready })
+    say(lines.slice(0, LONG).join("\n"), ok ? "info" : "warning")
   }
 
   const completions = (prefix) => {
     if (/\s/.test(prefix)) return null
-    const found = Object.hasOwn(VERBS, prefix) ? [] : Object.entries(VERBS).filter(([verb]) => verb.startsWith(prefix))
+    const found = known.some(([verb]) => verb === prefix) ? [] : known.filter(([verb]) => verb.startsWith(prefix))
     return found.length ? found.map(([verb, description]) => ({ value: verb, label: verb, description })) : null
   }
 

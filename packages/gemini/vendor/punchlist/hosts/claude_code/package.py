@@ -18,6 +18,7 @@ _ID = f"{NAME}@{NAME}"
 ADD = (("plugin", "marketplace", "add", "@FOLDER@"), ("plugin", "install", _ID))
 REMOVE = (("plugin", "uninstall", _ID), ("plugin", "marketplace", "remove", NAME))
 QUIET = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
+UPDATE = {".claude": f"claude plugin update {NAME}@{NAME}"}
 _ROOT = "CLAUDE_PLUGIN_ROOT"
 _MOD = os.path.join(os.path.dirname(__file__), "mod")  # the panel in its screen
 

@@ -13,6 +13,7 @@ from . import install
 
 FOLDER = "gemini"
 INSTALL = "Gemini CLI: `gemini extensions install FOLDER`, with the path of this one."
+UPDATE = {".gemini": f"gemini extensions update {NAME}"}
 _ROOT = "extensionPath"
 
 
