@@ -208,8 +208,9 @@ def _versions_in(value: object) -> set[str]:
         return {version for one in value for version in _versions_in(one)}
     if not isinstance(value, dict):
         return set()
-    names = (str(value.get(key, "")).rpartition("/")[2] for key in ("name", "identifier"))
-    own = {str(value["version"])} if "version" in value and NAME in names else set()
+    names = [str(value.get(key, "")).rpartition("/")[2] for key in ("name", "identifier")]
+    is_ours = any(name == NAME or name.startswith(f"{NAME}-") for name in names)
+    own = {str(value["version"])} if "version" in value and is_ours else set()
     return own | {version for one in value.values() for version in _versions_in(one)}
 
 

@@ -96,6 +96,7 @@ def test_two_of_them_in_one_directory_keep_two_plans(other: Stage) -> None:
     assert len(other.punchlist("plans").splitlines()) == 2
 
 
+@pytest.mark.settings
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_was_installed_is_taken_out_without_a_trace(name: str, tmp_path: Path) -> None:
     stage = built(name, tmp_path)

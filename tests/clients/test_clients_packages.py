@@ -7,35 +7,65 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from punchlist import __version__
-from tests.clients.agents import claude_code, codex
+from tests.clients.agents import OTHERS, claude_code, codex, gemini
+from tests.clients.git_server import served
 from tests.clients.model import our_tool
 from tests.clients.script import does, plan, says, shell
-from tests.clients.stage import ROOT, SCRIPT, Stage, staged
+from tests.clients.stage import ROOT, SCRIPT, Stage, built, staged
+from tests.clients.terminal import ENTER, Terminal
 from tests.clients.terminal import claude_code as terminal_of_claude_code
+from tests.clients.test_clients_panels import SCREENS, asked, watchers
 
 pytestmark = pytest.mark.settings  # once is enough
-PACKAGED = ["claude-code", "codex", "gemini"]
+PACKAGED = ["claude-code", "codex", "gemini", "opencode", "oh-my-pi"]
 REMOVED = {
     "claude-code": [["plugin", "uninstall", "punchlist@punchlist"], ["plugin", "marketplace", "remove", "punchlist"]],
     "codex": [["plugin", "remove", "punchlist@punchlist"], ["plugin", "marketplace", "remove", "punchlist"]],
     "gemini": [["extensions", "uninstall", "punchlist"]],
+    "oh-my-pi": [["plugin", "uninstall", "punchlist-oh-my-pi"]],
 }
 QUESTION = says("Which one do you want?")
 
 
+@contextmanager
+def packaged(name: str, folder: Path) -> Iterator[Stage]:
+    """An agent with our package. Two ask for things of their own elsewhere; the proxy refuses that."""
+    if name in OTHERS:
+        stage = built(name, folder)
+        with closing(stage.model):
+            stage.install_package()
+            yield stage
+    else:
+        with staged(name, folder, own_strays=True) as stage:
+            stage.install_package()
+            yield stage
+
+
+def remove(stage: Stage) -> None:
+    """Remove the package as a user does. opencode has no command for it: its lines are taken out of the settings."""
+    for words in REMOVED.get(stage.name, []):
+        stage.program(*words)
+    if stage.name == "opencode":
+        for file in ("opencode.jsonc", "tui.json"):
+            path = stage.home / "config" / "opencode" / file
+            known = json.loads(path.read_text(encoding="utf-8"))
+            assert known.pop("plugin") == [str(stage.home.parent / "packages" / "opencode")]
+            path.write_text(json.dumps(known), encoding="utf-8")
+
+
 @pytest.mark.parametrize("name", PACKAGED)
 def test_a_package_that_was_removed_leaves_the_next_session_without_us(name: str, tmp_path: Path) -> None:
-    with staged(name, tmp_path, own_strays=True) as stage:
-        stage.install_package()
+    with packaged(name, tmp_path) as stage:
         stage.run("Mend the parser.", does(plan(add=["Read it", "Mend it"])), QUESTION)
         assert our_tool(stage.requests[0].offers)
-        for words in REMOVED[name]:
-            stage.program(*words)
+        remove(stage)
         stage.run("Mend the parser.", does(shell("echo on")), says("I have looked at it."))
         assert our_tool(stage.requests[0].offers) is None
         assert "plan is not finished" not in stage.requests[-1].heard
@@ -45,15 +75,17 @@ def test_a_package_that_was_removed_leaves_the_next_session_without_us(name: str
 
 @pytest.mark.parametrize("name", PACKAGED)
 def test_beside_settings_of_ours_a_package_is_silent(name: str, tmp_path: Path) -> None:
-    with staged(name, tmp_path, own_strays=True) as stage:
-        stage.install_package()
+    with packaged(name, tmp_path) as stage:
         stage.punchlist("install", name, "--via", "settings")
         steps = [does(plan(add=["Read it", "Mend it"])), does(plan(done=[1])), says("It is read.")]
+        if name == "opencode":  # which cannot be nudged without its terminal
+            del steps[-1]
         stage.run("Mend the parser.", *steps, QUESTION)
         ours = [offer.name for offer in stage.requests[0].offers if "punchlist" in offer.name + offer.space]
         assert len(ours) == 1, "the model has one list"
-        assert str(stage.requests[-1].heard).count("The plan is not finished") == 1, "it is nudged once"
-        assert stage.events == ["nudge", "stop"]
+        nudges = [] if name == "opencode" else ["nudge"]
+        assert str(stage.requests[-1].heard).count("The plan is not finished") == len(nudges), "it is nudged once"
+        assert stage.events == [*nudges, "stop"]
         assert stage.errors == []
 
 
@@ -70,6 +102,30 @@ def test_the_command_that_a_package_names_for_an_upgrade_updates_it(name: str, t
         for part in command.stdout.strip().split(" && "):
             stage.program(*part.split()[1:])
         assert list(stage.home.rglob("plugins/cache/*/*/9.9.9/vendor"))
+
+
+def is_sent(terminal: Terminal, prompt: str) -> bool:
+    """Whether a prompt was sent. oh-my-pi leaves it where it was typed until hooks have answered at its start."""
+    if not terminal.stage.requests and f"╰─ {prompt}" in terminal.text:
+        terminal.type(ENTER)
+    return bool(terminal.stage.requests)
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_beside_settings_of_ours_there_is_one_panel_and_one_nudge_on_the_screen(name: str, tmp_path: Path) -> None:
+    with packaged(name, tmp_path) as stage:
+        stage.punchlist("install", name, "--via", "settings")
+        screen = SCREENS[name]
+        with screen.open(stage, *screen.wide) as terminal:
+            steps = [does(plan(add=["Read it", "Mend it"])), does(plan(done=[1])), says("It is read.")]
+            asked(terminal, "Mend the parser.", *steps, QUESTION)
+            terminal.awaits(lambda: is_sent(terminal, "Mend the parser."), "the first request")
+            terminal.shows("Plan 1/2", "▶ 2 Mend it", "Which one do you want?")
+            terminal.awaits(lambda: "stop" in terminal.decisions, "the end of the turn")
+            assert terminal.decisions == ["nudge", "stop"]
+            assert terminal.text.count("Plan 1/2") == 1
+            assert len(watchers(terminal)) == 1
+        assert (stage.model.unplayed, stage.errors) == (0, [])
 
 
 def test_claude_code_finds_nothing_wrong_with_the_plugin_and_its_tests_pass(tmp_path: Path) -> None:
@@ -92,6 +148,31 @@ def test_the_plugin_shows_the_plan_on_the_screen_of_claude_code(tmp_path: Path) 
             stage.punchlist("done", "1")
             terminal.shows("1/3  Next: 2 Fix it")
         assert stage.errors == []
+
+
+def test_gemini_installs_the_extension_from_the_address_of_a_repository(tmp_path: Path) -> None:
+    with staged("gemini", tmp_path, own_strays=True) as stage:
+        folder = tmp_path / "served" / "punchlist"
+        shutil.copytree(ROOT / "packages" / "gemini", folder / "packages" / "gemini")
+        git(folder, "init", "-q", "-b", "main")
+        git(folder, "add", ".")
+        git(folder, "commit", "-qm", "Version 1")
+        git(folder, "branch", "gemini", git(folder, "commit-tree", "-m", "1", "HEAD:packages/gemini"))
+        gemini.allow(stage.world)
+        with served(folder.parent) as address:
+            words = ["extensions", "install", f"{address}/punchlist/.git", "--ref", "gemini"]
+            stage.program(*words, "--consent", "--skip-settings")
+        stage.run("Mend the parser.", does(plan(add=["Read it", "Mend it"])), says("It is read."), QUESTION)
+        assert our_tool(stage.requests[0].offers)
+        assert (stage.events, stage.errors) == (["nudge", "stop"], [])
+        stage.program(*REMOVED["gemini"][0])
+        assert not [file for file in stage.files() if "extensions/punchlist" in file]
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+    done = subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
 
 
 def test_a_plugin_whose_cache_was_deleted_does_not_disturb_claude_code(tmp_path: Path) -> None:

@@ -19,8 +19,6 @@ from tests.clients.script import Step, does, plan, says, shell
 from tests.clients.stage import SCRIPT, built
 from tests.clients.terminal import ENTER, Terminal
 
-pytestmark = pytest.mark.settings
-
 HELD = 120.0  # seconds that the model waits for a test
 
 
@@ -43,7 +41,7 @@ def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Termina
     """Each of them in turn, attached."""
     stage = built(request.param, tmp_path)
     with closing(stage.model):
-        stage.punchlist("install", request.param, "--via", "settings")
+        stage.attach()
         screen = SCREENS[request.param]
         with screen.open(stage, *screen.wide) as terminal:
             yield terminal
@@ -186,6 +184,7 @@ def test_a_watch_that_dies_is_started_again_another_session_is_followed_and_noth
     terminal.awaits(lambda: not watchers(terminal), "the end of every watch")
 
 
+@pytest.mark.settings
 def test_without_the_panel_nothing_of_it_is_installed(tmp_path: Path) -> None:
     for name in SCREENS:
         stage = built(name, tmp_path / name)

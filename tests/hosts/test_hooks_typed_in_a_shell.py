@@ -175,6 +175,21 @@ def test_what_a_program_in_the_shell_of_an_agent_sets_and_unsets_changes_nothing
 
 
 @_reads_environments
+@pytest.mark.parametrize(
+    ("named", "heard"), [("/usr/bin/env", True), ("/opt/bin/opencode", True), ("/opt/bin/uvx", False)]
+)
+@pytest.mark.parametrize("host", ["opencode", "oh-my-pi"])
+def test_uv_may_start_a_hook_for_an_agent_that_needs_no_shell_but_not_in_its_shell(
+    host: str, named: str, heard: bool
+) -> None:
+    Path("uv").symlink_to(os.path.realpath(sys.executable))
+    run = (str(Path("uv").absolute()), "-c", "import subprocess, sys; subprocess.run(sys.argv[1:])")
+    in_agent(host, (prompt(host), {"_": named}), words=run)
+    assert is_paused() != heard
+    assert ("typed in the shell of an agent" in str(logged_errors())) != heard
+
+
+@_reads_environments
 @pytest.mark.parametrize("host", ["claude-code", "codex", "goose", "opencode", "oh-my-pi"])
 def test_an_event_of_another_agent_than_the_one_above_is_refused(host: str) -> None:
     program = [str(Path("gemini").absolute()), "-c"]

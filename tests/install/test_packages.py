@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -17,12 +18,15 @@ import pytest
 from punchlist import __version__
 from punchlist.hosts import hook_secret
 from punchlist.hosts.host import PACKAGE_LIMIT
-from punchlist.install import packages, portable
+from punchlist.install import packages, portable, via_package
+from punchlist.install.package import found
+from punchlist.install.parts import Where
 from tests.commands import logged_errors, run
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "packages" / packages.PLUGIN
 START = {"hook_event_name": "SessionStart", "session_id": "s1", "cwd": "/", "source": "startup"}
+PLUGINS = '{"plugins": {"punchlist-oh-my-pi": {"version": "0.3", "enabled": %s}}}'
 GREETING = [
     {
         "jsonrpc": "2.0",
@@ -44,7 +48,7 @@ def programs(tmp_path: Path, **scripts: str) -> str:
     """A folder with these programs and what a shell needs, as a PATH."""
     folder = tmp_path / "programs"
     folder.mkdir(exist_ok=True)
-    for name in ("cat", "mkdir", "mv", "sh"):
+    for name in ("cat", "env", "mkdir", "mv", "sh"):
         (folder / name).unlink(missing_ok=True)
         (folder / name).symlink_to(str(shutil.which(name)))
     for name, text in scripts.items():
@@ -99,6 +103,56 @@ def test_every_manifest_has_the_version(path: str) -> None:
 
 
 @pytest.mark.once
+@pytest.mark.parametrize("name", ["opencode", "oh-my-pi"])
+def test_the_modules_of_a_package_are_there_start_its_own_program_and_know_that_they_are_packaged(name: str) -> None:
+    folder = ROOT / "packages" / name
+    about = json.loads((folder / "package.json").read_text())
+    assert (about["name"], about["version"], about["type"]) == (f"punchlist-{name}", __version__, "module")
+    modules = MODULES[name](about)
+    assert len(modules) == 2
+    for path in modules:
+        text = (folder / path).read_text()
+        assert text.count('PUNCHLIST = fileURLToPath(new URL("./bin/punchlist", import.meta.url))') == 1
+        assert "@PUNCHLIST@" not in text
+        assert "// @SHARED@" not in text
+    assert "const IN_PACKAGE = true" in (folder / modules[0]).read_text()
+    assert os.access(folder / "bin" / "punchlist", os.X_OK)
+
+
+MODULES: dict[str, Any] = {
+    "opencode": lambda about: [one["import"] for one in about["exports"].values()],
+    "oh-my-pi": lambda about: about["omp"]["extensions"],
+}
+LISTED = [  # what an agent keeps once the package is installed
+    (
+        "opencode",
+        ".config/opencode/opencode.jsonc",
+        '{// mine\n"plugin": ["other", "PACKAGES/opencode"],}',
+        __version__,
+    ),
+    ("opencode", ".config/opencode/opencode.json", '{"plugin": [["punchlist-opencode@1.2.3", {}]]}', "1.2.3"),
+    ("opencode", ".config/opencode/opencode.json", '{"plugin": ["punchlist-opencode"]}', "unknown"),
+    ("opencode", ".config/opencode/opencode.json", '{"plugin": ["PACKAGES/gemini", 7, []]}', ""),
+    ("opencode", ".config/opencode/opencode.json", "[", ""),
+    ("oh-my-pi", ".omp/plugins/omp-plugins.lock.json", PLUGINS % "true", "0.3"),
+    ("oh-my-pi", ".omp/plugins/omp-plugins.lock.json", PLUGINS % "false", ""),
+    ("oh-my-pi", ".local/share/omp/plugins/omp-plugins.lock.json", PLUGINS % "true", "0.3"),
+    ("oh-my-pi", ".omp/plugins/omp-plugins.lock.json", "[]", ""),
+]
+
+
+@pytest.mark.parametrize(("name", "file", "text", "version"), LISTED)
+def test_a_package_that_an_agent_has_is_found_in_its_own_files(
+    name: str, file: str, text: str, version: str, tmp_path: Path
+) -> None:
+    where = Where("user", str(tmp_path), str(tmp_path), "/nowhere/punchlist", {})
+    assert via_package.installed(name, where) == ""
+    (tmp_path / file).parent.mkdir(parents=True)
+    (tmp_path / file).write_text(text.replace("PACKAGES", str(ROOT / "packages")))
+    assert via_package.installed(name, where) == version
+
+
+@pytest.mark.once
 def test_codex_would_not_run_hooks_beside_a_manifest_at_the_root() -> None:
     assert not (PLUGIN / "plugin.json").exists()
 
@@ -146,6 +200,19 @@ def test_checks_have_the_time_that_the_hook_of_a_package_is_given(path: str) -> 
     [group] = hooks.get("Stop") or hooks["AfterAgent"]
     [handler] = group["hooks"]
     assert handler["timeout"] in (PACKAGE_LIMIT, PACKAGE_LIMIT * 1000)
+
+
+@pytest.mark.parametrize("name", ["darwin.punchlist.tar.gz", "linux.punchlist.tar.gz"])
+def test_a_release_has_the_extension_of_gemini_with_its_manifest_at_the_root(name: str, tmp_path: Path) -> None:
+    license = (ROOT / "LICENSE").read_bytes()
+    data = packages.attachments(license)[name]
+    assert packages.attachments(license)[name] == data, "the same each time"
+    with tarfile.open(fileobj=BytesIO(data)) as archive:
+        archive.extractall(tmp_path, filter="data")
+    there = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert there == set(found(str(ROOT / "packages" / "gemini")))
+    assert json.loads((tmp_path / "gemini-extension.json").read_text())["version"] == __version__
+    assert started(tmp_path, "--version").stdout == f"punchlist {__version__}\n"
 
 
 # --- the program -----------------------------------------------------------------------------------------------------

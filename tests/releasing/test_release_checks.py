@@ -75,6 +75,11 @@ BROKEN: list[tuple[str, Break, str]] = [
         lambda d: d.in_all("plugin.json", PLUGIN.replace(b"3", b"2")),
         "'1.2.2', must have '1.2.3'",
     ),
+    (
+        "versions in manifests",
+        lambda d: d.in_all("package.json", b'{"name": "punchlist-opencode", "version": "1.2.2"}'),
+        "package.json has the version '1.2.2'",
+    ),
     ("versions in manifests", lambda d: d.in_all("server.json", SERVER.replace(b"3", b"2")), "server.json has"),
     ("license", lambda d: d.metadata(b"Expression: MIT", b"Expression: ISC"), "must be 'MIT'"),
     ("license", lambda d: d.metadata(b"License-File: LICENSE\n", b""), "must name the file"),

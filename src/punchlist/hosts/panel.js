@@ -3,6 +3,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { existsSync } from "node:fs"
 
 const PUNCHLIST = "@PUNCHLIST@"
+const PLACE = import.meta.url.split("?")[0]
 const SECONDS = 20 // for what takes no time
 const PATIENCE = 900 // seconds for a command of the user: checks take their time
 const AGAIN = 3600e3 // milliseconds until the key is registered again
@@ -17,6 +18,9 @@ const DEEPEST = 3 // steps by which a part is indented
 
 // The key stays in the memory of this program. It tells our commands that you gave them, and not the agent in its shell.
 const KEY = (globalThis[Symbol.for("punchlist.panel")] ??= randomBytes(24).toString("hex"))
+
+// Whether this file is the panel of this program: a package and settings may have brought one each, and one draws.
+const isDrawing = () => (globalThis[Symbol.for("punchlist.panel.place")] ??= PLACE) === PLACE
 
 // The folder of a program: the agent's may be on another machine.
 const placed = (cwd) => (cwd && existsSync(cwd) ? cwd : undefined)

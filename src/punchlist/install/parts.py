@@ -68,10 +68,15 @@ class Part(NamedTuple):
 
 def plugin(folder: str, name: str, script: str) -> str:
     """Return the text of a plugin that comes with the package, with the path of our script in it as a string."""
+    return plugin_with(folder, name, json.dumps(script, ensure_ascii=False))
+
+
+def plugin_with(folder: str, name: str, expression: str) -> str:
+    """Return the text of a plugin, with what finds our script in it."""
     text = _read(os.path.join(folder, name))
     if _SHARED in text:
         text = text.replace(_SHARED, _read(os.path.join(folder, os.pardir, "panel.js")))
-    return text.replace(_BLANK, json.dumps(script, ensure_ascii=False))
+    return text.replace(_BLANK, expression)
 
 
 def _read(path: str) -> str:

@@ -48,13 +48,17 @@ def trust(world: World) -> None:
 
 
 def packaged(world: World, packages: str) -> list[list[str]]:
+    allow(world)
+    return [["extensions", "install", f"{packages}/gemini", "--consent", "--skip-settings"]]
+
+
+def allow(world: World) -> None:
     """An extension cannot let itself be called without asking, and headless nobody can be asked: the user allows it."""
     policy = world.home / ".gemini" / "policies" / "mine.toml"
     policy.parent.mkdir(parents=True, exist_ok=True)
     policy.write_text(
         '[[rule]]\nmcpName = "punchlist"\ntoolName = "*"\ndecision = "allow"\npriority = 100\n', encoding="utf-8"
     )
-    return [["extensions", "install", f"{packages}/gemini", "--consent", "--skip-settings"]]
 
 
 def environ(world: World, setup: Setup) -> dict[str, str]:

@@ -30,6 +30,10 @@ def _runtimes(folder: Path) -> str:
     return os.pathsep.join(map(str, [*sorted(modules.glob("@oven/*/bin")), modules / ".bin"]))
 
 
+def packaged(world: World, packages: str) -> list[list[str]]:
+    return [["plugin", "link", f"{packages}/oh-my-pi"]]
+
+
 def environ(world: World, setup: Setup) -> dict[str, str]:
     folder = world.home / ".omp" / "agent"
     folder.mkdir(parents=True, exist_ok=True)
@@ -46,7 +50,11 @@ def knows_tools(world: World) -> bool:
     """Whether it knows the tools of our server from before, if it has the server. If not, it waits a quarter of a
     second for them, and then begins without."""
     settings = (world.home / ".omp" / "agent" / "mcp.json", world.project / ".omp" / "mcp.json")
-    if not any(path.exists() and "punchlist" in path.read_text(encoding="utf-8") for path in settings):
+    plugins = world.home / ".omp" / "plugins" / "node_modules"
+    has_package = (plugins / "punchlist-oh-my-pi").exists()
+    if not has_package and not any(
+        path.exists() and "punchlist" in path.read_text(encoding="utf-8") for path in settings
+    ):
         return True
     store = world.home / ".omp" / "agent" / "agent.db"
     if not store.exists():

@@ -20,6 +20,16 @@ def program(folder: Path) -> Path | None:
     return path if path.exists() else None
 
 
+def packaged(world: World, packages: str) -> list[list[str]]:
+    """For a user who has run it before. In a new home it fetches a package of its own for plugins, and while it does so
+    `opencode plugin` leaves a lock that the next start waits a minute for."""
+    folder = world.home / "config" / "opencode"
+    (folder / "node_modules").mkdir(parents=True, exist_ok=True)
+    known = {"": {"dependencies": {"@opencode-ai/plugin": PACKAGES[0].partition("@")[2]}}}
+    (folder / "package-lock.json").write_text(json.dumps({"lockfileVersion": 3, "packages": known}), encoding="utf-8")
+    return [["plugin", f"{packages}/opencode", "--global"]]
+
+
 def environ(world: World, setup: Setup) -> dict[str, str]:
     model = {"name": "M", "tool_call": True, "limit": {"context": 200_000, "output": 8000}}
     fake = {"npm": "@ai-sdk/openai-compatible", "name": "F", "models": {"m": model}}

@@ -52,6 +52,7 @@ function linesOf(plan, { width, height, shown, paint }) {
 }
 
 export default function (pi) {
+  if (!isDrawing()) return
   const host = "oh-my-pi"
   let ctx // of the session that is shown
   let who = {}

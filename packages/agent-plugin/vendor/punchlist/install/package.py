@@ -10,10 +10,12 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
+from io import BytesIO
 from typing import Any, NamedTuple
 
 from .. import __version__
-from .parts import COMMITS, NAME
+from ..local.files import write_file
+from .parts import COMMITS, NAME, plugin_with
 
 TITLE = "Punchlist"
 SUMMARY = "The plan a coding agent works from: kept, shown and checked, for about 30 tokens a step."
@@ -23,6 +25,9 @@ KEYWORDS = ("plan", "todo", "tasks", "checklist")
 PROGRAM = f"bin/{NAME}"
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _TEMPLATES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates")
+_BESIDE = f'fileURLToPath(new URL("./{PROGRAM}", import.meta.url))'  # in a module: the path of the program
+_HEAD = '// Part of the package of Punchlist for this agent.\nimport { fileURLToPath } from "node:url"\n'
+_PACKAGED = ("const IN_PACKAGE = false", "const IN_PACKAGE = true")
 _LEFT_OUT = ("__pycache__",)
 _THEIRS = ("tsconfig.json", ".claude-plugin/types/")  # what Claude Code writes into a folder that it installs from
 
@@ -66,6 +71,13 @@ def commit_hook_of(variable: str, host: str) -> str:
     pull request: anything else costs a small shell."""
     patterns = "|".join(f'*"{words}"*' for words in COMMITS)
     return f'e=$(cat); case $e in {patterns}) printf %s "$e" | {{ {hook_of(variable, host)}; }};; esac'
+
+
+def module_of(folder: str, name: str) -> File:
+    """Return a plugin of ours as a module of a package: it starts the program beside it, and its hooks are silent where
+    the agent is attached by its settings."""
+    _, _, text = plugin_with(folder, name, _BESIDE).partition("\n")  # the first line says who wrote it otherwise
+    return File((_HEAD + text.replace(*_PACKAGED)).encode())
 
 
 def template(name: str) -> bytes:
@@ -120,11 +132,8 @@ def write(files: Mapping[str, File], root: str) -> None:
         place = os.path.join(root, path)
         os.makedirs(os.path.dirname(place), exist_ok=True)
         if not _is_there(place, file):
-            draft = f"{place}.new"
-            with open(draft, "wb") as handle:
-                handle.write(file.data)
-            os.chmod(draft, file.mode)
-            os.replace(draft, place)
+            write_file(place, file.data)
+            os.chmod(place, file.mode)
     _drop_empty(root)
 
 
@@ -139,6 +148,20 @@ def _is_there(place: str, file: File) -> bool:
             return handle.read() == file.data and os.stat(place).st_mode & 0o7777 == file.mode
     except OSError:
         return False
+
+
+def archive(files: Mapping[str, File]) -> bytes:
+    """Return a package as a `.tar.gz` with its manifest at the root; the same files make the same archive."""
+    import gzip
+    import tarfile
+
+    whole = BytesIO()
+    with tarfile.open(mode="w", fileobj=whole) as tar:
+        for path in sorted(files):
+            about = tarfile.TarInfo(path)
+            about.size, about.mode = len(files[path].data), files[path].mode
+            tar.addfile(about, BytesIO(files[path].data))
+    return gzip.compress(whole.getvalue(), mtime=0)
 
 
 def found(root: str) -> Iterator[str]:

@@ -19,6 +19,7 @@ from . import HOSTS, load
 from .host import Host
 
 _INTERPRETERS = ("node", "bun")  # programs that an agent may be run by
+_RUNNERS = ("uv", "uvx")
 _SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "pwsh")
 
 
@@ -95,7 +96,7 @@ def _is_in_any_shell(host: Host) -> bool:
 def _is_in_shell(host: Host, chain: _Chain) -> bool:
     if _is_of_another(host, chain.agent):
         return True
-    if host.starts_hooks and chain.first is not None:
+    if host.starts_hooks and chain.first is not None and not _is_runner(chain.first):
         return True
     if host.starts_hooks and _is_called(chain.agent, host) and session_links.is_in_place_of_shell():
         return True
@@ -108,6 +109,15 @@ def _is_in_shell(host: Host, chain: _Chain) -> bool:
         return False
     own = session_links.environment_of(chain.agent.pid)
     return bool(own) and own.get(host.shell_only) != given[host.shell_only]
+
+
+def _is_runner(process: Process) -> bool:
+    """Whether a process is uv, started by the program of a package for want of a Python. A shell that became uv names
+    it in its environment; the program starts it by `env`."""
+    if process.name not in _RUNNERS:
+        return False
+    command = session_links.environment_of(process.pid).get("_", "")
+    return os.path.basename(command) not in _RUNNERS
 
 
 def _is_of_another(host: Host, agent: Process) -> bool:

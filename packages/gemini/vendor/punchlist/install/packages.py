@@ -9,7 +9,7 @@ from typing import Protocol
 from .. import hosts
 from ..local.origin import UPDATES
 from . import portable
-from .package import File, Files, carried, described, document, found, template, write
+from .package import File, Files, archive, carried, described, document, found, template, write
 
 FOLDERS = ("packages", ".claude-plugin", ".agents")  # of the repository, all of which is generated
 PLUGIN = "punchlist"  # the folder that several agents share
@@ -42,14 +42,26 @@ def all_files(license: bytes) -> Files:
 
 
 def write_all(root: str) -> None:
-    """Write the packages into a checkout; and into `build`, which is not committed, the MCP bundle."""
+    """Write the packages into a checkout; and into `build`, which is not committed, what a release has beside them."""
     files = all_files(_license(root))
     os.makedirs(os.path.join(root, "build"), exist_ok=True)
-    with open(os.path.join(root, "build", portable.BUNDLE), "wb") as file:
-        file.write(portable.bundle(_license(root)))
+    for name, data in attachments(_license(root)).items():
+        with open(os.path.join(root, "build", name), "wb") as file:
+            file.write(data)
     for folder in FOLDERS:
         inside = {path.removeprefix(f"{folder}/"): one for path, one in files.items() if path.startswith(f"{folder}/")}
         write(inside, os.path.join(root, folder))
+
+
+def attachments(license: bytes) -> dict[str, bytes]:
+    """Return what is attached to a release, by its file name: the MCP bundle, and the package of an agent that takes an
+    archive from there."""
+    made = {portable.BUNDLE: portable.bundle(license)}
+    for one in _packages():
+        names = getattr(one, "ARCHIVES", ())
+        if names:
+            made |= dict.fromkeys(names, archive(_folder([one], license)))
+    return made
 
 
 def stale(root: str) -> list[str]:

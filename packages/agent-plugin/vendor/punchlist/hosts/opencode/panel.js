@@ -29,6 +29,7 @@ const h = (tag, props = {}, ...children) => {
 }
 
 const tui = async (api) => {
+  if (!isDrawing()) return
   const [plan, setPlan] = createSignal() // of the session that is shown
   const [full, setFull] = createSignal(false)
   const [folded, setFolded] = createSignal(false)

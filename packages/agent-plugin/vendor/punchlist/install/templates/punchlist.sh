@@ -75,7 +75,7 @@ why="punchlist needs Python 3.11 or newer, or uv, and found neither$old. Install
 for uvx in uvx "$HOME/.local/bin/uvx" "$HOME/.cargo/bin/uvx" /opt/homebrew/bin/uvx; do
     if command -v "$uvx" >/dev/null 2>&1; then
         if [ "$hook" = no ] || "$uvx" --quiet --from "$root" punchlist --version >/dev/null 2>&1; then
-            exec "$uvx" --quiet --from "$root" punchlist "$@"
+            exec env "$uvx" --quiet --from "$root" punchlist "$@"
         fi
         why="punchlist needs Python 3.11 or newer, and found none$old; uv could not bring one. Install Python and start the agent again."
     fi

@@ -3,6 +3,8 @@
 import { spawn } from "node:child_process";
 
 const PUNCHLIST = "@PUNCHLIST@";
+const IN_PACKAGE = false; // whether this is a part of a package, which keeps silent beside settings of ours
+const WORDS = ["hook", "oh-my-pi", ...(IN_PACKAGE ? ["--plugin"] : [])];
 const SECONDS = 5; // for an answer
 const STOP_SECONDS = 28; // for one at the end of a turn, when checks may be run; omp goes on after 30
 const COMMITS = /commit|[pm]r create|pull-request/; // what a command during which the plan is left alone has in it
@@ -12,7 +14,7 @@ type Answer = { context?: string; nudge?: string };
 function ask(event: Record<string, unknown> & { limit?: number }): Promise<Answer> {
 	return new Promise((done) => {
 		try {
-			const child = spawn(PUNCHLIST, ["hook", "oh-my-pi"], { stdio: ["pipe", "pipe", "ignore"] });
+			const child = spawn(PUNCHLIST, WORDS, { stdio: ["pipe", "pipe", "ignore"] });
 			const late = setTimeout(() => child.kill(), 1000 * (event.limit ?? SECONDS));
 			let said = "";
 			child.stdout.on("data", (more) => (said += more));

@@ -14,6 +14,7 @@ from . import install
 FOLDER = "gemini"
 INSTALL = "Gemini CLI: `gemini extensions install FOLDER`, with the path of this one."
 UPDATE = {".gemini": f"gemini extensions update {NAME}"}
+ARCHIVES = tuple(f"{system}.{NAME}.tar.gz" for system in ("darwin", "linux"))  # the names it looks for in a release
 _ROOT = "extensionPath"
 
 

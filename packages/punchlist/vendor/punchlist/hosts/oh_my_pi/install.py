@@ -16,11 +16,22 @@ NEXT = ""
 
 
 def home(where: Where) -> str:
-    root = os.path.join(where.home, where.environ.get("PI_CONFIG_DIR") or ".omp")
-    profile = where.environ.get("OMP_PROFILE", where.environ.get("PI_PROFILE", ""))
-    if profile:
-        return os.path.join(root, "profiles", profile, "agent")
-    return where.folder("PI_CODING_AGENT_DIR", os.path.join(root, "agent"))
+    folder = os.path.join(root(where), "agent")
+    if _profile(where):
+        return folder
+    return where.folder("PI_CODING_AGENT_DIR", folder)
+
+
+def root(where: Where) -> str:
+    """The folder of all that it keeps for a user, or for one profile."""
+    folder = os.path.join(where.home, where.environ.get("PI_CONFIG_DIR") or ".omp")
+    if _profile(where):
+        return os.path.join(folder, "profiles", _profile(where))
+    return folder
+
+
+def _profile(where: Where) -> str:
+    return where.environ.get("OMP_PROFILE", where.environ.get("PI_PROFILE", ""))
 
 
 def parts(where: Where) -> tuple[Part, ...]:

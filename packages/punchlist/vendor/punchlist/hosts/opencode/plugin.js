@@ -3,6 +3,8 @@
 import { spawn } from "node:child_process"
 
 const PUNCHLIST = "@PUNCHLIST@"
+const IN_PACKAGE = false // whether this is a part of a package, which keeps silent beside settings of ours
+const WORDS = ["hook", "opencode", ...(IN_PACKAGE ? ["--plugin"] : [])]
 const SECONDS = 5 // for an answer
 const STOP_SECONDS = 90 // for one at the end of a turn, when checks may be run
 const COMMITS = /commit|[pm]r create|pull-request/ // what a command during which the plan is left alone has in it
@@ -10,7 +12,7 @@ const COMMITS = /commit|[pm]r create|pull-request/ // what a command during whic
 const ask = (event) =>
   new Promise((done) => {
     try {
-      const child = spawn(PUNCHLIST, ["hook", "opencode"], { stdio: ["pipe", "pipe", "ignore"] })
+      const child = spawn(PUNCHLIST, WORDS, { stdio: ["pipe", "pipe", "ignore"] })
       const late = setTimeout(() => child.kill(), 1000 * (event.limit ?? SECONDS))
       let said = ""
       child.stdout.on("data", (more) => (said += more))
@@ -52,6 +54,9 @@ export const Punchlist = async ({ client, directory }) => {
   const tell = (moment, session, more = {}) => ask({ moment, ...who(session), cwd: directory, model: models[session], ...more })
 
   return {
+    config: async (config) => {
+      if (IN_PACKAGE) config.mcp = { punchlist: { type: "local", command: [PUNCHLIST, "mcp", "--plugin"], enabled: true }, ...config.mcp }
+    },
     event: async ({ event }) => {
       const { info, sessionID } = event.properties ?? {}
       if (event.type === "session.created") made.add(info?.id)

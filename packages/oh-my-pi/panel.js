@@ -1,0 +1,365 @@
+// Part of the package of Punchlist for this agent.
+import { fileURLToPath } from "node:url"
+// Shows the plan above the prompt of oh-my-pi and pi, and carries out `/punchlist add ...` at once. Whatever fails, the agent goes on as without it.
+import { spawn } from "node:child_process"
+import { createHash, randomBytes } from "node:crypto"
+import { existsSync } from "node:fs"
+
+const PUNCHLIST = fileURLToPath(new URL("./bin/punchlist", import.meta.url))
+const PLACE = import.meta.url.split("?")[0]
+const SECONDS = 20 // for what takes no time
+const PATIENCE = 900 // seconds for a command of the user: checks take their time
+const AGAIN = 3600e3 // milliseconds until the key is registered again
+const SHORTEST = 200 // milliseconds until a watch that ended is started again; twice as long each time
+const LONGEST = 30e3
+const STEADY = 5e3 // milliseconds after which a watch counts as one that works
+const SIGNS = { pending: "○", in_progress: "▶", blocked: "⊘", completed: "✓", abandoned: "–" }
+const GRADES = ["verified", "passed", "outdated", "failed", "waived"] // that are worth a word
+const DEEPEST = 3 // steps by which a part is indented
+
+// --- processes ---------------------------------------------------------------------------------------------------------
+
+// The key stays in the memory of this program. It tells our commands that you gave them, and not the agent in its shell.
+const KEY = (globalThis[Symbol.for("punchlist.panel")] ??= randomBytes(24).toString("hex"))
+
+// Whether this file is the panel of this program: a package and settings may have brought one each, and one draws.
+const isDrawing = () => (globalThis[Symbol.for("punchlist.panel.place")] ??= PLACE) === PLACE
+
+// The folder of a program: the agent's may be on another machine.
+const placed = (cwd) => (cwd && existsSync(cwd) ? cwd : undefined)
+
+const ran = (words, { input = "", seconds = SECONDS, cwd } = {}) =>
+  new Promise((done) => {
+    let said = ""
+    try {
+      const env = { ...process.env, PUNCHLIST_PANEL: "1", NO_COLOR: "1" }
+      const child = spawn(PUNCHLIST, words, { cwd: placed(cwd), env, stdio: ["pipe", "pipe", "pipe"] })
+      const late = setTimeout(() => child.kill(), 1000 * seconds)
+      const keep = (more) => said.length < 20000 && (said += more)
+      child.stdout.setEncoding("utf8").on("data", keep)
+      child.stderr.setEncoding("utf8").on("data", keep)
+      child.stdin.on("error", () => {})
+      child.on("error", () => (clearTimeout(late), done({ ok: false, said: "punchlist cannot be started" })))
+      child.on("close", (code) => (clearTimeout(late), done({ ok: code === 0, said })))
+      child.stdin.end(input)
+    } catch {
+      done({ ok: false, said: "punchlist cannot be started" })
+    }
+  })
+
+// Register the key, as a hook: a command in the shell of the agent cannot do that.
+const register = async (host, cwd) => {
+  const panel = createHash("sha256").update(KEY).digest("hex")
+  await ran(["hook", host], { input: JSON.stringify({ moment: "panel", session: "panel", panel, cwd }), cwd })
+}
+
+const registered = (host, cwd) => {
+  const first = register(host, cwd)
+  const timer = setInterval(() => register(host, cwd), AGAIN)
+  timer.unref?.()
+  return { ready: first, stop: () => clearInterval(timer) }
+}
+
+const named = ({ session, agent }) => [`--session=${session}`, ...(agent ? [`--agent=${agent}`] : [])]
+
+// Have Punchlist do what the user typed behind a slash command. The text is one argument: what it means is decided there, in
+// every agent alike.
+const carried = async (line, { called, who, cwd, ready }) => {
+  await ready
+  const words = [...named(who), "slash", `--called=${called}`, "--", line]
+  const { ok, said } = await ran(words, { input: KEY, seconds: PATIENCE, cwd })
+  const lines = said.trim().split("\n").map(harmless).filter((text) => text.trim())
+  return { ok, lines: lines.length ? lines : [ok ? "done" : "that failed"] }
+}
+
+// What can be typed behind a slash command, and what each word does.
+const verbs = async (cwd) => {
+  try {
+    return Object.entries(JSON.parse((await ran(["slash", "--json", "help"], { cwd })).said))
+  } catch {
+    return []
+  }
+}
+
+// Follow a plan: `changed` is called with it, at once and each time it changes, until `stop` is.
+const following = (who, cwd, changed) => {
+  let child, timer
+  let wait = SHORTEST
+  let over = false
+  const start = () => {
+    const begun = Date.now()
+    let rest = [] // of a line that has not ended yet
+    const again = () => {
+      if (over || timer) return
+      if (Date.now() - begun > STEADY) wait = SHORTEST
+      timer = setTimeout(() => ((timer = undefined), start()), wait)
+      timer.unref?.()
+      wait = Math.min(2 * wait, LONGEST)
+    }
+    try {
+      child = spawn(PUNCHLIST, [...named(who), "watch", "--json"], { cwd: placed(cwd), stdio: ["ignore", "pipe", "ignore"] })
+      child.stdout.setEncoding("utf8").on("data", (more) => {
+        rest.push(more)
+        if (!more.includes("\n")) return
+        const lines = rest.join("").split("\n")
+        rest = [lines.pop()]
+        const last = lines.pop()
+        if (over || !last) return
+        try {
+          changed(planOf(JSON.parse(last)))
+        } catch {
+          // what cannot be read is not shown
+        }
+      })
+      child.on("error", again)
+      child.on("close", again)
+      child.unref?.()
+      child.stdout.unref?.()
+    } catch {
+      again()
+    }
+  }
+  const stop = () => {
+    over = true
+    clearTimeout(timer)
+    process.off("exit", stop)
+    child?.kill()
+  }
+  process.on("exit", stop)
+  start()
+  return { stop }
+}
+
+// --- the plan ----------------------------------------------------------------------------------------------------------
+
+// A line without anything that acts on a terminal: texts are data.
+function harmless(text) {
+  return String(text ?? "").slice(0, 2000).replace(/[\u200c\u200d\ufe0e\ufe0f]/gu, "").replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd")
+}
+
+// Text on one line, with single spaces.
+function safe(text) {
+  return harmless(String(text ?? "").slice(0, 2000).replace(/[\u200c\u200d\ufe0e\ufe0f]/gu, "").replace(/\s+/gu, " ")).trim()
+}
+
+// Cells that a character takes on a screen: rather too many than too few.
+function cells(char) {
+  const code = char.codePointAt(0)
+  if (code < 0x300) return 1
+  const wide = (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) || (code >= 0xa960 && code <= 0xa97f)
+  const tall = (code >= 0xac00 && code <= 0xd7ff) || (code >= 0xf900 && code <= 0xfaff) || (code >= 0xfe30 && code <= 0xffe6)
+  return wide || tall || code >= 0x16fe0 || /\p{Extended_Pictographic}/u.test(char) ? 2 : 1
+}
+
+const widthOf = (text) => [...text].reduce((sum, char) => sum + (SIGNED.has(char) ? 1 : cells(char)), 0)
+
+const SIGNED = new Set([...Object.values(SIGNS), "⏸", "✔"]) // our own signs, of one cell each
+
+// The beginning of a text, as much of it as there is room for.
+function fit(text, room) {
+  if (widthOf(text) <= room) return text
+  let kept = ""
+  let left = room - 1
+  for (const char of text) {
+    left -= SIGNED.has(char) ? 1 : cells(char)
+    if (left < 0) break
+    kept += char
+  }
+  return room < 1 ? "" : `${kept.trimEnd()}…`
+}
+
+// What the panel shows of a plan, from its JSON.
+function planOf(json) {
+  const parents = {}
+  const items = (Array.isArray(json?.items) ? json.items : []).map((item) => {
+    parents[item.id] = item.parent
+    return {
+      id: safe(item.id),
+      status: item.status in SIGNS ? item.status : "pending",
+      text: safe(item.status === "in_progress" ? item.active || item.text : item.text),
+      phase: safe(item.phase),
+      reason: item.status === "blocked" ? safe(item.reason) : "",
+      grade: item.status === "completed" && GRADES.includes(item.grade) ? item.grade : item.looks_done ? "looks done" : "",
+      needs: Array.isArray(item.needs) ? item.needs : [],
+      parent: item.parent,
+      depth: 0,
+    }
+  })
+  const open = new Set(items.filter((item) => item.status !== "completed" && item.status !== "abandoned").map((item) => item.id))
+  const above = new Set(items.filter((item) => open.has(item.id)).map((item) => item.parent))
+  for (const item of items) {
+    for (let at = item.parent; at && item.depth < DEEPEST; at = parents[at]) item.depth += 1
+  }
+  const counted = items.filter((item) => item.status !== "abandoned")
+  return {
+    title: safe(json?.title),
+    items,
+    done: counted.filter((item) => item.status === "completed").length,
+    total: counted.length,
+    active: items.filter((item) => item.status === "in_progress"),
+    next: items.find((item) => item.status === "pending" && !above.has(item.id) && !item.needs.some((id) => open.has(String(id)))),
+    blocked: items.filter((item) => item.status === "blocked").length,
+    paused: json?.paused ? safe(json.paused.reason) || "paused" : "",
+    mode: json?.mode && json.mode !== "act" ? safe(json.mode) : "",
+  }
+}
+
+// Whether an item is what is worked on, or would be next if nothing is.
+const isNext = (plan, item) => item.status === "in_progress" || (!plan.active.length && item === plan.next)
+
+// How far a plan is, in a few words.
+const progress = (plan) => `${plan.done}/${plan.total}`
+
+// At most so many rows of a plan, around what is active: items, names of phases, and how many items are left out.
+function rowsOf(plan, limit) {
+  const all = []
+  let phase = ""
+  for (const item of plan.items) {
+    if (item.phase !== phase && item.phase) all.push({ phase: item.phase })
+    phase = item.phase
+    all.push({ item })
+  }
+  if (all.length <= limit) return all
+  const room = Math.max(limit - 2, 1)
+  const here = all.findIndex(({ item }) => item && (item === plan.active[0] || (!plan.active.length && item === plan.next)))
+  const center = here < 0 ? all.length - 1 : here
+  const first = Math.max(Math.min(center - Math.floor((room - 1) / 3), all.length - room), 0)
+  const shown = all.slice(first, first + room)
+  const above = all.slice(0, first).filter(({ item }) => item).length
+  const below = all.slice(first + room).filter(({ item }) => item).length
+  if (limit < 3) return shown
+  return [...(above ? [{ more: `${above} above` }] : []), ...shown, ...(below ? [{ more: `${below} more` }] : [])]
+}
+
+// --- oh-my-pi and pi ---------------------------------------------------------------------------------------------------
+
+const COMMAND = "punchlist"
+const LONG = 40 // lines of an answer
+const TALL = [[45, 8], [34, 6], [28, 4], [0, 1]] // rows of the terminal, and how many items are shown then
+const STYLES = { in_progress: "accent", blocked: "warning", completed: "dim", abandoned: "dim", pending: "muted" }
+
+// Lines for a screen of this size. `paint` has a style for a text.
+function linesOf(plan, { width, height, shown, paint }) {
+  const room = Math.max(width - 2, 1) // a cell on either side
+  const clip = (parts) => {
+    let left = room
+    return ` ${parts.map(([style, text]) => {
+      const words = fit(text, left)
+      left -= widthOf(words)
+      return words && paint(style, words)
+    }).join("")}`
+  }
+  const over = plan.done === plan.total
+  const limit = shown === "list" ? Math.max(Math.floor(height / 2), 4) : TALL.find(([rows]) => height >= rows)[1]
+  const folded = shown === "line" || (over && shown !== "list")
+  const head = [["bold", "Plan "], [over ? "success" : "text", progress(plan)]]
+  if (plan.blocked) head.push(["warning", ` · ${plan.blocked} blocked`])
+  if (plan.mode) head.push(["warning", ` · ${plan.mode} mode`])
+  const now = plan.active[0]
+  if ((folded || limit === 1) && now) head.push(["muted", " · "], ["accent", `${SIGNS.in_progress} ${now.id} ${now.text}`])
+  if ((folded || limit === 1) && !now && plan.next) head.push(["muted", ` · next ${plan.next.id} ${plan.next.text}`])
+  if (plan.paused && (folded || limit === 1)) head.splice(2, 0, ["warning", ` · ⏸ ${plan.paused}`])
+  const lines = [clip(head)]
+  if (folded) return lines
+  if (limit === 1) return now && plan.next ? [...lines, clip([["muted", `next ${plan.next.id} ${plan.next.text}`]])] : lines
+  if (plan.paused) lines.push(clip([["warning", `⏸ paused: ${plan.paused}`]]))
+  for (const { item, phase, more } of rowsOf(plan, limit)) {
+    if (!item) {
+      lines.push(clip([["dim", phase ?? `  … ${more}`]]))
+      continue
+    }
+    const sign = item.grade === "verified" ? "✔" : SIGNS[item.status]
+    const parts = [[item.status === "completed" ? "success" : STYLES[item.status], `${"  ".repeat(item.depth)}${sign} `]]
+    const tail = item.grade || (item.reason && `blocked: ${item.reason}`)
+    const text = `${item.id} ${item.text}`
+    const end = tail ? fit(`  ${tail}`, Math.max(Math.floor(room / 2), 12)) : ""
+    parts.push([isNext(plan, item) ? "text" : STYLES[item.status], fit(text, Math.max(room - 2 - 2 * item.depth - widthOf(end), 8))])
+    if (end) parts.push([item.grade === "failed" ? "error" : item.reason ? "warning" : "dim", end])
+    lines.push(clip(parts))
+  }
+  return lines
+}
+
+export default function (pi) {
+  if (!isDrawing()) return
+  const host = "oh-my-pi"
+  let ctx // of the session that is shown
+  let who = {}
+  let watch, key, plan, screen
+  let known = [] // what can be typed, with what it does
+  let shown = "" // list: all that fits; line: one line; otherwise a few rows around what is active
+
+  const quietly = (what) => {
+    try {
+      return what()
+    } catch {
+      return undefined // an old context, or a program without this
+    }
+  }
+
+  const widget = (tui, theme) => {
+    screen = tui
+    const paint = (style, text) => {
+      if (style === "bold") return theme.bold(text)
+      return theme.fg(style, text)
+    }
+    return {
+      invalidate() {},
+      render: (width) => {
+        const height = tui?.terminal?.rows ?? process.stdout.rows ?? 24
+        return quietly(() => linesOf(plan, { width, height, shown, paint })) ?? []
+      },
+    }
+  }
+
+  const draw = () => {
+    if (!plan?.total) {
+      if (screen) quietly(() => ctx.ui.setWidget(COMMAND, undefined))
+      screen = undefined
+    } else if (screen) quietly(() => screen.requestRender())
+    else quietly(() => ctx.ui.setWidget(COMMAND, widget))
+  }
+
+  const close = () => {
+    watch?.stop()
+    key?.stop()
+    watch = key = plan = undefined
+    draw()
+  }
+
+  const open = (_event, now) => {
+    const session = process.env.PUNCHLIST_SESSION || quietly(() => now?.sessionManager?.getSessionId?.())
+    if (!session || !quietly(() => now.hasUI)) return
+    if (watch && session === who.session) return
+    close()
+    ctx = now
+    who = { session }
+    key = registered(host, ctx.cwd)
+    watch = following(who, ctx.cwd, (changed) => ((plan = changed), draw()))
+    if (!known.length) void verbs(ctx.cwd).then((found) => (known = found))
+  }
+
+  const typed = async (line, now) => {
+    quietly(() => open(undefined, now))
+    const say = (text, kind) => quietly(() => now.ui.notify(text, kind))
+    if (!line.trim() && plan?.total) {
+      shown = shown === "list" ? "line" : shown === "line" ? "" : "list"
+      return draw()
+    }
+    if (!who.session) return say("the session has no name yet", "warning")
+    const { ok, lines } = await carried(line, { called: COMMAND, who, cwd: ctx?.cwd, ready: key?.ready })
+    say(lines.slice(0, LONG).join("\n"), ok ? "info" : "warning")
+  }
+
+  const completions = (prefix) => {
+    if (/\s/.test(prefix)) return null
+    const found = known.some(([verb]) => verb === prefix) ? [] : known.filter(([verb]) => verb.startsWith(prefix))
+    return found.length ? found.map(([verb, description]) => ({ value: verb, label: verb, description })) : null
+  }
+
+  for (const event of ["session_start", "session_switch", "session_branch", "before_agent_start"]) pi.on(event, (_event, now) => void quietly(() => open(_event, now)))
+  pi.on("session_shutdown", () => void quietly(close))
+  const command = { description: "the plan: show, add, start, done, drop, undo, pause, resume, verify", getArgumentCompletions: completions, handler: typed }
+  pi.registerCommand(COMMAND, command)
+  if (pi.logger === undefined) pi.registerCommand("plan", command) // oh-my-pi has a command of this name
+}

@@ -1,0 +1,5 @@
+"""`python -m punchlist`."""
+
+from .cli import main
+
+raise SystemExit(main())

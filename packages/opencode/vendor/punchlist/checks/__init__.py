@@ -1,0 +1,1 @@
+"""What touches the machine for checks: the files as they are, and running commands."""

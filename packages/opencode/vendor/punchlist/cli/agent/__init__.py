@@ -1,0 +1,1 @@
+"""The screen of the reference agent: `punchlist run` and `punchlist demo`."""
