@@ -50,6 +50,7 @@ CATCH_ALL = {
     "dialects/llxprt.py",
     "desk/guidance.py",
     "mcp/server.py",
+    "mcp/tools.py",
     "agent/tool_runner.py",
     "desk/tool_call.py",  # a pause that fails for any reason stops the agent
 }

@@ -257,7 +257,7 @@ def test_an_error_of_ours_ends_one_request_and_is_logged(own_home: Path) -> None
         "from punchlist.mcp.callers import Callers, Given\n"
         "from punchlist.local.settings import load\n"
         "class Faulty(Server):\n"
-        "    def _carry_out(self, request, name):\n"
+        "    def _call(self, request):\n"
         "        raise ZeroDivisionError('by\\nnothing')\n"
         "sys.exit(serve(Faulty(load(), Callers(Given(), {}))))\n"
     )
