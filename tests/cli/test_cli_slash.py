@@ -52,6 +52,16 @@ def test_every_verb_does_what_the_command_does() -> None:
         assert {record.by for record in desk.history()} == {"user"}
 
 
+def test_a_check_is_set_shown_and_approved() -> None:
+    with punchlist.open(session="s1") as desk:
+        desk.call("plan", {"add": [{"text": "Read it", "check": "true"}]})
+    assert "not approved" in slash("check 1")
+    slash("approve 1")
+    assert "not approved" not in slash("check 1")
+    slash("check 1 test -d .")
+    assert "test -d ." in slash("check 1")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -227,3 +227,11 @@ def test_a_plugin_that_brings_our_server_and_hooks_is_spoken_to_in_the_words_of_
         assert stage.items == [("Read", "in_progress"), ("Mend", "pending")]
         assert [call["name"] for call in stage.plan["items"][0]["calls"]] == ["Bash"]
         assert stage.errors == []
+
+
+@pytest.mark.parametrize("model", claude_code.MODELS)
+def test_hooks_that_have_nothing_to_say_add_nothing_to_the_conversation(model: str, tmp_path: Path) -> None:
+    with attached("claude-code", tmp_path) as stage:
+        steps = [does(shell("echo on")), says("Hello?")]
+        stage.run("Hello.", *steps, setup=Setup(model=model))
+        assert not [request for request in stage.requests if "hook success" in json.dumps(request.body)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import punchlist
 from punchlist import hosts, ops
 from punchlist.core.errors import StoreError
 from punchlist.hosts import hook_secret
+from punchlist.install.parts import COMMITS, NAME
 from punchlist.local.settings import load
 from punchlist.mcp.callers import Callers, Given
 from punchlist.mcp.server import Server
@@ -108,13 +110,21 @@ def test_hooks_go_to_the_server_except_the_one_that_comes_before_it(own_home: Pa
     assert kinds(own_home) == {
         "SessionStart": ["command"],
         **{event: ["mcp_tool"] for event in SERVED},
-        "PreToolUse": ["mcp_tool"] * 6,
+        "PreToolUse": ["mcp_tool"] * 4,
     }
     calls, *commands = hooks(own_home)["PreToolUse"]
     assert calls["matcher"] == "mcp__punchlist__.*|mcp__plugin_punchlist_punchlist__.*"
-    words = ["punchlist", "commit", "pr create", "mr create", "pull-request"]
     rules = [(group["matcher"], group["hooks"][0]["if"]) for group in commands]
+    words = ["commit", "r create", "pu*l*st"]
     assert rules == [("Bash", f"Bash(*{one}*)") for one in words], "other commands are left alone"
+
+
+@pytest.mark.parametrize("words", [NAME, *COMMITS])
+def test_a_rule_fits_every_command_that_the_server_wants_to_know_of(own_home: Path, words: str) -> None:
+    run("install", "claude-code", "--hooks", "server")
+    rules = [group["hooks"][0]["if"] for group in hooks(own_home)["PreToolUse"][1:]]
+    fitting = [rule for rule in rules if fnmatchcase(f"Bash(cd here && {words} --now)", rule)]
+    assert len(fitting) == 1, "each rule that fits is one more call"
 
 
 def test_a_further_installation_leaves_them_there_until_another_way_is_named(own_home: Path) -> None:
@@ -159,8 +169,7 @@ def heard(client: Raw, event: str, **fields: Any) -> Any:
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in fields.items()}
     result = client.result("tools/call", name="hook", arguments={**common, **texts})
     assert result["isError"] is False
-    text = result["content"][0]["text"]
-    return json.loads(text) if text else None
+    return json.loads(result["content"][0]["text"]) or None
 
 
 def test_the_server_answers_hooks_as_a_process_would() -> None:
@@ -173,6 +182,7 @@ def test_the_server_answers_hooks_as_a_process_would() -> None:
         used = {"tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "make"}}
         assert heard(client, "PostToolUse", **used, tool_response={"stdout": "fine", "stderr": ""}) is None
         assert heard(client, "PostToolUseFailure", **used, error="Exit code 3", is_interrupt=False) is None
+        assert client.result("ping") == {}, "calls are kept behind the answer"
         with punchlist.open(session="s") as desk:
             calls = desk.load(calls=True).items[0].calls
             assert [(call["outcome"], call.get("exit")) for call in calls] == [("ok", None), ("failed", 3)]
@@ -209,7 +219,7 @@ def test_an_event_beyond_all_bounds_is_dropped_without_an_error_for_the_agent() 
             client.write(block)
         client.write(b'"}},"jsonrpc":"2.0","id":7}\n')
         answer = client.read()
-        assert (answer["id"], answer["result"]) == (7, {"content": [{"type": "text", "text": ""}], "isError": False})
+        assert (answer["id"], answer["result"]) == (7, {"content": [{"type": "text", "text": "{}"}], "isError": False})
         assert client.result("ping") == {}
     (line,) = logged_errors()
     assert line.startswith("hook: a message of 68157")
@@ -223,7 +233,7 @@ def test_an_event_that_makes_no_sense_is_met_with_silence_and_a_line_in_the_log(
     hook_secret.make()
     with Raw() as client:
         client.greet()
-        assert client.call("hook", **fields, secret=hook_secret.stored()) == ("", False)
+        assert client.call("hook", **fields, secret=hook_secret.stored()) == ("{}", False)
         assert client.say("plan", add=["Read"]) == "added 1; now 1 Read (0/1)"
     assert len(logged_errors()) == 1
 
@@ -278,7 +288,7 @@ def test_hooks_of_an_older_installation_are_ignored_in_silence_until_the_next_on
     path.write_text(path.read_text().replace(f'"secret": "{hook_secret.stored()}",', ""))
     with Raw() as client:
         client.greet("claude-code")
-        assert made_up(client)["result"] == {"content": [{"type": "text", "text": ""}], "isError": False}
+        assert made_up(client)["result"] == {"content": [{"type": "text", "text": "{}"}], "isError": False}
     assert is_paused()
     assert "run `punchlist install claude-code` again" in str(logged_errors())
     assert "they do not have the secret" in str(faults())

@@ -366,7 +366,7 @@ def test_a_call_of_our_own_tool_need_not_be_asked_about(plugin: Path) -> None:
 
 def test_an_event_that_reaches_a_server_in_the_shell_of_an_agent_is_refused(plugin: Path) -> None:
     answers = served(plugin, prompt(tool_name=OWN), CLAUDECODE="1")
-    assert answers[2]["result"]["content"][0]["text"] == ""
+    assert answers[2]["result"]["content"][0]["text"] == "{}"
     assert "without the secret" in str(logged_errors(plugin.parent / ".local" / "state"))
 
 
@@ -375,7 +375,7 @@ def test_the_package_is_silent_where_the_agent_is_attached_by_its_settings(plugi
     assert run("install", "claude-code", **home).returncode == 0
     answers = served(plugin, prompt(tool_name=OWN))
     assert answers[1]["result"]["tools"] == []
-    assert answers[2]["result"]["content"][0]["text"] == ""
+    assert answers[2]["result"]["content"][0]["text"] == "{}"
     assert run("uninstall", "claude-code", **home).returncode == 0
     assert len(served(plugin)[1]["result"]["tools"]) == 1
 

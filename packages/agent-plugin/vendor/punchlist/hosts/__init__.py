@@ -144,7 +144,7 @@ def _is_ours(given: dict[str, Any], name: Any, client: str) -> bool:
     from . import hook_secret
 
     word = given.pop(hook_secret.FIELD, "")
-    if hook_secret.matches(word):
+    if word and hook_secret.matches(word):
         return True
     if word or not client or name != client:
         return False

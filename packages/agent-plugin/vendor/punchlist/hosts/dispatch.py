@@ -41,8 +41,11 @@ def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer
     event = event._replace(session=named("session") or event.session)
     if "served" not in flags and is_typed(host):
         raise PermissionError("an event that was typed in the shell of an agent, and does not come from its hooks")
-    if PLUGIN in flags and is_attached(host.name, place(event.cwd)):
-        return HookAnswer()
+    here = ""
+    if PLUGIN in flags:
+        here = place(event.cwd)
+        if is_attached(host.name, here):
+            return HookAnswer()
     if PLUGIN in flags and event.moment == STOP:
         event = event._replace(limit=PACKAGE_LIMIT)
     if not event.moment:
@@ -61,7 +64,7 @@ def handle(event: HookEvent, host: Host, flags: Mapping[str, str]) -> HookAnswer
     settings = for_host(load({"store": flags.get("store")}, cwd=event.cwd), host.name)
     if event.moment == SWITCH:
         return _switch(event, host, settings)
-    who = {"session": event.session, "agent": event.agent, "place": place(event.cwd), "host": host.name}
+    who = {"session": event.session, "agent": event.agent, "place": here or place(event.cwd), "host": host.name}
     breaker = Breaker(settings.store, tool=event.moment == AFTER)
     if breaker.is_open and settings.store.startswith("postgres"):  # to ask a server that is away takes time
         return HookAnswer()

@@ -11,6 +11,7 @@ from ..core.errors import Refused, SettingsError
 from ..core.model import NOTHING
 
 FILE = "punchlist.toml"
+_PREFIX = "PUNCHLIST_"  # of a setting in the environment
 ATTACHED = "install --dialect"  # where the dialect of an attached agent came from
 TOGGLE = "Ctrl+T"  # where a value came from that was changed with that key
 AUTO = "auto"  # a value of `voice`: the name of the model decides
@@ -180,9 +181,10 @@ def load(flags: Mapping[str, Any] = NOTHING, *, environ: Mapping[str, str] | Non
     expanded = read_toggle(environ)
     if expanded and expanded[1] == values.get("expanded", False):
         values["expanded"], origins["expanded"] = expanded[0], TOGGLE
+    given = [key for key in environ if key.startswith(_PREFIX)]  # hardly ever any: to ask for each name takes longer
     for name in (*_RENAMED, *ABOUT):
-        key = f"PUNCHLIST_{name.upper()}"
-        if environ.get(key):
+        key = f"{_PREFIX}{name.upper()}"
+        if key in given and environ[key]:
             _take(values, origins, problems, name, _read(_RENAMED.get(name, name), environ[key]), key, False)
     for name, value in flags.items():
         if value is not None:
@@ -292,14 +294,13 @@ def config_folder(environ: Mapping[str, str]) -> str:
 
 def place(cwd: str = "") -> str:
     """The git root above a directory, else the directory itself."""
-    here = os.path.realpath(cwd or _here())
-    return _above(here, lambda folder: os.path.exists(os.path.join(folder, ".git"))) or here
+    return _git_root(os.path.realpath(cwd or _here()))
 
 
 def project_file(cwd: str = "") -> str:
     """The nearest settings file at or above a directory, not above its git root."""
     here = os.path.realpath(cwd or _here())
-    root = place(here)
+    root = _git_root(here)
     while True:
         path = os.path.join(here, FILE)
         if os.path.isfile(path):
@@ -314,6 +315,10 @@ def _here() -> str:
         return os.getcwd()
     except FileNotFoundError:
         raise Refused("the directory you are in is gone; change to one that exists.") from None
+
+
+def _git_root(here: str) -> str:
+    return _above(here, lambda folder: os.path.exists(os.path.join(folder, ".git"))) or here
 
 
 def _above(here: str, wanted: Callable[[str], bool]) -> str:
@@ -371,7 +376,7 @@ def _check(name: str, value: Any, origin: str, is_project: bool) -> Any:
             f"{origin}: {name!r} cannot be set by a project; set it in your own {FILE} or the environment."
         )
     if name == "continuation" and value == UNTIL_DONE:
-        if origin == f"PUNCHLIST_{name.upper()}":
+        if origin == f"{_PREFIX}{name.upper()}":
             return value
         raise SettingsError(f"{origin}: {name!r} can be {UNTIL_DONE!r} only by environment or a flag, for one run.")
     if name in _WORDS and isinstance(value, bool | str):

@@ -37,6 +37,7 @@ _MORE = (  # methods of `catalog`
 _CARD_TOOL = "plan_card"  # for the card alone
 _HOOK = "hook"  # a tool for agents, not for models: it is on no list
 _STRUCTURED = "punchlist/structured"  # asks for what an answer means as data, beside its text
+_NO_WORDS = "{}"  # of a hook with nothing to say: of an empty text, Claude Code tells its model
 _NEVER_KEPT: Message = {"ttlMs": 0, "cacheScope": "private"}
 
 
@@ -106,7 +107,7 @@ class Server:
         from ..local.event_log import write_error
 
         write_error("hook", Refused(str(problem)))
-        return protocol.succeeded(Request(id, "tools/call", {}, {}, False), _text(""))
+        return protocol.succeeded(Request(id, "tools/call", {}, {}, False), _text(_NO_WORDS))
 
     def look(self) -> list[Message]:
         """What to say unasked: that other tools are offered now, and which resources have changed. A store that hooks
@@ -282,7 +283,7 @@ class Server:
             host = self._callers.host_of(self._tools.client_of(request))
             said = self._callers.hosts.answer_served(request.params.get("arguments"), host)
             if said is not None:
-                return _text(said)
+                return _text(said or _NO_WORDS)
         has_card = self._has_card(request)
         if has_card and name == _CARD_TOOL:
             return self._press(request)

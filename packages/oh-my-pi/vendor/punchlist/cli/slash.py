@@ -19,10 +19,19 @@ from .parser import Args, Misuse
 from .run_command import run_command
 
 TODO = "todo"  # what the slash command is called, unless an agent has that name for something else
-_IDS = ("start", "done", "reopen", "unblock", "rm", "verify", "show")  # behind them: ids, ranges, or a part of a text
-_WHY = ("drop", "block", "waive")  # behind them: ids, and the reason
-_ON_ITEM = ("note", "rename")  # behind them: an id, and a text
-_TEXT = ("pause", "title")  # behind them: a text
+_IDS = (
+    "start",
+    "done",
+    "reopen",
+    "unblock",
+    "rm",
+    "verify",
+    "show",
+    "approve",
+)  # behind them: ids, ranges, or a part of a text
+_WHY = ("drop", "block", "waive")
+_ON_ITEM = ("note", "rename", "check")
+_TEXT = ("pause", "title")
 _ALONE = ("undo", "redo", "resume", "stop", "off", "on", "log")
 COMMANDS = ("add", *_IDS, *_WHY, *_ON_ITEM, *_TEXT, *_ALONE, "help")
 _ID = re.compile(r"[A-Za-z]?\d[\d.,-]*")
@@ -47,6 +56,8 @@ _HELP = (
     _Row(("note", "rename"), "ID TEXT", "add a note to an item, or change its text"),
     _Row(("undo", "redo"), "", "undo a change, whoever made it, or redo it"),
     _Row(("verify",), "[ID...]", "run the checks of completed items"),
+    _Row(("check",), "ID [COMMAND]", "show the check of an item, or set it"),
+    _Row(("approve",), "ID", "let the check that an agent set be run"),
     _Row(("waive",), "ID WHY", "say that an item needs no check"),
     _Row(("pause",), "WHY", "pause the agent"),
     _Row(("resume", "stop"), "", "end a pause; no more nudges in this session"),
@@ -66,6 +77,8 @@ def slash(args: Args) -> int:
     if verb == "done" and not words:
         arguments = ["--", *_active_item(args)]
     which = [f"--{key}={getattr(args, key)}" for key in ("store", "plan", "session", "agent") if getattr(args, key)]
+    if verb == "approve":
+        verb, arguments = "check", ["--approve", *arguments]
     return run_command([verb, *which, *["--json"] * args.json, *arguments])
 
 

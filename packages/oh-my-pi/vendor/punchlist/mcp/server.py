@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable
 
 from ..core._typing import TYPE_CHECKING, Any
 from ..core.errors import Refused, StoreError
 from ..core.model import NOTHING
 from ..core.text import cut, inline
-from ..desk import Desk
-from ..desk.tool_call import decline, report_failure
-from ..desk.visible import visible
-from ..desk.voice import voice_for
-from ..dialects import Dialect, Reply, Tool, load, offered
 from ..dialects.wire import WRITERS, with_output
-from ..local.models import last_model
-from ..local.on_off import is_off
-from ..local.settings import DEFAULT_DIALECT, Settings, for_host, place
-from ..policy.dialect_guide import Audience
-from ..prompts import say
+from ..local.settings import Settings
 from . import protocol
 from .callers import Callers
-from .desks import Desks
 from .protocol import Id, Message, ProtocolError, Request
+from .tools import Offer, Tools
 from .transport import LongLine, RawLine, is_event
 
 if TYPE_CHECKING:
@@ -44,14 +34,11 @@ _MORE = (  # methods of `catalog`
     "resources/unsubscribe",
     "completion/complete",
 )
-_ADDITION = "wait_for_previous"
 _CARD_TOOL = "plan_card"  # for the card alone
 _HOOK = "hook"  # a tool for agents, not for models: it is on no list
 _STRUCTURED = "punchlist/structured"  # asks for what an answer means as data, beside its text
+_NO_WORDS = "{}"  # of a hook with nothing to say: of an empty text, Claude Code tells its model
 _NEVER_KEPT: Message = {"ttlMs": 0, "cacheScope": "private"}
-
-
-Offer = Callable[[Dialect, str, Callable[[], Desk]], tuple[Tool, ...]]
 
 
 class Server:
@@ -66,15 +53,8 @@ class Server:
         is_plugin: bool = False,
         offer: Offer | None = None,
     ) -> None:
-        self._is_plugin = is_plugin
-        self._settings, self._callers, self._plan = settings, callers, plan
-        self._dialect = load(settings.dialect)
-        self._desks = Desks(settings, callers, self._dialect, plan)
-        self._offer = offer or offer_now
-        self._is_off = settings.off
-        self._session = callers.session
-        self._client = ""
-        self._taken = ""  # the client whose dialect is spoken
+        self._callers = callers
+        self._tools = Tools(settings, callers, plan, offer, is_plugin=is_plugin)
         self._greeted = False  # by a handshake
         self._structured = False  # whether the client asked for data beside the text of every answer
         self._shows_cards = False  # whether the client that greeted shows cards
@@ -82,7 +62,6 @@ class Server:
         self._subscriptions: dict[Id, tuple[str, ...]] = {}  # the lists whose changes each is told of
         self._was_silent = False  # whether punchlist was off when that was last looked at
         self._known: list[str] | None = None  # the names of the tools, as the client knows them
-        self._voice: str | None = None  # how much the model is told; None: not decided yet
         self._methods: dict[str, Callable[[Request], Message | None]] = {
             "initialize": self._initialize,
             "ping": lambda request: {},
@@ -128,7 +107,7 @@ class Server:
         from ..local.event_log import write_error
 
         write_error("hook", Refused(str(problem)))
-        return protocol.succeeded(Request(id, "tools/call", {}, {}, False), _text(""))
+        return protocol.succeeded(Request(id, "tools/call", {}, {}, False), _text(_NO_WORDS))
 
     def look(self) -> list[Message]:
         """What to say unasked: that other tools are offered now, and which resources have changed. A store that hooks
@@ -145,17 +124,17 @@ class Server:
     def _look_at_lists(self) -> list[Message]:
         """Which lists are others now. Those of prompts and resources change only when punchlist is turned off or on."""
         changed = []
-        before, tools = self._known, self._decide_offer()
+        before, tools = self._known, self._tools.decide_offer()
         if before is not None and tools is not None and before != [tool.name for tool in tools]:
             self._known = [tool.name for tool in tools]
             changed = ["tools"]
-        if self._catalog is not None and self._was_silent != (is_silent := self._is_silent()):
+        if self._catalog is not None and self._was_silent != (is_silent := self._tools.is_silent()):
             self._was_silent = is_silent
             changed += ["prompts", "resources"]
         said = []
         for name in changed:
             method = f"notifications/{name}/list_changed"
-            if self._greeted and (name != "resources" or self._lists_resources(self._client, self._shows_cards)):
+            if self._greeted and (name != "resources" or self._lists_resources(self._tools.client, self._shows_cards)):
                 said.append(protocol.notification(method))
             said += [protocol.notification(method, id) for id, wanted in self._subscriptions.items() if name in wanted]
         return said
@@ -171,7 +150,7 @@ class Server:
 
     def end(self) -> list[Message]:
         """What to say at the end."""
-        self._desks.close()
+        self._tools.desks.close()
         if self._callers.hosts is not None:
             self._callers.hosts.close_stores()
         said: list[Message] = []
@@ -190,7 +169,7 @@ class Server:
                 self._hear(request)
                 return []
             if request.stateless:
-                self._take_dialect(self._client_of(request))
+                self._tools.take_dialect(self._tools.client_of(request))
             result = self._method(request.method)(request)
             return [self._begun(request) if result is None else protocol.succeeded(request, result)]
         except ProtocolError as error:
@@ -242,35 +221,29 @@ class Server:
         if self._catalog is None:
             from .catalog import Catalog
 
-            self._catalog = Catalog(self._desk_of_user, self._facts_of, self._has_card, self._is_silent)
-            self._was_silent = self._is_silent()
+            self._catalog = Catalog(self._tools.desk_of_user, self._facts_of, self._has_card, self._tools.is_silent)
+            self._was_silent = self._tools.is_silent()
         return self._catalog
 
     # --- methods -----------------------------------------------------------------------------------------------------
 
     def _initialize(self, request: Request) -> Message:
-        self._client = _name_of(request.params.get("clientInfo"))
-        self._take_dialect(self._client)
+        self._tools.greet(request.params.get("clientInfo"))
         declared = request.params.get("capabilities")
         self._structured = _STRUCTURED in protocol.object_in(declared, "experimental")
         self._shows_cards = protocol.shows_cards(declared)
         return {
             "protocolVersion": protocol.version_for(request.params.get("protocolVersion")),
-            "capabilities": self._capabilities(self._client, self._shows_cards),
+            "capabilities": self._capabilities(self._tools.client, self._shows_cards),
             "serverInfo": protocol.server(),
-            **self._instructions(),
+            **self._tools.instructions(),
         }
-
-    def _has_rival(self, client: str) -> bool:
-        """Whether this is the server of a package, and the agent has one in its settings, too."""
-        hosts, host = self._callers.hosts, self._callers.host_of(client)
-        return self._is_plugin and hosts is not None and bool(host) and hosts.is_attached(host, _place())
 
     def _discover(self, request: Request) -> Message:
         _must_be_stateless(request)
         about = {
-            "capabilities": self._capabilities(self._client_of(request), self._has_card(request)),
-            **self._instructions(),
+            "capabilities": self._capabilities(self._tools.client_of(request), self._has_card(request)),
+            **self._tools.instructions(),
         }
         return {"supportedVersions": list(protocol.STATELESS), **about, **_NEVER_KEPT}
 
@@ -289,36 +262,10 @@ class Server:
             return protocol.shows_cards(request.meta.get(protocol.CAPABILITIES_KEY))
         return self._shows_cards
 
-    def _take_dialect(self, client: str) -> None:
-        """Speak the dialect that this client's agent was attached with. A client that does not greet names itself with
-        every request."""
-        if client == self._taken:
-            return
-        self._taken = client
-        self._is_off = self._settings.off or self._has_rival(client)
-        self._voice = None
-        own = for_host(self._settings, self._callers.host_of(client))
-        if own.dialect != self._dialect.name:
-            self._dialect = load(own.dialect)
-            self._desks.close()
-            self._desks = Desks(own, self._callers, self._dialect, self._plan)
-
-    def _instructions(self) -> Message:
-        """What the model is told about the tools, in the words of the dialect; nothing, if there are none."""
-        tools = self._offered()
-        if not tools:
-            return {}
-        if self._dialect.name == DEFAULT_DIALECT or not self._dialect.system:
-            return {"instructions": say("mcp")}
-        host = self._callers.facts_of(self._taken)
-        words = say(self._dialect.system, tool=tools[0].name, shell=host.shell if host else "shell")
-        rule = say("mcp.commit")
-        return {"instructions": f"{words.rstrip()}\n\n{rule}"}
-
     def _list(self, request: Request) -> Message:
         if request.params.get("cursor") is not None:
             raise ProtocolError(protocol.INVALID_PARAMS, "there is no such cursor; all tools are on one page.")
-        tools = self._offered()
+        tools = self._tools.offered()
         self._known = [tool.name for tool in tools]
         write = with_output if self._wants_data(request) else WRITERS["mcp"]
         described = [write(tool) for tool in tools]
@@ -333,18 +280,18 @@ class Server:
         if not isinstance(name, str):
             raise ProtocolError(protocol.INVALID_PARAMS, "params.name must be a string: the name of a tool.")
         if name == _HOOK and self._callers.hosts is not None:
-            host = self._callers.host_of(self._client_of(request))
+            host = self._callers.host_of(self._tools.client_of(request))
             said = self._callers.hosts.answer_served(request.params.get("arguments"), host)
             if said is not None:
-                return _text(said)
+                return _text(said or _NO_WORDS)
         has_card = self._has_card(request)
         if has_card and name == _CARD_TOOL:
             return self._press(request)
-        names = [tool.name for tool in self._dialect.tools]
+        names = [tool.name for tool in self._tools.dialect.tools]
         if name not in names:
             known = ", ".join(names)
             raise ProtocolError(protocol.INVALID_PARAMS, f"no tool {cut(inline(name), 60)!r}; the tools are {known}.")
-        reply = self._carry_out(request, name)
+        reply = self._tools.carry_out(request, name)
         answer = _text(reply.text, is_error=reply.is_error)
         if self._wants_data(request) and not reply.is_error and self._promises_data(name):
             answer["structuredContent"] = dict(reply.details)
@@ -356,12 +303,12 @@ class Server:
         """A button of the card. The answer is for the card: no model reads it."""
         from .card import press
 
-        if self._is_silent():
+        if self._tools.is_silent():
             return _text("punchlist is off here; `punchlist on` turns it on.", is_error=True)
         if not self._callers.speaks_for_user:
             return _text("the card is for the user, and this is the shell of an agent.", is_error=True)
         try:
-            words, data = press(self._desk_of_user(request), request.params.get("arguments"))
+            words, data = press(self._tools.desk_of_user(request), request.params.get("arguments"))
         except (StoreError, Refused) as error:
             return _text(str(error), is_error=True)
         return {**_text(words), "structuredContent": data}
@@ -371,7 +318,7 @@ class Server:
         from . import card
 
         try:
-            return {card.DATA: card.data_of(self._desks.of(request.meta, self._client_of(request)))}
+            return {card.DATA: card.data_of(self._tools.desks.of(request.meta, self._tools.client_of(request)))}
         except (StoreError, Refused):
             return {}
 
@@ -381,7 +328,7 @@ class Server:
         return self._structured or request.meta.get(_STRUCTURED) is True
 
     def _promises_data(self, name: str) -> bool:
-        return any(tool.name == name and tool.output for tool in self._dialect.tools)
+        return any(tool.name == name and tool.output for tool in self._tools.dialect.tools)
 
     def _listen(self, request: Request) -> None:
         """Open a subscription. Its answer comes when it ends; what is said now is that it has begun."""
@@ -414,131 +361,21 @@ class Server:
 
         return known_uris(wanted)
 
-    # --- plans and tools ---------------------------------------------------------------------------------------------
-
-    def _carry_out(self, request: Request, name: str) -> Reply:
-        """One tool call. What the store has to complain of is an answer, too."""
-        args = _without_additions(request.params.get("arguments"))
-        client = self._client_of(request)
-        try:
-            desk = self._desks.of(request.meta, client)
-        except (StoreError, Refused) as error:
-            self._hold_back(request, name, args, error)
-            return Reply(str(error), is_error=True)
-        try:
-            tools = self._decide_offer()
-            if tools is not None and _is_withdrawn(name, self._dialect.tools, tools):
-                return decline(desk, name, f"{name} is switched off at present.")
-            # Where the store does not say whether the agent goes on, a pause is not refused: it fails, and stops it.
-            goes_on = tools is None or any(tool.only_continuing for tool in tools)
-            return _with_list(desk, desk.call(name, {} if args is None else args, continuing=goes_on))
-        except Refused as refusal:
-            return decline(desk, name, str(refusal))
-        except StoreError as error:
-            return report_failure(desk, name, error)
-
-    def _hold_back(self, request: Request, name: str, args: Any, error: Exception) -> None:
-        """Let an agent stop that asked for a pause, though there is no store to keep it in."""
-        from ..desk.holding import hold_back_session
-        from ..desk.tool_call import asks_for_pause
-
-        if asks_for_pause(self._dialect, name, args):
-            who = self._callers.who(request.meta, self._client_of(request))
-            hold_back_session(who.session, who.agent, f"its pause failed: {error}")
-
-    def _desk_of_user(self, request: Request | None) -> Desk:
-        """The desk of the user behind a request; without one, behind this connection."""
-        if request is None:
-            return self._desks.of_user(NOTHING, self._client or self._taken)
-        return self._desks.of_user(request.meta, self._client_of(request))
-
     def _facts_of(self, request: Request) -> Any:
         """What is known about the agent that asks; nothing, where its model asks in a shell."""
         if self._callers.speaks_for_user:
-            return self._callers.facts_of(self._client_of(request))
+            return self._callers.facts_of(self._tools.client_of(request))
         return None
-
-    def _is_silent(self) -> bool:
-        """Whether punchlist is off here, or for the session that the server was started for."""
-        return self._is_off or is_off(_place(), self._session)
-
-    def _client_of(self, request: Request) -> str:
-        """The name of the client that makes a request."""
-        return _name_of(request.meta.get(protocol.CLIENT_KEY)) or self._client
-
-    def _offered(self) -> tuple[Tool, ...]:
-        """The tools that are offered now; the usual ones, if that cannot be said: a client asks only once."""
-        tools = self._decide_offer()
-        if tools is None:
-            return self._in_voice(offered(self._dialect, continuing=False))
-        return tools
-
-    def _decide_offer(self) -> tuple[Tool, ...] | None:
-        try:
-            if self._is_off:
-                return ()
-            return self._in_voice(self._offer(self._dialect, self._session, self._desk))
-        except Exception:  # a store that is out of reach, or an error of ours
-            return None
-
-    def _in_voice(self, tools: Sequence[Tool]) -> tuple[Tool, ...]:
-        """The tools with the descriptions for the client's model: the one that the same agent had here last. That is
-        decided once: a description that changes in the middle of a conversation costs the cache of all of it."""
-        if not any(tool.full for tool in tools):
-            return tuple(tools)
-        if self._voice is None:
-            host = self._callers.host_of(self._taken)
-            self._voice = voice_for(self._settings, last_model(host, _place()) if host else "")
-        return tuple([tool.in_voice(self._voice) for tool in tools])
-
-    def _desk(self) -> Desk:
-        return self._desks.latest(self._client)
 
     def _remember(self) -> None:
         """Whoever is to be told of changes is taken to know the tools that there are now."""
-        if self._known is None and (tools := self._decide_offer()) is not None:
+        if self._known is None and (tools := self._tools.decide_offer()) is not None:
             self._known = [tool.name for tool in tools]
 
     @property
     def _is_watched(self) -> bool:
         """Whether somebody wants to hear that tools come and go."""
         return self._greeted or bool(self._subscriptions)
-
-
-def offer_now(dialect: Dialect, session: str, desk: Callable[[], Desk]) -> tuple[Tool, ...]:
-    """Return the tools of a dialect that can be called now: none while punchlist is off, here or for the session that
-    the server was started for. `desk` opens the plan of whoever called last: it is asked only where that matters,
-    because a list of tools should not wait for a store."""
-    if is_off(_place(), session):
-        return ()
-    may_pause = any(tool.only_continuing for tool in dialect.tools)
-    return tuple(offered(dialect, continuing=may_pause and _is_continuing(desk())))
-
-
-@cache
-def _place() -> str:
-    """Where the server works: an agent starts it in its project, and there it stays."""
-    return place()
-
-
-def _is_continuing(desk: Desk) -> bool:
-    """Whether the agent was nudged since the user last spoke."""
-    from ..desk.nudges import is_continuing
-
-    return is_continuing(desk)
-
-
-def _with_list(desk: Desk, reply: Reply) -> Reply:
-    """The answer; where it tells of an edit of the user's, with the list behind it in the form of a dialect that sends
-    it whole, so that the next list holds the edit."""
-    if not desk._seat.owes_list:
-        return reply
-    desk._seat.owes_list = False
-    guide = desk.dialect.guide
-    plan = visible(desk, desk.plan)
-    if not guide.sends_whole or not plan.items or (guide.answers_with_list and not reply.is_error):
-        return reply
-    return reply._replace(text=f"{reply.text}\n{guide.listed(plan, 'changed', Audience()).text}")
 
 
 def _of_ours(error: Exception) -> ProtocolError:
@@ -555,22 +392,6 @@ def _text(words: str, *, is_error: bool = False) -> Message:
     return {"content": [{"type": "text", "text": words}], "isError": is_error}
 
 
-def _name_of(client: Any) -> str:
-    name = None
-    if isinstance(client, dict):
-        name = client.get("name")
-    if isinstance(name, str):
-        return name
-    return ""
-
-
-def _without_additions(args: Any) -> Any:
-    """The arguments that are meant for a tool. Gemini CLI offers its model one more with each, and passes it on."""
-    if isinstance(args, dict):
-        return {name: args[name] for name in args if name != _ADDITION}
-    return args
-
-
 def _wanted_lists(request: Request) -> tuple[str, ...]:
     """The lists whose changes a subscription asks for."""
     wanted = request.params["notifications"]
@@ -580,9 +401,3 @@ def _wanted_lists(request: Request) -> tuple[str, ...]:
 def _must_be_stateless(request: Request) -> None:
     if not request.stateless:
         raise ProtocolError(protocol.INVALID_PARAMS, f"params._meta[{protocol.VERSION_KEY!r}] is missing.")
-
-
-def _is_withdrawn(name: str, known: tuple[Tool, ...], offered: tuple[Tool, ...]) -> bool:
-    """Whether a tool is not offered now that otherwise always is. What needs a continuation, the desk refuses."""
-    always = any(tool.name == name and tool.enabled and not tool.only_continuing for tool in known)
-    return always and all(tool.name != name for tool in offered)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...install.parts import COMMITS, NAME, StopHook, group
+from ...install.parts import NAME, StopHook, group
 from ..host import own_tools
 from . import HOST
 
@@ -14,9 +14,11 @@ PLUGIN = f"plugin:{NAME}:{NAME}"  # what our server is called if it comes with t
 _EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop")
 SWITCH = "PostModelSwitch"  # an event that older versions do not know
 # Of all commands in a shell, those that are ours, and those that may commit or open a pull request. A version that does
-# not know the key `if` runs the hook for all of them.
+# not know the key `if` runs the hook for all of them. Each rule takes time with every command, and a command with a
+# here-document or `$(...)` fits every rule, so a rule stands for as many words as it can: `commit`; `pr create` and
+# `mr create`; `punchlist` and `pull-request`. Who reads the event leaves alone what else fits.
 _SHELL = "Bash"
-_COMMANDS = (NAME, *COMMITS)
+_COMMANDS = ("commit", "r create", "pu*l*st")
 # What the running server is told of an event; it is not connected yet when a session starts.
 _COMMON = ("session_id", "cwd", "agent_id", "permission_mode", "transcript_path")
 _USED = ("tool_name", "tool_use_id", "tool_input")
@@ -42,7 +44,7 @@ def served_hooks(server: str, proof: Mapping[str, str]) -> dict[str, Any]:
 
 
 def with_commands(hooks: Mapping[str, Any]) -> dict[str, Any]:
-    """Return hooks with those for commands in a shell that are of interest."""
+    """Return hooks with those for commands in a shell that may be of interest."""
     calls = hooks["PreToolUse"]
     return {**hooks, "PreToolUse": [calls, *[_in_shell(calls, words) for words in _COMMANDS]]}
 
@@ -65,6 +67,6 @@ def _matcher(event: str) -> str:
 
 
 def _in_shell(group: Mapping[str, Any], words: str) -> dict[str, Any]:
-    """The same hook, for commands in a shell that hold these words."""
+    """The same hook, for commands in a shell that hold these words. A `*` in them stands for anything."""
     [handler] = group["hooks"]
     return {"matcher": _SHELL, "hooks": [{**handler, "if": f"{_SHELL}(*{words}*)"}]}

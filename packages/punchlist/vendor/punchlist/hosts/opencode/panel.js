@@ -167,13 +167,14 @@ const tui = async (api) => {
   const intercept = ({ event, consume }) => {
     const input = api.renderer.currentFocusedRenderable
     if (event?.name !== "return" || event.shift || event.ctrl || event.meta || api.mode.current() !== "base") return
-    const typed = TYPED.exec(typeof input?.plainText === "string" ? input.plainText.trim() : "")
-    if (!typed?.[1]) return
+    const text = typeof input?.plainText === "string" ? input.plainText : ""
+    const typed = TYPED.exec(text.trim())
+    if (!typed || (!typed[1] && text === text.trimEnd())) return // opencode itself opens the menu
     consume?.()
     event.preventDefault?.()
     event.stopPropagation?.()
     input.setText("")
-    void carry(typed[1])
+    void carry(typed[1] || "show")
   }
   try {
     api.keymap.intercept?.("key", intercept, { priority: 1000 })
