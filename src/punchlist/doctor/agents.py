@@ -67,7 +67,10 @@ def _check_package(name: str, host: Installer, where: Where) -> Iterator[Check]:
     yield Check(name, OK, f"{host.TITLE} has our package, version {inline(version)}")
     if version != __version__:
         words = f"the package is of version {inline(version)}, and this is {__version__}"
-        yield Check(name, NOTE, words, f"punchlist install {name} --via package, or update it in {host.TITLE}")
+        fix = f"punchlist install {name}"
+        if via_package.is_theirs(name, where):
+            fix = f"update it in {host.TITLE}"
+        yield Check(name, NOTE, words, fix)
     if via_package.has_lost_copy(name, where):
         words = f"{host.TITLE} has lost its copy of our package"
         yield Check(name, PROBLEM, words, f"punchlist install {name}")
@@ -79,6 +82,8 @@ def _check_package(name: str, host: Installer, where: Where) -> Iterator[Check]:
     else:
         words = "both the package and the settings are attached; the package keeps silent"
         fix = f"punchlist uninstall {name} --via settings, or: --via package"
+        if via_package.route_of(name) is None:
+            fix = f"punchlist uninstall {name}, or remove the package in {host.TITLE}"
         yield Check(name, NOTE, words, fix)
 
 

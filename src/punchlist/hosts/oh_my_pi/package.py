@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
-from ...core.errors import Refused
+from ...install import look_into
 from ...install.package import PROGRAM, Files, document, manifest, module_of
 from ...install.parts import NAME, Where, as_dict, within
 from . import install
@@ -31,18 +30,6 @@ def files() -> Files:
 def installed(where: Where) -> str:
     """Return the version of our plugin that oh-my-pi has and has enabled; empty if there is none."""
     moved = os.path.join(where.folder("XDG_DATA_HOME", ".local/share"), "omp")  # by `omp config init-xdg`
-    known = [
-        _known(os.path.join(folder, "plugins", "omp-plugins.lock.json")) for folder in (install.root(where), moved)
-    ]
+    lists = [look_into(folder, "plugins", "omp-plugins.lock.json") for folder in (install.root(where), moved)]
+    known = [as_dict(within(one, "plugins", PACKAGE)) for one in lists]
     return next((str(one.get("version") or "unknown") for one in known if one.get("enabled") is True), "")
-
-
-def _known(file: str) -> dict[str, Any]:
-    """What oh-my-pi keeps of our plugin in its list of plugins."""
-    from ...install import content
-    from ...install.edit_json import read
-
-    try:
-        return as_dict(within(read(content(file)), "plugins", PACKAGE))
-    except (Refused, OSError):
-        return {}

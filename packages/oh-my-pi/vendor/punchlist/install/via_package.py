@@ -24,7 +24,6 @@ from .packages import AgentPackage, package_of
 from .parts import NAME, USER, Where
 
 PACKAGE, SETTINGS = "package", "settings"
-WAYS = (PACKAGE, SETTINGS)
 _SECONDS = 120
 _FOLDER = "@FOLDER@"  # in a command: where the folder of the package goes
 

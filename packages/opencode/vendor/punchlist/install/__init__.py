@@ -15,7 +15,7 @@ from ..core.errors import Refused, StoreError
 from . import receipts
 from .apply import add_parts, find_blocked_lines, find_theirs, holds, is_nothing, is_sure, strip_parts
 from .attached import BESIDE
-from .parts import PROJECT, SCOPES, USER, Part, Where
+from .parts import PROJECT, SCOPES, USER, Part, Where, as_dict
 from .script import launcher, launchers
 
 __all__ = [
@@ -170,6 +170,17 @@ def read_part(part: Part, file: str, name: str) -> tuple[str, bool]:
 def content(file: str) -> str:
     """The text of a file; nothing if there is none."""
     return receipts.text(receipts.load(receipts.target(file)))
+
+
+def look_into(*path: str) -> dict[str, Any]:
+    """What a JSON or TOML file of an agent holds; nothing if it is not there or cannot be read."""
+    from . import edit_json, edit_toml
+
+    read = edit_toml.read if path[-1].endswith(".toml") else edit_json.read
+    try:
+        return as_dict(read(content(os.path.join(*path))))
+    except (Refused, OSError):
+        return {}
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.errors import Refused
+from ...install import look_into
 from ...install.attached import LINE
 from ...install.parts import NAME, PROJECT, USER, Part, Where, handlers, hook_command, is_served, within
 from .. import hook_secret
@@ -95,13 +95,7 @@ def _documents(folder: str) -> list[str]:
 
 
 def _is_locked(file: str) -> bool:
-    from ...install import content
-    from ...install.edit_json import read
-
-    try:
-        locked = read(content(file)).get("strictPluginOnlyCustomization")
-    except (Refused, OSError, AttributeError):
-        return False
+    locked = look_into(file).get("strictPluginOnlyCustomization")
     return locked is True or (isinstance(locked, list) and ("hooks" in locked or "mcp" in locked))
 
 
@@ -157,19 +151,8 @@ def version(where: Where) -> tuple[int, ...]:
     folder = os.path.dirname(path)
     named = [path, folder]  # its own installer names the program by its version, Homebrew the folder
     texts = [os.path.basename(one) for one in named]
-    texts += [_package_version(one) for one in (folder, os.path.dirname(folder))]
+    texts += [str(look_into(one, "package.json").get("version", "")) for one in (folder, os.path.dirname(folder))]
     return next(filter(None, map(_numbers, texts)), ())
-
-
-def _package_version(folder: str) -> str:
-    """The version of an npm package; empty if a folder holds none."""
-    from ...install import content
-    from ...install.edit_json import read
-
-    try:
-        return str(read(content(os.path.join(folder, "package.json"))).get("version", ""))
-    except (Refused, OSError):
-        return ""
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -180,13 +163,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _hooks_in(settings: str) -> Any:
-    from ...install import content
-    from ...install.edit_json import read
-
-    try:
-        return read(content(settings)).get("hooks")
-    except Refused:  # whoever writes the file will say what is wrong with it
-        return None
+    return look_into(settings).get("hooks")
 
 
 def _any_served(hooks: Any) -> bool:

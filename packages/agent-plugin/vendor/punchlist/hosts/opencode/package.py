@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
-from ...core.errors import Refused
+from ...install import look_into
 from ...install.package import Files, document, manifest, module_of
-from ...install.parts import Where, as_dict, as_list
+from ...install.parts import Where, as_list
 from .install import home
 
 FOLDER = "opencode"
@@ -35,7 +34,7 @@ def installed(where: Where) -> str:
 
 def _plugins(file: str) -> list[str]:
     """The plugins that a settings file names: packages of npm, and folders."""
-    entries = as_list(_read(file).get("plugin"))
+    entries = as_list(look_into(file).get("plugin"))
     named = [one[0] if isinstance(one, list) and one else one for one in entries]  # some have options behind the name
     return [one for one in named if isinstance(one, str)]
 
@@ -45,17 +44,7 @@ def _version(spec: str) -> str:
     name, _, version = spec.partition("@")
     if name == PACKAGE:
         return version or "unknown"
-    about = _read(os.path.join(spec.removeprefix("file://"), "package.json"))
+    about = look_into(os.path.join(spec.removeprefix("file://"), "package.json"))
     if about.get("name") != PACKAGE:
         return ""
     return str(about.get("version") or "unknown")
-
-
-def _read(path: str) -> dict[str, Any]:
-    from ...install import content
-    from ...install.edit_json import read
-
-    try:
-        return as_dict(read(content(path)))
-    except (Refused, OSError):
-        return {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ...core.errors import Refused
+from ...install import look_into
 from ...install.package import PROGRAM, SUMMARY, File, Files, document, folder_file, found, hook_of, manifest
 from ...install.parts import NAME, Where, as_dict, within
 from .. import PLUGIN
@@ -70,14 +70,14 @@ def left_by_agent(where: Where) -> tuple[str, ...]:
     cache that it can do without, that a server of it did not start, and is not to be started again."""
     failed = os.path.join(home(where), "mcp-needs-auth-cache.json")
     left = [os.path.join(home(where), "plugins", "cache", NAME)]
-    if hooks.PLUGIN in _read(failed):
+    if hooks.PLUGIN in look_into(failed):
         left.append(failed)
     return tuple(left)
 
 
 def installed(where: Where) -> str:
     """Return the version of our plugin that Claude Code has and has enabled; empty if there is none."""
-    if within(_read(home(where), "settings.json"), "enabledPlugins", _ID) is not True:
+    if within(look_into(home(where), "settings.json"), "enabledPlugins", _ID) is not True:
         return ""
     return str(_entry(where).get("version") or "")
 
@@ -88,17 +88,7 @@ def copy(where: Where) -> str:
 
 
 def _entry(where: Where) -> dict[str, Any]:
-    entries = within(_read(home(where), "plugins", "installed_plugins.json"), "plugins", _ID)
+    entries = within(look_into(home(where), "plugins", "installed_plugins.json"), "plugins", _ID)
     if not isinstance(entries, list) or not entries:
         return {}
     return as_dict(entries[0])
-
-
-def _read(*path: str) -> Any:
-    from ...install import content
-    from ...install.edit_json import read
-
-    try:
-        return read(content(os.path.join(*path)))
-    except (Refused, OSError):
-        return {}

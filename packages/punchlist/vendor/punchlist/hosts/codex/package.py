@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.errors import Refused
+from ...install import look_into
 from ...install.package import PROGRAM, SUMMARY, TITLE, Files, commit_hook_of, document, hook_of, manifest
 from ...install.parts import NAME, Where, group, within
 from . import install
@@ -80,7 +80,7 @@ def problems(where: Where) -> list[tuple[str, str]]:
         for number, one in enumerate(groups)
         for place in range(len(one["hooks"]))
     ]
-    return install.hook_problems(hooks, ours, {f"{_ID}:{_HOOKS}"}, _config(where))
+    return install.hook_problems(hooks, ours, {f"{_ID}:{_HOOKS}"}, look_into(install.home(where), "config.toml"))
 
 
 def changed_by_agent(where: Where) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ def left_by_agent(where: Where) -> tuple[str, ...]:
 
 def installed(where: Where) -> str:
     """Return the version of our plugin that Codex has and has enabled; empty if there is none."""
-    if within(_config(where), "plugins", _ID, "enabled") is not True:
+    if within(look_into(install.home(where), "config.toml"), "plugins", _ID, "enabled") is not True:
         return ""
     return os.path.basename(copy(where)) or "unknown"
 
@@ -108,13 +108,3 @@ def copy(where: Where) -> str:
     except OSError:
         return ""
     return os.path.join(folder, versions[-1]) if versions else ""
-
-
-def _config(where: Where) -> dict[str, Any]:
-    from ...install import content
-    from ...install.edit_toml import read
-
-    try:
-        return read(content(os.path.join(install.home(where), "config.toml")))
-    except (Refused, OSError):
-        return {}

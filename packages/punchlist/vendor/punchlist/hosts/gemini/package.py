@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from ... import __version__
-from ...core.errors import Refused
+from ...install import look_into
 from ...install.package import PROGRAM, SUMMARY, Files, commit_hook_of, document, hook_of
 from ...install.parts import NAME, Where, group
 from . import install
@@ -36,11 +35,5 @@ def _hooks() -> dict[str, Any]:
 
 def installed(where: Where) -> str:
     """Return the version of our extension that Gemini CLI has; empty if there is none."""
-    from ...install import content
-    from ...install.edit_json import read
-
-    path = os.path.join(install.home(where), "extensions", NAME, "gemini-extension.json")
-    try:
-        return str(read(content(path)).get("version", ""))
-    except (Refused, OSError):
-        return ""
+    about = look_into(install.home(where), "extensions", NAME, "gemini-extension.json")
+    return str(about.get("version", ""))
