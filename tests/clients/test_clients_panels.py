@@ -119,7 +119,7 @@ def test_words_answers_and_errors_are_those_of_every_agent(terminal: Terminal) -
     command(terminal, "done")
     terminal.shows("Plan 1/2", "✓ 1 Read the parser")
     command(terminal, "help")
-    terminal.shows(f"{name} drop, block ID WHY", "list the changes of the plan")
+    terminal.shows(f"{name} note, rename ID TEXT", "list the changes of the plan")
     assert len(stage.requests) == requests
     assert stage.errors == []
 

@@ -236,20 +236,6 @@ def test_a_python_that_is_gone_is_looked_for_again(plugin: Path, tmp_path: Path)
         assert known.read_text() not in ("/nowhere/python3\n", "", "\n")
 
 
-@pytest.mark.parametrize("script", ["exit 1", "echo 'Unknown option: -P' >&2; exit 2"])
-def test_a_python_that_does_not_work_any_more_is_forgotten_by_the_next_hook(
-    script: str, plugin: Path, tmp_path: Path
-) -> None:
-    known = tmp_path / "state" / "punchlist" / "plugin-python"
-    known.parent.mkdir(parents=True)
-    known.write_text(f"{programs(tmp_path, broken=script)}/broken\n")
-    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
-    first = started(plugin, "hook", "claude-code", stdin=json.dumps(START), **env)
-    assert (first.returncode, first.stdout) == (0, "")
-    assert not known.exists()
-    assert started(plugin, "--version", **env).stdout == f"punchlist {__version__}\n"
-
-
 def test_a_folder_is_not_taken_for_a_python(plugin: Path, tmp_path: Path) -> None:
     known = tmp_path / "state" / "punchlist" / "plugin-python"
     known.parent.mkdir(parents=True)

@@ -22,22 +22,12 @@ known=$state/plugin-python
 start() { # start PYTHON ARGUMENT...
     python=$1
     shift
-    if [ ! -w "$root/vendor" ] && [ -n "$state" ]; then
-        set -- -X "pycache_prefix=$state/pycache" "$root/bin/start.py" "$@"
-    else
-        set -- "$root/bin/start.py" "$@"
+    if [ -w "$root/vendor" ] || [ -z "$state" ]; then
+        exec "$python" -E -P "$root/bin/start.py" "$@"
     fi
-    if [ "$hook" = no ]; then
-        exec "$python" -E -P "$@"
-    fi
-    "$python" -E -P "$@" || rm -f "$known" # a hook never fails: this Python does, and the next start looks for another
-    exit 0
+    exec "$python" -E -P -X "pycache_prefix=$state/pycache" "$root/bin/start.py" "$@"
 }
 
-hook=no
-if [ "${1-}" = hook ]; then
-    hook=yes
-fi
 if [ -n "$state" ] && [ -r "$known" ] && read -r python <"$known" && [ -f "$python" ] && [ -x "$python" ]; then
     start "$python" "$@"
 fi
@@ -74,14 +64,14 @@ done
 why="punchlist needs Python 3.11 or newer, or uv, and found neither$old. Install one of them and start the agent again."
 for uvx in uvx "$HOME/.local/bin/uvx" "$HOME/.cargo/bin/uvx" /opt/homebrew/bin/uvx; do
     if command -v "$uvx" >/dev/null 2>&1; then
-        if [ "$hook" = no ] || "$uvx" --quiet --from "$root" punchlist --version >/dev/null 2>&1; then
+        if [ "${1-}" != hook ] || "$uvx" --quiet --from "$root" punchlist --version >/dev/null 2>&1; then
             exec env "$uvx" --quiet --from "$root" punchlist "$@"
         fi
         why="punchlist needs Python 3.11 or newer, and found none$old; uv could not bring one. Install Python and start the agent again."
     fi
 done
 
-if [ "$hook" = no ]; then
+if [ "${1-}" != hook ]; then
     printf '%s\n' "$why" >&2
     exit 1
 fi
