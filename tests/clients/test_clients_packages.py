@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from punchlist import __version__
+from punchlist.install import installer_for
 from tests.clients.agents import OTHERS, claude_code, codex, gemini
 from tests.clients.git_server import served
 from tests.clients.model import our_tool
@@ -305,7 +307,7 @@ def test_a_copy_that_the_agent_has_lost_is_found_by_doctor_and_made_again(name: 
         stage.punchlist("install", name)
         [cache] = stage.home.glob(".*/plugins/cache/punchlist")
         shutil.rmtree(cache)
-        found = [check for check in json.loads(doctor(stage))["checks"] if "its copy of our package" in check["text"]]
+        found = [check for check in json.loads(doctor(stage))["checks"] if "files of the package" in check["text"]]
         assert [(check["state"], check["fix"]) for check in found] == [("problem", f"punchlist install {name}")]
         stage.punchlist("install", name)
         stage.run("Mend the parser.", does(plan(add=["Mend it"])), QUESTION)
@@ -323,8 +325,138 @@ def test_a_package_that_the_user_installed_is_left_to_the_agent(tmp_path: Path) 
         )
         ours = [one for one in kept(stage) if one.startswith("state/")]
         assert ours == [one for one in ours if "/install/settings.json-" in one], "only the status line was added"
-        stage.punchlist("uninstall", "claude-code")
-        assert installed(stage) == []
+        said = stage.punchlist("uninstall", "claude-code")
+        assert said.endswith("the package that you installed with its own commands stays; you remove it with them.\n")
+        assert installed(stage) == ["punchlist@punchlist"]
+
+
+OTHER = {
+    "claude-code": {
+        ".claude-plugin/marketplace.json": {
+            "name": "punchlist",
+            "owner": {"name": "Ann"},
+            "plugins": [{"name": "other", "source": "./other", "description": "x"}],
+        },
+        "other/.claude-plugin/plugin.json": {"name": "other", "version": "1.0.0", "description": "x"},
+    },
+    "codex": {
+        ".agents/plugins/marketplace.json": {
+            "name": "punchlist",
+            "plugins": [{"name": "other", "source": {"source": "local", "path": "./other"}}],
+        },
+        "other/.codex-plugin/plugin.json": {"name": "other", "version": "1.0.0", "description": "x"},
+    },
+}
+ADD = {"claude-code": "install", "codex": "add"}
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_somebody_else_s_marketplace_with_our_name_is_left_alone(name: str, tmp_path: Path) -> None:
+    with staged(name, tmp_path, own_strays=True) as stage:
+        for path, data in OTHER[name].items():
+            file = tmp_path / "theirs" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(data))
+        stage.program("plugin", "marketplace", "add", str(tmp_path / "theirs"))
+        stage.program("plugin", ADD[name], "other@punchlist")
+        before = own_file(stage).read_bytes()
+        assert list(stage.home.glob(".*/plugins/cache/punchlist/other/*"))
+        done = stage.punchlist("install", name)
+        assert done.startswith(f"{name} is attached for you:\n"), "by its settings"
+        stage.punchlist("uninstall", name)
+        assert own_file(stage).read_bytes() == before
+        assert list(stage.home.glob(".*/plugins/cache/punchlist/other/*"))
+        assert str(tmp_path / "theirs") in stage.program("plugin", "marketplace", "list")
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_what_was_killed_is_finished_or_taken_back_by_the_next_one(name: str, tmp_path: Path) -> None:
+    with staged(name, tmp_path, own_strays=True) as stage:
+        before = with_own_settings(stage)
+        link = stage.programs / installer_for(name).PROGRAM
+        real = link.readlink()
+        link.unlink()
+        link.write_text(
+            f'#!/bin/sh\ncase "$*" in "plugin {ADD[name]}"*) kill -9 $PPID; exit 1;; esac\nexec {real} "$@"\n'
+        )
+        link.chmod(0o755)
+        stage.punchlist("install", name, code=-signal.SIGKILL)
+        assert own_file(stage).read_bytes() != before
+        link.unlink()
+        link.symlink_to(real)
+        stage.punchlist("install", name)
+        stage.punchlist("uninstall", name)
+        assert own_file(stage).read_bytes() == before
+        assert kept(stage) == []
+        assert "punchlist" not in stage.program("plugin", "marketplace", "list")
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_without_the_program_of_the_agent_its_package_is_removed_by_our_own_hands(name: str, tmp_path: Path) -> None:
+    with staged(name, tmp_path, own_strays=True) as stage:
+        before = with_own_settings(stage)
+        stage.punchlist("install", name)
+        (stage.programs / installer_for(name).PROGRAM).unlink()
+        stage.punchlist("uninstall", name)
+        assert own_file(stage).read_bytes() == before
+        assert kept(stage) == []
+        assert "punchlist@" not in stage.program("plugin", "list")
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_a_state_folder_that_was_deleted_is_found_by_doctor_and_made_again(name: str, tmp_path: Path) -> None:
+    with staged(name, tmp_path, own_strays=True) as stage:
+        stage.punchlist("install", name)
+        shutil.rmtree(stage.home / "state" / "punchlist")
+        found = [check for check in json.loads(doctor(stage))["checks"] if "files of the package" in check["text"]]
+        assert [(check["state"], check["fix"]) for check in found] == [("problem", f"punchlist install {name}")]
+        stage.punchlist("install", name)
+        stage.run("Mend the parser.", does(plan(add=["Mend it"])), QUESTION)
+        assert stage.items == [("Mend it", "in_progress")]
+        stage.punchlist("uninstall", name)
+        assert kept(stage) == []
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_a_package_that_the_user_disabled_is_named_by_doctor_and_enabled_by_install(name: str, tmp_path: Path) -> None:
+    with staged(name, tmp_path, own_strays=True) as stage:
+        stage.punchlist("install", name)
+        text = own_file(stage).read_text()
+        off = {'"punchlist@punchlist": true': '"punchlist@punchlist": false', "enabled = true": "enabled = false"}
+        for old, new in off.items():
+            text = text.replace(old, new)
+        own_file(stage).write_text(text)
+        found = [check["state"] for check in json.loads(doctor(stage))["checks"] if "is disabled" in check["text"]]
+        assert found == ["note"]
+        assert "was disabled, and is enabled again" in stage.punchlist("install", name)
+        assert not [check for check in json.loads(doctor(stage))["checks"] if "is disabled" in check["text"]]
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_a_file_that_is_read_only_is_refused_before_the_agent_is_asked(name: str, tmp_path: Path) -> None:
+    with staged(name, tmp_path) as stage:
+        before = with_own_settings(stage)
+        own_file(stage).chmod(0o444)
+        stage.punchlist("install", name, "--via", "package", code=1)
+        assert own_file(stage).read_bytes() == before
+        assert kept(stage) == []
+        own_file(stage).chmod(0o640)
+        stage.punchlist("install", name)
+        stage.punchlist("uninstall", name)
+        assert own_file(stage).read_bytes() == before
+        assert own_file(stage).stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_a_dry_run_says_what_would_be_done_and_does_nothing(name: str, tmp_path: Path) -> None:
+    with staged(name, tmp_path, own_strays=True) as stage:
+        before = stage.files()
+        said = stage.punchlist("install", name, "--dry-run")
+        assert said.count("would run: ") == 2
+        assert said.endswith("nothing was written.\n")
+        assert stage.files() == before
+        stage.punchlist("install", name)
+        assert stage.punchlist("install", name, "--dry-run") == "nothing would be changed.\n"
 
 
 def test_codex_skips_the_hooks_of_a_package_until_they_are_trusted_and_doctor_says_so(tmp_path: Path) -> None:

@@ -167,3 +167,14 @@ def test_a_machine_may_be_managed_so_that_only_plugins_count(
     problems = claude_code.problems(here(USER, commands.SCRIPT), {"server": {}, "permission": []})
     fixes = [fix for _, fix in problems]
     assert ("punchlist install claude-code --via package" in fixes) == is_so
+
+
+@pytest.mark.parametrize("text", ['{"a": 1} // mine', '{"a": 1,}', "{ /* mine */ }"])
+def test_doctor_says_that_claude_code_does_not_read_a_file_with_comments(text: str, own_home: Path) -> None:
+    settings = own_home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text(text)
+    commands.do("install", "claude-code")
+    said = json.loads(commands.run("doctor", "--json").stdout)
+    found = [check for check in said["checks"] if "does not read" in check["text"]]
+    assert [(check["state"], check["fix"]) for check in found] == [("problem", "take them out")]

@@ -9,22 +9,22 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from .. import hosts
 from ..core.errors import Refused
 from ..core.text import cut, inline
 from ..local.files import lock_file
 from ..local.settings import state_folder
-from . import Edit, edit_json, edit_toml, installer_for, is_attached, receipts
+from . import Edit, about, edit_json, edit_toml, installer_for, is_attached, receipts
 from . import attach as attach_settings
 from .attached import LINE
 from .package import PROGRAM, File, Files, filled, is_written, write
 from .packages import AgentPackage, package_of
-from .parts import NAME, USER, Where
+from .parts import NAME, USER, Where, within
 
 PACKAGE, SETTINGS = "package", "settings"
-_SECONDS = 120
+_SECONDS = 60
 _FOLDER = "@FOLDER@"  # in a command: where the folder of the package goes
 
 
@@ -34,6 +34,7 @@ class Route(AgentPackage, Protocol):
     ADD: tuple[tuple[str, ...], ...]  # arguments of the agent's program, one command each
     REMOVE: tuple[tuple[str, ...], ...]
     QUIET: Mapping[str, str]  # environment in which these commands send nothing off the machine
+    ENABLE: str  # how the user enables a package that is disabled
 
     def marketplace(self, source: str) -> Files:
         """The file by which the agent finds the package in a folder."""
@@ -41,17 +42,26 @@ class Route(AgentPackage, Protocol):
     def why_not(self, where: Where) -> str:
         """Why the program cannot run the package; empty if it can."""
 
-    def changed_by_agent(self, where: Where) -> tuple[str, ...]:
-        """The files of the user that these commands change."""
-
-    def left_by_agent(self, where: Where) -> tuple[str, ...]:
-        """The folders and files of ours that the agent leaves behind once the package is removed."""
+    def source(self, where: Where) -> str:
+        """Where the agent takes packages of our name from; empty if from nowhere."""
 
     def installed(self, where: Where) -> str:
-        """The version of the package that is installed; empty if none is."""
+        """The version of the package that it has, be it enabled or not; empty if it has none, or another's."""
+
+    def is_enabled(self, where: Where) -> bool:
+        """Whether the agent uses the package that it has."""
 
     def copy(self, where: Where) -> str:
         """The folder with the agent's own copy of it; empty if there is none."""
+
+    def changed_by_agent(self, where: Where) -> tuple[str, ...]:
+        """The files of the user that these commands change."""
+
+    def traces(self, where: Where) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The files in which the agent writes about our package, and where in them."""
+
+    def left_by_agent(self, where: Where) -> tuple[str, ...]:
+        """The folders and files of ours that the agent leaves behind once the package is removed."""
 
 
 class Done(NamedTuple):
@@ -79,6 +89,9 @@ def why_not(name: str, where: Where) -> str:
         return "a package is for the user, not for one project"
     if _program(name, where) is None:
         return f"{_installer_program(name)} is not on the PATH"
+    source = route.source(where)
+    if source and not _is_ours(source, name) and not route.installed(where):
+        return f"it takes something else that is called punchlist from {inline(source)}"
     return route.why_not(where)
 
 
@@ -92,7 +105,16 @@ def installed(name: str, where: Where) -> str:
 
 def is_theirs(name: str, where: Where) -> bool:
     """Return whether the agent has a package of ours that did not come from `punchlist install`."""
-    return bool(installed(name, where)) and not os.path.exists(_folder(name))
+    if not installed(name, where):
+        return False
+    route = route_of(name)
+    return route is None or not _is_ours(route.source(where), name)
+
+
+def is_disabled(name: str, where: Where) -> bool:
+    """Return whether the agent has our package, and does not use it."""
+    route = route_of(name)
+    return route is not None and bool(installed(name, where)) and not route.is_enabled(where)
 
 
 def attach_line(name: str, where: Where, *, is_wanted: bool = True, dry: bool = False) -> list[Edit]:
@@ -109,21 +131,29 @@ def attach_line(name: str, where: Where, *, is_wanted: bool = True, dry: bool = 
 def problems(name: str, where: Where) -> list[tuple[str, str]]:
     """Return what keeps the package that an agent has from working, and how to fix it."""
     find = getattr(package_of(name), "problems", None)
-    return [] if find is None else list(find(where))
-
-
-def has_lost_copy(name: str, where: Where) -> bool:
-    """Return whether an agent has no copy any more of a package that it has installed from here."""
+    found: list[tuple[str, str]] = [] if find is None else list(find(where))
     route = route_of(name)
-    if route is None or where.scope != USER or not os.path.exists(_folder(name)):
-        return False
-    return bool(route.installed(where)) and not os.path.exists(os.path.join(route.copy(where), PROGRAM))
+    if route is None:
+        return found
+    source, again = route.source(where), f"punchlist install {name}"
+    if not _is_ours(source, name):
+        if os.path.isabs(source) and not os.path.exists(source):
+            words = f"the folder that the package was installed from is gone: {inline(source)}"
+            found.append((words, "add it again from where it is now, with the commands of the agent"))
+        return found
+    places = (os.path.join(source, NAME), route.copy(where))
+    if not all(os.path.exists(os.path.join(place, PROGRAM)) for place in places):
+        found.append(("files of the package are gone", again))
+    gone = _lost_script(source)
+    if gone:
+        found.append((f"the package starts {inline(gone)}, which is gone", again))
+    return found
 
 
-def lost_script(name: str) -> str:
-    """Return the script of another environment that our package starts, if that is gone."""
+def _lost_script(source: str) -> str:
+    """The script that a package of ours starts, if that is gone."""
     try:
-        with open(os.path.join(_folder(name), NAME, PROGRAM), encoding="utf-8") as file:
+        with open(os.path.join(source, NAME, PROGRAM), encoding="utf-8") as file:
             words = shlex.split(file.read(), comments=True)
     except (OSError, ValueError):
         return ""
@@ -138,15 +168,18 @@ def attach(name: str, where: Where, *, dry: bool = False) -> Done:
     """Have the agent install our package, unless it has it. Raises Refused; nothing of ours is left then."""
     route = _required(name, where)
     done = _done(name, where, route.ADD)
+    inside = _inside(route, name, where.script)
+    places = (os.path.join(done.folder, NAME), route.copy(where))
+    if route.is_enabled(where) and all(is_written(inside, place) for place in places):
+        return done._replace(commands=())
     if dry:
         return done
-    inside = _inside(route, name, where.script)
+    for file in route.changed_by_agent(where):
+        with about(file):
+            receipts.require_writable(receipts.target(file))
     with _lock():
         is_installed = bool(route.installed(where))
-        places = (os.path.join(done.folder, NAME), route.copy(where))
-        if is_installed and all(is_written(inside, place) for place in places):
-            return done._replace(commands=())
-        begun = [_begin(file, name, is_installed=is_installed) for file in route.changed_by_agent(where)]
+        begun = [_begin(file, name, where, route) for file in route.changed_by_agent(where)]
         write(_files(route, inside), done.folder)
         try:
             if is_installed:
@@ -156,7 +189,7 @@ def attach(name: str, where: Where, *, dry: bool = False) -> Done:
             _require_installed(route, done, where)
         except Refused:
             if not is_installed:
-                _take_back(name, where, route)
+                _undo(name, where, route)
             raise
         for one in begun:
             _note(one)
@@ -165,25 +198,19 @@ def attach(name: str, where: Where, *, dry: bool = False) -> Done:
 
 @receipts.explained()
 def detach(name: str, where: Where, *, dry: bool = False) -> Done | None:
-    """Have the agent remove our package; nothing if it has none. Files that it changed are restored byte for byte, if
-    nobody else has changed them since. Raises Refused."""
+    """Have the agent remove our package; nothing if it has none, or one that did not come from here. Files that it
+    changed are restored byte for byte, if nobody else has changed them since. Raises Refused."""
     route = route_of(name)
     if route is None or where.scope != USER:
         return None
-    is_begun = os.path.exists(_folder(name))
-    if not is_begun and not route.installed(where):
+    is_ours = _is_ours(route.source(where), name)
+    if not is_ours and not os.path.exists(_folder(name)):
         return None
-    done = _done(name, where, route.REMOVE)
+    done = _done(name, where, route.REMOVE if is_ours else ())
     if dry:
         return done
     with _lock():
-        untouched = [one for one in _receipts(route, where) if _is_as_left(one)]
-        if route.installed(where):
-            for command in done.commands:
-                _run(command, where, route.QUIET)
-        else:  # an installation that came to no end
-            _try_all(done.commands, where, route)
-        _clear(name, where, route, untouched)
+        _undo(name, where, route)
     return done
 
 
@@ -196,6 +223,11 @@ def is_last(name: str, where: Where) -> bool:
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _is_ours(source: str, name: str) -> bool:
+    """Whether an agent takes packages from a folder of `punchlist install`, be it that of another state directory."""
+    return source.rstrip(os.sep).endswith(os.path.join("", NAME, "packages", name))
 
 
 def _root() -> str:
@@ -285,20 +317,46 @@ def _try_all(commands: Sequence[tuple[str, ...]], where: Where, route: Route) ->
             _run(command, where, route.QUIET)
 
 
-def _take_back(name: str, where: Where, route: Route) -> None:
-    """Take back what was begun, as far as that works."""
-    _try_all(_done(name, where, route.REMOVE).commands, where, route)
-    _clear(name, where, route, [])
+def _undo(name: str, where: Where, route: Route) -> None:
+    """Take back all that was done or begun: by the commands of the agent as far as they work, then by our own hands."""
+    untouched = [one for one in _receipts(route, where) if _is_as_left(one)]
+    if _is_ours(route.source(where), name):
+        _try_all(_done(name, where, route.REMOVE).commands, where, route)
+        for file, _ in route.traces(where):
+            with about(file):
+                now = receipts.load(receipts.target(file))
+                _swap(file, now, _bare(file, now, where, route))
+        _remove(route.left_by_agent(where))
+    _clear(name, where, route, untouched)
+
+
+def _bare(file: str, data: bytes | None, where: Where, route: Route) -> bytes | None:
+    """What a file holds without what the agent has written about our package."""
+    if data is None:
+        return None
+    text = receipts.text(data)
+    editor: Any = edit_toml if file.endswith(".toml") else edit_json
+    for path in [path for one, path in route.traces(where) if one == file]:
+        if within(editor.read(text), *path) is not None:
+            text = editor.remove(text, path)
+    return text.encode()
+
+
+def _swap(file: str, old: bytes | None, new: bytes | None) -> None:
+    if old != new:
+        receipts.swap(receipts.target(file), old, new, 0o600)
 
 
 def _clear(name: str, where: Where, route: Route, untouched: Sequence[receipts.Receipt]) -> None:
-    """Remove what the agent leaves behind, and give back the files that nobody else has written."""
+    """Give back the files that nobody else has written, and forget that we were here."""
     for one in _receipts(route, where):
         now = receipts.load(one.file)
-        if now != one.before and (one in untouched or _mean_the_same(one.file, now, one.before)):
-            receipts.swap(one.file, now, one.before, 0o600)
+        if one in untouched or _mean_the_same(one.file, now, one.before):
+            _swap(one.file, now, one.before)
+            if one.before is not None and one.mode:
+                os.chmod(one.file, one.mode)
         receipts.forget(one.file, _root())
-    _remove((_folder(name), *route.left_by_agent(where)))
+    _remove((_folder(name),))
 
 
 def _remove(paths: Sequence[str]) -> None:
@@ -326,13 +384,17 @@ def _receipts(route: Route, where: Where) -> list[receipts.Receipt]:
     return [one for one in found if one]
 
 
-def _begin(file: str, name: str, *, is_installed: bool) -> receipts.Receipt:
-    """Write down how a file is before the agent's commands change it. Of two times, the first counts."""
+def _begin(file: str, name: str, where: Where, route: Route) -> receipts.Receipt:
+    """Write down how a file is before the agent's commands change it. Of several times, the first counts."""
     path = receipts.target(file)
-    known = receipts.receipt(path, _root())
-    if known is not None and is_installed:
+    known, now = receipts.receipt(path, _root()), receipts.load(path)
+    if known is not None and route.installed(where):
         return known._replace(after="" if _is_as_left(known) else known.after)
-    one = receipts.Receipt(path, name, USER, receipts.load(path), "", named=file)
+    bare = _bare(file, now, where, route) if _is_ours(route.source(where), name) else now
+    if known is not None and _mean_the_same(file, bare, known.before):  # one of us was killed
+        return known._replace(after="")
+    mode = os.stat(path).st_mode & 0o7777 if now is not None else 0
+    one = receipts.Receipt(path, name, USER, bare, "", named=file, mode=mode)
     receipts.save(one, _root())
     return one
 

@@ -17,6 +17,7 @@ INSTALL = "Claude Code: `claude plugin marketplace add ADDRESS`, then `claude pl
 _ID = f"{NAME}@{NAME}"
 ADD = (("plugin", "marketplace", "add", "@FOLDER@"), ("plugin", "install", _ID))
 REMOVE = (("plugin", "uninstall", _ID), ("plugin", "marketplace", "remove", NAME))
+ENABLE = f"claude plugin enable {_ID}"
 QUIET = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
 UPDATE = {".claude": f"claude plugin update {NAME}@{NAME}"}
 _ROOT = "CLAUDE_PLUGIN_ROOT"
@@ -75,11 +76,38 @@ def left_by_agent(where: Where) -> tuple[str, ...]:
     return tuple(left)
 
 
+def source(where: Where) -> str:
+    """Return where Claude Code takes plugins of our name from; empty if from nowhere."""
+    known = look_into(home(where), "plugins", "known_marketplaces.json").get(NAME)
+    known = known or within(look_into(home(where), "settings.json"), "extraKnownMarketplaces", NAME)
+    found = as_dict(as_dict(known).get("source"))
+    return str(found.get("path") or found.get("url") or found.get("repo") or "")
+
+
 def installed(where: Where) -> str:
-    """Return the version of our plugin that Claude Code has and has enabled; empty if there is none."""
-    if within(look_into(home(where), "settings.json"), "enabledPlugins", _ID) is not True:
+    """Return the version of our plugin that Claude Code has; empty if there is none, or another's with our name."""
+    folder = copy(where)
+    if os.path.isdir(folder) and not os.path.exists(os.path.join(folder, PROGRAM)):
         return ""
     return str(_entry(where).get("version") or "")
+
+
+def is_enabled(where: Where) -> bool:
+    """Return whether Claude Code uses our plugin."""
+    settings = look_into(home(where), "settings.json")
+    return bool(installed(where)) and within(settings, "enabledPlugins", _ID) is True
+
+
+def traces(where: Where) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the files in which Claude Code writes about our plugin, and where in them."""
+    [settings] = changed_by_agent(where)
+    plugins = os.path.join(home(where), "plugins")
+    return (
+        (settings, ("enabledPlugins", _ID)),
+        (settings, ("extraKnownMarketplaces", NAME)),
+        (os.path.join(plugins, "installed_plugins.json"), ("plugins", _ID)),
+        (os.path.join(plugins, "known_marketplaces.json"), (NAME,)),
+    )
 
 
 def copy(where: Where) -> str:

@@ -71,18 +71,16 @@ def _check_package(name: str, host: Installer, where: Where) -> Iterator[Check]:
         if via_package.is_theirs(name, where):
             fix = f"update it in {host.TITLE}"
         yield Check(name, NOTE, words, fix)
-    if via_package.has_lost_copy(name, where):
-        words = f"{host.TITLE} has lost its copy of our package"
-        yield Check(name, PROBLEM, words, f"punchlist install {name}")
-    gone = via_package.lost_script(name)
-    if gone:
-        yield Check(name, PROBLEM, f"the package starts {inline(gone)}, which is gone", f"punchlist install {name}")
+    route = via_package.route_of(name)
+    if route is not None and via_package.is_disabled(name, where):
+        yield Check(name, NOTE, "the package is disabled: it does nothing", route.ENABLE)
+        return
     if not is_attached(name, where):
         yield from (Check(name, PROBLEM, words, fix) for words, fix in via_package.problems(name, where))
     else:
         words = "both the package and the settings are attached; the package keeps silent"
         fix = f"punchlist uninstall {name} --via settings, or: --via package"
-        if via_package.route_of(name) is None:
+        if route is None:
             fix = f"punchlist uninstall {name}, or remove the package in {host.TITLE}"
         yield Check(name, NOTE, words, fix)
 

@@ -37,6 +37,7 @@ def install(args: Args) -> int:
         detach(args.host, where)  # it has no effect, and would silence the package
     if via_package.is_theirs(args.host, where):
         return _tell_theirs(args, where)
+    was_disabled = via_package.is_disabled(args.host, where)
     try:
         done = via_package.attach(args.host, where, dry=args.dry_run)
     except Refused as refusal:
@@ -45,6 +46,8 @@ def install(args: Args) -> int:
         sys.stderr.write(f"punchlist: {visible(str(refusal))} Its settings are edited instead.\n")
         return _install_settings(args, where)
     edits = _line_edits(args, where)
+    if was_disabled and not args.json and not args.dry_run:
+        output.say("the package was disabled, and is enabled again.")
     _tell_package(args, done, edits, where)
     _tell_kept(args, edits, "to have ours, take it out and install again.")
     return 0
@@ -82,9 +85,7 @@ def _tell_package(args: Args, done: via_package.Done, edits: list[Edit], where: 
         output.say_json({**said, "via": PACKAGE, "commands": commands, "dialect": dialect})
         return
     if args.dry_run:
-        for command in commands:
-            output.say(f"would run: {inline(command)}")
-        _show_diff(changed)
+        _show_plan(commands, changed)
         return
     if not commands and not changed:
         output.say(f"{args.host} is attached {_ABOUT[where.scope]}, by its package; nothing had to be changed.")
@@ -102,6 +103,16 @@ def _tell_package(args: Args, done: via_package.Done, edits: list[Edit], where: 
     if is_attached(args.host, where):
         output.say("its settings attach it, too, and the package keeps silent while they do; to use the package:")
         output.say(f"  punchlist uninstall {args.host} --via settings")
+
+
+def _show_plan(commands: Sequence[str], changed: Sequence[Edit]) -> None:
+    """Say what would be done."""
+    for command in commands:
+        output.say(f"would run: {inline(command)}")
+    if changed or not commands:
+        _show_diff(list(changed))
+    else:
+        output.say("nothing was written.")
 
 
 def _tell_theirs(args: Args, where: Where) -> int:
@@ -154,8 +165,9 @@ def _install_settings(args: Args, where: Where) -> int:
     if not args.json:
         _tell_dialect(dialect)
     if not args.json and via_package.installed(args.host, where):
-        output.say("its package is installed, too, and keeps silent while the settings attach it; to remove it:")
-        output.say(f"  punchlist uninstall {args.host} --via package")
+        output.say("its package is installed, too, and keeps silent while the settings attach it.")
+        if not via_package.is_theirs(args.host, where):
+            output.say(f"to remove it: punchlist uninstall {args.host} --via package")
     _tell_kept(args, edits, "to have ours, take it out and install again.")
     return 0
 
@@ -203,9 +215,7 @@ def uninstall(args: Args) -> int:
     if args.json:
         output.say_json({**_data(args, edits, args.scope or "", ""), "commands": commands})
     elif args.dry_run:
-        for command in commands:
-            output.say(f"would run: {inline(command)}")
-        _show_diff(changed)
+        _show_plan(commands, changed)
     elif not changed and not commands:
         output.say(f"{args.host} was not attached; nothing had to be changed.")
     else:
@@ -213,6 +223,8 @@ def uninstall(args: Args) -> int:
         for command in commands:
             output.say(f"  {inline(command)}")
         _show_files(edits)
+    if not args.json and args.via != SETTINGS and via_package.is_theirs(args.host, here(USER, "punchlist")):
+        output.say("the package that you installed with its own commands stays; you remove it with them.")
     _tell_kept(args, edits, "if it should go, take it out by hand.")
     if not args.dry_run and not args.json:
         _tell_others(args.host, scopes)

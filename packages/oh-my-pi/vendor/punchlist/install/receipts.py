@@ -40,6 +40,7 @@ class Receipt(NamedTuple):
     folders: tuple[str, ...] = ()  # that we made for it, the outermost first
     named: str = ""  # how the agent names the file: there may be links on the way to it
     parts: tuple[str, ...] = ()  # that are in it; older versions did not say
+    mode: int = 0  # its permissions, where somebody else may change them
 
 
 def folder() -> str:
@@ -237,7 +238,8 @@ def _receipt(path: str) -> Receipt | None:
             return None
         folders = tuple(map(str, said["folders"]))
         named, parts = str(said.get("named", "")), tuple(map(str, said.get("parts", ())))
-        return Receipt(said["file"], said["host"], said["scope"], before, said["after"], folders, named, parts)
+        after, mode = said["after"], int(said.get("mode", 0))
+        return Receipt(said["file"], said["host"], said["scope"], before, after, folders, named, parts, mode)
     except (ValueError, KeyError, TypeError):
         return None
 

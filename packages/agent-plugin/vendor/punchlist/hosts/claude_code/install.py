@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Mapping
@@ -53,9 +54,13 @@ def problems(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
     from ...install.edit_json import read
 
     settings = _files(where)[1][0]
-    said = read(content(settings))
+    text = content(settings)
+    said = read(text)
     denied = within(said, "permissions", "deny")
     found = []
+    if not _is_strict(text):
+        words = f"Claude Code does not read {settings}: it has comments, or a comma too many"
+        found.append((words, "take them out"))
     if said.get("disableAllHooks"):
         found.append((f"hooks are switched off: disableAllHooks in {settings}", "set it to false"))
     rules = denied if isinstance(denied, list) else ()
@@ -78,6 +83,15 @@ def problems(where: Where, there: Mapping[str, Any]) -> list[tuple[str, str]]:
         words = f"the server does not answer hooks: they do not have the secret that is in {hook_secret.path()}"
         found.append((words, "punchlist install claude-code"))
     return found
+
+
+def _is_strict(text: str) -> bool:
+    """Whether a file is JSON as Claude Code reads it."""
+    try:
+        json.loads(text.removeprefix("\ufeff").strip() or "{}")
+    except ValueError:
+        return False
+    return True
 
 
 def plugins_only() -> bool:

@@ -18,6 +18,7 @@ ADDRESS is a folder or repository with this one in it."""
 _ID = f"{NAME}@{NAME}"
 ADD = (("plugin", "marketplace", "add", "@FOLDER@"), ("plugin", "add", _ID))
 REMOVE = (("plugin", "remove", _ID), ("plugin", "marketplace", "remove", NAME))
+ENABLE = f'enabled = true under [plugins."{_ID}"] in its config.toml'
 QUIET: Mapping[str, str] = {}
 # What is in a repository gets fetched first; a folder is read again by `add`.
 UPDATE = {".codex": f"codex plugin marketplace upgrade && codex plugin add {NAME}@{NAME}"}
@@ -93,11 +94,31 @@ def left_by_agent(where: Where) -> tuple[str, ...]:
     return (os.path.join(install.home(where), "plugins", "cache", NAME),)
 
 
+def source(where: Where) -> str:
+    """Return where Codex takes plugins of our name from; empty if from nowhere."""
+    return str(within(look_into(install.home(where), "config.toml"), "marketplaces", NAME, "source") or "")
+
+
 def installed(where: Where) -> str:
-    """Return the version of our plugin that Codex has and has enabled; empty if there is none."""
-    if within(look_into(install.home(where), "config.toml"), "plugins", _ID, "enabled") is not True:
+    """Return the version of our plugin that Codex has; empty if there is none, or another's with our name."""
+    folder = copy(where)
+    if within(look_into(install.home(where), "config.toml"), "plugins", _ID) is None:
         return ""
-    return os.path.basename(copy(where)) or "unknown"
+    if folder and not os.path.exists(os.path.join(folder, PROGRAM)):
+        return ""
+    return os.path.basename(folder) or "unknown"
+
+
+def is_enabled(where: Where) -> bool:
+    """Return whether Codex uses our plugin."""
+    config = look_into(install.home(where), "config.toml")
+    return bool(installed(where)) and within(config, "plugins", _ID, "enabled") is True
+
+
+def traces(where: Where) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the file in which Codex writes about our plugin, and where in it."""
+    [config] = changed_by_agent(where)
+    return ((config, ("plugins", _ID)), (config, ("marketplaces", NAME)))
 
 
 def copy(where: Where) -> str:
