@@ -61,6 +61,14 @@ def command(terminal: Terminal, words: str) -> None:
 def asked(terminal: Terminal, prompt: str, *steps: Step) -> None:
     terminal.stage.model.play({"": steps})
     enter(terminal, prompt)
+    terminal.awaits(lambda: is_sent(terminal, prompt), "the first request")
+
+
+def is_sent(terminal: Terminal, prompt: str) -> bool:
+    """Whether a prompt was sent. oh-my-pi leaves it where it was typed until hooks have answered at its start."""
+    if not terminal.stage.requests and f"╰─ {prompt}" in terminal.text:
+        terminal.type(ENTER)
+    return bool(terminal.stage.requests)
 
 
 def held() -> tuple[Event, Callable[[], object]]:
