@@ -439,6 +439,20 @@ def test_a_file_that_is_read_only_is_refused_before_the_agent_is_asked(name: str
 
 
 @pytest.mark.parametrize("name", LINKED)
+def test_what_the_user_writes_between_install_and_uninstall_stays(name: str, tmp_path: Path) -> None:
+    with staged(name, tmp_path, own_strays=True) as stage:
+        with_own_settings(stage)
+        stage.punchlist("install", name)
+        text = own_file(stage).read_text()
+        mine = "# written later\n" + text if name == "codex" else text.replace("{", '{"model": "written later",', 1)
+        own_file(stage).write_text(mine)
+        stage.punchlist("uninstall", name)
+        left = own_file(stage).read_text()
+        assert "written later" in left
+        assert "punchlist@" not in left
+
+
+@pytest.mark.parametrize("name", LINKED)
 def test_a_dry_run_says_what_would_be_done_and_does_nothing(name: str, tmp_path: Path) -> None:
     with staged(name, tmp_path, own_strays=True) as stage:
         before = stage.files()

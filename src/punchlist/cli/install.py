@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -141,7 +140,7 @@ def _shown(done: via_package.Done | None) -> list[str]:
     """Commands as a person would type them."""
     if done is None:
         return []
-    return [shlex.join([os.path.basename(command[0]), *command[1:]]) for command in done.commands]
+    return [via_package.shown(command) for command in done.commands]
 
 
 def _install_settings(args: Args, where: Where) -> int:

@@ -3,6 +3,7 @@ commands only."""
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -69,6 +70,11 @@ class Done(NamedTuple):
 
     folder: str
     commands: tuple[tuple[str, ...], ...]
+
+
+def shown(command: Sequence[str]) -> str:
+    """Return a command as a person would type it."""
+    return shlex.join([os.path.basename(command[0]), *command[1:]])
 
 
 def route_of(name: str) -> Route | None:
@@ -276,7 +282,7 @@ def _done(name: str, where: Where, words: Sequence[tuple[str, ...]]) -> Done:
 
 def _run(command: Sequence[str], where: Where, quiet: Mapping[str, str]) -> None:
     """Run a command of the agent. Raises Refused, with what it said."""
-    shown = shlex.join([os.path.basename(command[0]), *command[1:]])
+    words = shown(command)
     try:
         done = subprocess.run(
             command,
@@ -289,13 +295,13 @@ def _run(command: Sequence[str], where: Where, quiet: Mapping[str, str]) -> None
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise Refused(f"`{shown}` took longer than {_SECONDS} seconds.") from None
+        raise Refused(f"`{words}` took longer than {_SECONDS} seconds.") from None
     except OSError as error:
-        raise Refused(f"`{shown}` could not be started: {error.strerror}.") from None
+        raise Refused(f"`{words}` could not be started: {error.strerror}.") from None
     if done.returncode:
         lines = done.stdout.decode("utf-8", "replace").strip().splitlines()
         said = cut(inline(lines[-1]), 300) if lines else "it said nothing"
-        raise Refused(f"`{shown}` failed: {said.rstrip('.')}.")
+        raise Refused(f"`{words}` failed: {said.rstrip('.')}.")
 
 
 def _drop_copy(name: str, where: Where, route: Route) -> None:
@@ -307,8 +313,7 @@ def _drop_copy(name: str, where: Where, route: Route) -> None:
 def _require_installed(route: Route, done: Done, where: Where) -> None:
     """Refuse what the agent has taken without a word, and does not have: an old one may not know the command."""
     if not route.installed(where):
-        shown = shlex.join([os.path.basename(done.commands[-1][0]), *done.commands[-1][1:]])
-        raise Refused(f"`{shown}` said nothing, and the package is not there.")
+        raise Refused(f"`{shown(done.commands[-1])}` said nothing, and the package is not there.")
 
 
 def _try_all(commands: Sequence[tuple[str, ...]], where: Where, route: Route) -> None:
@@ -319,7 +324,6 @@ def _try_all(commands: Sequence[tuple[str, ...]], where: Where, route: Route) ->
 
 def _undo(name: str, where: Where, route: Route) -> None:
     """Take back all that was done or begun: by the commands of the agent as far as they work, then by our own hands."""
-    untouched = [one for one in _receipts(route, where) if _is_as_left(one)]
     if _is_ours(route.source(where), name):
         _try_all(_done(name, where, route.REMOVE).commands, where, route)
         for file, _ in route.traces(where):
@@ -327,7 +331,7 @@ def _undo(name: str, where: Where, route: Route) -> None:
                 now = receipts.load(receipts.target(file))
                 _swap(file, now, _bare(file, now, where, route))
         _remove(route.left_by_agent(where))
-    _clear(name, where, route, untouched)
+    _clear(name, where, route)
 
 
 def _bare(file: str, data: bytes | None, where: Where, route: Route) -> bytes | None:
@@ -347,11 +351,11 @@ def _swap(file: str, old: bytes | None, new: bytes | None) -> None:
         receipts.swap(receipts.target(file), old, new, 0o600)
 
 
-def _clear(name: str, where: Where, route: Route, untouched: Sequence[receipts.Receipt]) -> None:
-    """Give back the files that nobody else has written, and forget that we were here."""
+def _clear(name: str, where: Where, route: Route) -> None:
+    """Give back the bytes of files that nobody else has changed, and forget that we were here."""
     for one in _receipts(route, where):
         now = receipts.load(one.file)
-        if one in untouched or _mean_the_same(one.file, now, one.before):
+        if _mean_the_same(one.file, now, one.before):
             _swap(one.file, now, one.before)
             if one.before is not None and one.mode:
                 os.chmod(one.file, one.mode)
@@ -369,13 +373,16 @@ def _remove(paths: Sequence[str]) -> None:
 
 
 def _mean_the_same(file: str, now: bytes | None, before: bytes | None) -> bool:
-    """Whether a file holds what it held, but for empty tables that were not there, and how it is written."""
-    read = edit_toml.read if file.endswith(".toml") else edit_json.read
+    """Whether a file holds what it held, comments and all. Of TOML, agents change nothing but blanks around it; JSON
+    they write again, without comments, and with empty tables that were not there."""
+    mine, theirs = receipts.text(now), receipts.text(before)
+    if file.endswith(".toml"):
+        return mine.split() == theirs.split()
     try:
-        mine, theirs = read(receipts.text(now)), read(receipts.text(before))
-    except Refused:
-        return False
-    return {key: value for key, value in mine.items() if value or key in theirs} == theirs
+        said, known = json.loads(mine.strip() or "{}"), edit_json.read(theirs)
+        return bool({key: value for key, value in said.items() if value or key in known} == known)
+    except (Refused, ValueError, AttributeError):
+        return mine == theirs
 
 
 def _receipts(route: Route, where: Where) -> list[receipts.Receipt]:
