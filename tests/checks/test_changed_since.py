@@ -226,3 +226,11 @@ def test_a_file_that_was_written_again_as_it_was_committed_has_not_changed(proje
     start = _now(project)
     project.write("src/a.py", "a = 1\n")
     assert tree.modified_during(project.look(), start) == ([], [])
+
+
+def test_a_command_that_begins_right_after_a_file_was_written_is_not_blamed_for_it(project: Project) -> None:
+    for number in range(20):
+        project.write("src/a.py", f"print({number})\n")
+        before = project.look()
+        tree.settle(before)
+        assert tree.modified_during(project.look(), time.time(), before=before) == ([], [])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +98,21 @@ def test_a_check_is_shown_with_who_set_it_and_whether_it_may_be_run() -> None:
     assert "set by: main" in said
     assert "not approved; to approve it: punchlist check 1 --approve" in said
     assert json.loads(do("check", "1", "--json"))["approved"] is False
+
+
+def test_the_commands_to_type_next_are_for_the_plan_that_was_named() -> None:
+    store = "sqlite:my plan.db"
+    options = f"--store '{store}' --session parser"
+    with punchlist.open(store, session="parser") as desk:
+        desk.call("plan", {"add": ["Read", {"text": "Write", "check": "true"}], "done": [2]})
+    named = shlex.split(options)
+    assert do("check", "1", *named) == f"item 1 has no check; set one: punchlist check 1 'make test' {options}\n"
+    assert f"to approve it: punchlist check 2 --approve {options}\n" in do("check", "2", *named)
+    said = " ".join(do("show", "2", *named).split())
+    (command,) = re.findall("not approved: punchlist (check .* parser)", said)
+    assert command == f"check 2 --approve {options}"
+    assert do(*shlex.split(command)).startswith("approved the check of 2")
+    assert "not approved" not in do("show", "2", *named)
 
 
 def test_a_check_can_be_approved_and_removed() -> None:

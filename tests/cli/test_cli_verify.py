@@ -209,6 +209,19 @@ def test_output_is_kept_with_the_evidence_only_if_a_setting_asks_for_it() -> Non
     assert json.loads(do("show", "1", "--json"))["evidence"][-1]["text"] == "hello\n"
 
 
+def test_what_a_check_printed_is_shown_for_the_plan_that_it_ran_for_only(tmp_path: Path) -> None:
+    mine, other = [("--store", f"sqlite:{tmp_path}/{name}.db") for name in ("mine", "other")]
+    for store in (mine, other):
+        do("add", "Say hello", "--check", "echo hello", *store)
+        do("done", "1", *store)
+    do("verify", *other)
+    assert "| hello" in do("show", "1", *other)
+    for command in ("show", "check"):
+        assert "hello\n" in do(command, "1", *other)
+        assert "passed" not in do(command, "1", *mine)
+    assert "output" not in json.loads(do("show", "1", "--json", *mine))
+
+
 def test_files_of_a_project_without_git_are_looked_at_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "plain").mkdir()
     monkeypatch.chdir(tmp_path / "plain")

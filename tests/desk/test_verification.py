@@ -59,7 +59,7 @@ def test_a_run_leaves_its_output_and_a_row_with_the_files(folder: str) -> None:
     plan = planned(desk, "echo hello; echo x > made")
     (job,) = jobs_of(plan.items)
     assert run_job(desk, plan, job).state == PASSED
-    kept = read_output(store, job.digest)
+    kept = read_output(store, plan.id, job.digest)
     assert kept is not None
     assert (kept.text, kept.exit) == ("hello\n", 0)
     name = subjects(job.check, job.folder).passed

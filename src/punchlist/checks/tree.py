@@ -358,6 +358,21 @@ def _rewritten(files: Files, start: float, counts: Callable[[str], bool]) -> lis
     return [path for path in modified if counts(path) and _is_touched(os.path.join(files.top, path), start, now)]
 
 
+def settle(files: Files) -> None:
+    """Wait until what was written last is older than a tick, at most that long: then it can be told from what a command
+    writes that begins now."""
+    last = 0.0
+    for path in files.dirty.intersection(files.blobs) - files.untracked:
+        try:
+            found = os.lstat(os.path.join(files.top, path))
+        except OSError:
+            continue
+        last = max(last, found.st_mtime, found.st_ctime)
+    left = last + _TICK - time.time()
+    if 0 < left <= _TICK:
+        time.sleep(left + 0.001)
+
+
 def _compared(files: Files, before: Files, counts: Callable[[str], bool]) -> During:
     differences = set(files.blobs.items()) ^ set(before.blobs.items())
     paths = {path for path, _ in differences}

@@ -13,6 +13,8 @@ from ..core.text import cut, inline
 from ..desk import Desk
 from ..local.clock import clock_text
 from . import output
+from .desk import command_for
+from .parser import Args
 
 _MOST_ROWS = 10
 _OUTPUT_LINES = 10
@@ -28,7 +30,7 @@ class ItemGrade(NamedTuple):
     is_verified: bool = False
 
 
-def grade_item(desk: Desk, plan: Plan, item: Item) -> ItemGrade:
+def grade_item(desk: Desk, plan: Plan, item: Item, args: Args) -> ItemGrade:
     """Look at what was observed of the check of one item, and at its files."""
     if not item.check and not item.waived:
         if item.status == DONE:
@@ -48,18 +50,18 @@ def grade_item(desk: Desk, plan: Plan, item: Item) -> ItemGrade:
     data = {}
     if grade.word:
         data["grade"] = grade.word
-    words = [in_short(grade, clock_text) or REPORTED, *_reasons(item, grade)]
+    words = [in_short(grade, clock_text) or REPORTED, *_reasons(item, grade, args)]
     return ItemGrade(words, rows, data, grade.word == VERIFIED)
 
 
-def _reasons(item: Item, grade: Grade) -> Iterator[str]:
+def _reasons(item: Item, grade: Grade, args: Args) -> Iterator[str]:
     """Why a grade is what it is, and what would make it better."""
     if grade.word == REPORTED and item.check and not grade.row:
         yield f"its check was not seen to run: {in_words(item.check)}"
     if grade.word == PASSED:
-        yield f"set by the agent; to trust it: punchlist check {item.id} --approve"
+        yield f"set by the agent; to trust it: {command_for(args, 'check', item.id, '--approve')}"
     if grade.word == OUTDATED or (grade.word == REPORTED and grade.row):
-        yield f"to run it again: punchlist verify {item.id}"
+        yield f"to run it again: {command_for(args, 'verify', item.id)}"
     if grade.word == UNKNOWN:
         yield "the files could not be looked at in time, so it is not known whether they have changed since"
     if grade.is_flaky:
@@ -68,11 +70,11 @@ def _reasons(item: Item, grade: Grade) -> Iterator[str]:
         yield "tests, or files that say how they are run, have changed since the check was set"
 
 
-def last_output(desk: Desk, item: Item) -> Output | None:
+def last_output(desk: Desk, plan: Plan, item: Item) -> Output | None:
     """What the check of an item printed when we last ran it."""
     if "run" not in item.check:
         return None
-    return read_output(desk._seat.store, digest(item.check, folder_of(item)))
+    return read_output(desk._seat.store, plan.id, digest(item.check, folder_of(item)))
 
 
 def describe_output(kept: Output | None) -> list[str]:
@@ -83,21 +85,21 @@ def describe_output(kept: Output | None) -> list[str]:
     return [head, *(f"| {line}" for line in kept.lines[-_OUTPUT_LINES:])]
 
 
-def describe_check(item: Item) -> list[str]:
+def describe_check(item: Item, args: Args) -> list[str]:
     """A check in words, who set it and where, and whether the user trusts it."""
     said = []
     if item.check:
         said.append(in_words(item.check))
         if item.check.get("scope"):
             said.append(f"for {', '.join(map(inline, item.check['scope']))}")
-        said.append(_origin(item))
+        said.append(_origin(item, args))
     if item.waived:
         why = inline(str(item.waived.get("why", "")))
         said.append(f"waived {clock_text(str(item.waived.get('at', '')))}: {why}")
     return said
 
 
-def _origin(item: Item) -> str:
+def _origin(item: Item, args: Args) -> str:
     by = str(item.check_set.get("by", ""))
     who = {USER: "you", IMPORT: "an import"}.get(by, inline(by) or "an agent")
     words = f"set by {who} {clock_text(str(item.check_set.get('at', '')))}"
@@ -108,7 +110,7 @@ def _origin(item: Item) -> str:
         return words
     if is_trusted(item):
         return f"{words}, approved by you"
-    return f"{words}, not approved: punchlist check {item.id} --approve"
+    return f"{words}, not approved: {command_for(args, 'check', item.id, '--approve')}"
 
 
 def _observed(seen: Seen) -> Iterator[str]:

@@ -7,8 +7,10 @@ from collections.abc import Callable
 
 from ..core.errors import PunchlistError
 from ..core.model import MAIN
+from ..core.text import inline
 from ..desk import Desk, desk_for
 from ..local.settings import Settings, load
+from ..stores import masked
 from . import output, terminal_plan
 from .caller import caller, require_own
 from .parser import Args
@@ -29,6 +31,15 @@ def plan_named(args: Args) -> str:
 def is_named(args: Args) -> bool:
     """Return whether the command itself says which plan it is about, or it is typed in an agent's shell."""
     return bool(plan_named(args) or named(args, "session") or named(args, "agent") or caller().session)
+
+
+def command_for(args: Args, *words: str) -> str:
+    """Return a command to type next, for the plan that this one was told to be about. Passwords are left out."""
+    from shlex import quote
+
+    given = {name: getattr(args, name, None) for name in ("store", "plan", "session", "agent")}
+    options = [f"--{name} {quote(inline(masked(value)))}" for name, value in given.items() if value]
+    return " ".join(["punchlist", *words, *options])
 
 
 def load_settings(args: Args) -> Settings:

@@ -9,7 +9,7 @@ from ..checks.approvals import load as load_approvals
 from ..checks.look import look_at
 from ..checks.output import Output, of_run, save_output
 from ..checks.run import Ran, run
-from ..checks.tree import During, Files, NoFiles, look, modified_during
+from ..checks.tree import During, Files, NoFiles, look, modified_during, settle
 from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.checks import digest, folder_of, in_words, subjects
 from ..core.commands.compare import compare
@@ -89,6 +89,8 @@ def run_job(
     """Run a check, or look at its file, and keep how it went: as evidence, unless the files that matter to it changed
     meanwhile. `seconds`: how long it may take; what the setting says if not given. Raises StoreError."""
     before, no_files = _look(desk, job.folder, LOOK_SECONDS)
+    if before is not None:
+        settle(before)
     ran, why = _ran(job, seconds or desk.settings.verify_minutes * 60, environ, beat)
     if ran.stopped_by:
         return Result(STOPPED, why, ran.seconds, stopped_by=ran.stopped_by)
@@ -101,7 +103,7 @@ def run_job(
     output = None
     if "run" in job.check:
         output = of_run(ran, is_redacted=desk.settings.redact_calls)
-        save_output(desk._seat.store, job.digest, output)
+        save_output(desk._seat.store, plan.id, job.digest, output)
         if desk.settings.keep_output:
             row["text"] = output.text
     during = _compare(desk, plan, job, before, after, ran.start, is_alone=tier == CI)

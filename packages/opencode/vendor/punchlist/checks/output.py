@@ -1,4 +1,5 @@
-"""The end of what a check printed when we last ran it: a private file for each check, beside the store."""
+"""The end of what a check printed when we last ran it: a private file for each check of a plan, beside the
+store."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import os
 from ..core._typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.json_text import dumps, loads
 from ..core.redact import blanked
+from ..core.sha import hex_digest
 from ..core.text import visible
 from ..local.files import read_file, utc_text, write_file
 from ..local.settings import state_folder
@@ -43,20 +45,20 @@ def of_run(ran: Ran, *, is_redacted: bool = True) -> Output:
     return Output(utc_text(ran.end), ran.exit, ran.why, round(ran.seconds, 3), ran.size, text)
 
 
-def save_output(store: object, digest: str, output: Output) -> None:
-    """Keep an output, in place of the one before. Nothing fails if that is not possible."""
+def save_output(store: object, plan: str, digest: str, output: Output) -> None:
+    """Keep an output of a check of a plan, in place of the one before. Nothing fails if that is not possible."""
     folder = _folder_of(store)
     try:
-        write_file(os.path.join(folder, f"{digest}.json"), dumps(output._asdict()).encode("utf-8", "replace"))
+        write_file(os.path.join(folder, _name(plan, digest)), dumps(output._asdict()).encode("utf-8", "replace"))
         _remove_oldest(folder)
     except OSError:
         pass
 
 
-def read_output(store: object, digest: str) -> Output | None:
-    """What a check printed when it was last run here; None if that is not known."""
+def read_output(store: object, plan: str, digest: str) -> Output | None:
+    """What a check of a plan printed when it was last run here; None if that is not known."""
     try:
-        found = loads(read_file(os.path.join(_folder_of(store), f"{digest}.json"), _LARGEST))
+        found = loads(read_file(os.path.join(_folder_of(store), _name(plan, digest)), _LARGEST))
     except (OSError, ValueError, RecursionError):
         return None
     return _read(found)
@@ -70,6 +72,11 @@ def _read(found: Any) -> Output | None:
     if not all(isinstance(one, str) for one in texts) or not all(isinstance(one, int | float) for one in numbers):
         return None
     return Output(**found)
+
+
+def _name(plan: str, digest: str) -> str:
+    """The name of a file. Plans of several stores may be kept in one folder, and the same check is in many."""
+    return f"{digest}-{hex_digest(plan.encode('utf-8', 'surrogatepass'))[:12]}.json"
 
 
 def _folder_of(store: object) -> str:

@@ -18,7 +18,7 @@ from ..desk import Desk
 from ..desk.verification import exact_words
 from ..local.files import time_text
 from . import output
-from .desk import load_settings, open_desk, open_own_desk
+from .desk import command_for, load_settings, open_desk, open_own_desk
 from .edit import apply
 from .item_checks import describe_output, last_output
 from .parser import Args, misuse
@@ -118,22 +118,23 @@ def _show(desk: Desk, args: Args, id: str) -> int:
     plan = desk.plan
     item = ops.find(plan, ops.resolve(plan, id))
     if not item.check:
-        hint = f"item {item.id} has no check; set one: punchlist check {item.id} 'make test'"
+        command = command_for(args, "check", item.id, "'make test'")
+        hint = f"item {item.id} has no check; set one: {command}"
         return output.answer(args, {"id": item.id, "check": {}}, hint)
     is_approved = load().has(item.check, folder_of(item))
-    kept = last_output(desk, item)
+    kept = last_output(desk, plan, item)
     data: dict[str, Any] = {"id": item.id, "check": dict(item.check), "check_set": dict(item.check_set)}
     data["approved"] = is_approved
     if kept:
         data["last_run"] = kept._asdict()
-    lines = list(_about(item, is_approved))
+    lines = list(_about(item, is_approved, args))
     if kept:
         head, *printed = describe_output(kept)
         lines += [f"last run: {head}", *(f"    {line}" for line in printed)]
     return output.answer(args, data, *lines)
 
 
-def _about(item: Item, is_approved: bool) -> Iterator[str]:
+def _about(item: Item, is_approved: bool, args: Args) -> Iterator[str]:
     about = item.check_set
     yield f"check of {item.id}: {exact_words(item.check)}"
     if item.check.get("scope"):
@@ -141,7 +142,7 @@ def _about(item: Item, is_approved: bool) -> Iterator[str]:
     yield f"directory: {output.short(folder_of(item))}"
     yield f"set by: {inline(str(about.get('by', '')))}, {relative(str(about.get('at', '')))}"
     if not is_trusted(item) or not is_approved:
-        yield f"not approved; to approve it: punchlist check {item.id} --approve"
+        yield f"not approved; to approve it: {command_for(args, 'check', item.id, '--approve')}"
 
 
 # --- a default check -------------------------------------------------------------------------------------------------

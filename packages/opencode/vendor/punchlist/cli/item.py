@@ -27,8 +27,8 @@ def show_item(desk: Desk, plan: Plan, args: Args) -> int:
     """Show one item in full."""
     item = ops.find(plan, ops.resolve(plan, args.item))
     records = [record for record in worth_reading(desk, plan) if changes_of(record, item.id)]
-    known = grade_item(desk, plan, item)
-    kept = last_output(desk, item)
+    known = grade_item(desk, plan, item, args)
+    kept = last_output(desk, plan, item)
     if args.json:
         history = [record_to_json(record, _sentences(record, item, plan)) for record in reversed(records)]
         data = {**item_to_json(item), **known.data, "history": history}
@@ -42,14 +42,14 @@ def show_item(desk: Desk, plan: Plan, args: Args) -> int:
         sign = glyphs.verified
     head = Span(f"{sign} ", MARK_STYLES[item.status]), Span(f"{item.id} ", "dim")
     lines = list(hanging(head, glyphs.words(item.text), output.width(), "bold"))
-    for label, values in _rows(item, plan, records, known, describe_output(kept)):
+    for label, values in _rows(item, plan, records, known, describe_check(item, args), describe_output(kept)):
         lines += _row(label, [glyphs.words(value) for value in values])
     output.show(lines)
     return 0
 
 
 def _rows(
-    item: Item, plan: Plan, records: Sequence[Record], known: ItemGrade, printed: list[str]
+    item: Item, plan: Plan, records: Sequence[Record], known: ItemGrade, check: list[str], printed: list[str]
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield what there is to say about an item: a label, and one or more texts."""
     yield "status", [item.status.replace("_", " ")]
@@ -63,7 +63,7 @@ def _rows(
     yield "needed by", [_named(plan, one.id) for one in plan.items if item.id in one.needs]
     yield "owner", [item.owner]
     yield "priority", [item.priority]
-    yield "check", describe_check(item)
+    yield "check", check
     yield "evidence", known.rows
     yield "output", printed
     yield "notes", [line for note in item.notes for line in note.splitlines()]
