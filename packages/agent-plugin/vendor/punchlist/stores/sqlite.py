@@ -22,11 +22,16 @@ _LONGEST_PAUSE = 0.01  # seconds between tries, at most
 _SHRINK_PATIENCE = 1.0  # seconds to wait for others before a file that was migrated keeps its size for now
 _MANY_FREE = 256  # pages without content from which on a file is worth shrinking
 _SELDOM = 16  # one of so many observed calls has those dropped that are too many
+_LONG = 1.0  # seconds from which on a wait in vain tells that a file is held
+_HELD = 10.0  # seconds after that in which nobody in this process waits long for the same file
+_HELD_PATIENCE = 0.1  # seconds to wait then: longer than others' own writes take
 _LOOKS = 0.05  # seconds between looks, while waiting for a change
 
 VERSION = 5  # of the file; `sqlite_tables` has what leads there
 _NOWHERE = (0, 0)  # of a file that is not there
 _T = TypeVar("_T")
+
+_held: dict[str, float] = {}  # by path: until when a file counts as held
 
 
 class SqliteStore:
@@ -207,7 +212,9 @@ class SqliteStore:
             self._follow_name()
             if self._full:
                 raise self._full
-            return self._patient(work)
+            result = self._patient(work)
+            _held.pop(self.path, None)
+            return result
 
     def _at_once(self, begin: str, work: Callable[[], _T]) -> _T:
         """Several statements that belong together: all of them or none."""
@@ -253,17 +260,30 @@ class SqliteStore:
 
     def _patient(self, look: Callable[..., _T], *values: str) -> _T:
         try:
-            return _patiently(self.patience, look, *values)
+            return self._wait_for(look, *values)
         except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
             fail(self.path, error, self.address)
+
+    def _wait_for(self, work: Callable[..., _T], *values: str) -> _T:
+        """Do it when nobody else holds the file. One that is held for long costs one wait, not one for each call."""
+        is_held = monotonic() < _held.get(self.path, 0.0)
+        seconds = min(self.patience, _HELD_PATIENCE) if is_held else self.patience
+        try:
+            return _patiently(seconds, work, *values)
+        except sqlite3.OperationalError as error:
+            if _is_busy(error) and (is_held or seconds >= _LONG):
+                _held[self.path] = monotonic() + _HELD
+            raise
 
     def _transact(self, begin: str, work: Callable[[], _T]) -> _T:
         if self._full and begin != "BEGIN":
             raise self._full
         try:
-            _patiently(self.patience, self._db.execute, begin)
+            self._wait_for(self._db.execute, begin)
             result = work()
-            _patiently(self.patience, self._db.execute, "COMMIT")
+            self._wait_for(self._db.execute, "COMMIT")
+            if begin != "BEGIN":
+                _held.pop(self.path, None)
             return result
         except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
             fail(self.path, error, self.address)
@@ -382,7 +402,7 @@ def _patiently(seconds: float, work: Callable[..., _T], *values: str) -> _T:
         try:
             return work(*values)
         except sqlite3.OperationalError as error:
-            if not _name(error).startswith("SQLITE_BUSY"):
+            if not _is_busy(error):
                 raise
             end = end or monotonic() + seconds
             if monotonic() > end:
@@ -429,6 +449,10 @@ def _name(error: BaseException) -> str:
     return getattr(error, "sqlite_errorname", "") or ""
 
 
+def _is_busy(error: BaseException) -> bool:
+    return _name(error).startswith("SQLITE_BUSY")
+
+
 def fail(path: str, error: Exception, address: str = "") -> NoReturn:
     """Raise what to tell of an error. `address`: of the store, if it is not that of the file."""
     address = address or f"sqlite:{path}"
@@ -446,7 +470,7 @@ def fail(path: str, error: Exception, address: str = "") -> NoReturn:
         raise StoreError(f"{path} cannot grow: the disk is full; make room and try again.", "full") from None
     if name.startswith(("SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")):
         raise permission_error(path, words) from None
-    if name.startswith("SQLITE_BUSY"):
+    if _is_busy(error):
         from shlex import quote
 
         raise StoreError(
