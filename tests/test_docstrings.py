@@ -29,7 +29,7 @@ PUBLIC = {name: getattr(punchlist, name) for name in punchlist.__all__}
 VALUES = [*[value for value in PUBLIC.values() if hasattr(value, "_fields")], Closing, Progress]
 WITH_EXAMPLE = """
     open Desk.call Desk.change Desk.plan Desk.load Desk.follow Desk.import_plan Desk.export_plan Desk.undo Desk.tools
-    Desk.system_prompt Desk.prompted Desk.before_request Desk.tool_used Desk.turn_ended Desk.on_pause
+    Desk.system_prompt Desk.started Desk.prompted Desk.before_request Desk.tool_used Desk.turn_ended Desk.on_pause
     ops.add ops.start ops.complete ops.resolve
 """
 

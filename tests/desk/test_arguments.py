@@ -29,6 +29,8 @@ def desk() -> Any:
         (lambda desk: desk.turn_ended(5), f"said {A_STRING} 5"),
         (lambda desk: desk.tool_used(5, {}), f"name {A_STRING} 5"),
         (lambda desk: desk.tool_used("shell", {}, exit="x"), "exit must be a number, or None, not 'x'"),
+        (lambda desk: punchlist.open("memory:", folder=5), f"folder {A_STRING} 5"),  # type: ignore[arg-type]
+        (lambda desk: desk.started(5), f"source {A_STRING} 5"),
         (lambda desk: desk.before_request(None), "messages must be a list of messages, not NoneType"),
         (lambda desk: desk.before_request("hello"), "messages must be a list of messages, not str"),
         (lambda desk: desk.at("x"), f"revision {A_REVISION} 'x'"),

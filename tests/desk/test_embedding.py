@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import punchlist
 from punchlist import BadShape, Desk, MemoryStore, Nudge, Stop, ops
+from punchlist import open as open_desk
 from punchlist.desk.quiet import enter_quiet
 from punchlist.dialects import PATHS
 from punchlist.local import on_off
 from punchlist.local.settings import load, place
+from tests.statements import trace
 
 NAMES: dict[str, Callable[[dict[str, Any]], str]] = {
     "anthropic": lambda tool: tool["name"],
@@ -44,6 +48,23 @@ def test_the_tools_and_the_text_that_goes_with_them_are_those_of_the_dialect(dia
     assert "{" not in words.replace("{id", "")
 
 
+def test_what_a_loop_asks_with_each_request_is_few_questions_to_the_store(tmp_path: Path) -> None:
+    asked: list[str] = []
+    end = trace(asked.append)
+    desk = open_desk(f"sqlite:{tmp_path}/plan.db", session="s1")
+    end()
+    messages = [{"role": "user", "content": "Fix it."}]
+    desk.before_request(messages)
+    desk.call("plan", {"add": ["Read", "Write"]})
+    counts = []
+    for ask in (desk.tools, desk.system_prompt, lambda: desk.before_request(messages)):
+        asked.clear()
+        ask()
+        counts.append(len(asked))
+    desk.close()
+    assert counts == [1, 1, 2]
+
+
 def test_a_form_of_tools_that_does_not_exist_is_refused_with_those_that_do() -> None:
     with pytest.raises(BadShape, match=r"format must be one of .*anthropic.*, not 'gemini'"):
         opened().tools("gemini")  # type: ignore[arg-type]
@@ -56,6 +77,11 @@ def test_while_punchlist_is_off_the_model_is_given_nothing(dialect: str) -> None
     assert desk.system_prompt() == ""
     assert desk.prompted("Go on.") == []
     assert desk.before_request([{"role": "user", "content": "Go on."}]) == []
+
+
+def test_while_punchlist_is_off_nobody_is_nudged() -> None:
+    assert begun().turn_ended("Half of it.") != Stop("punchlist is off")
+    assert begun(off=True).turn_ended("Half of it.") == Stop("punchlist is off")
 
 
 def test_off_for_one_session_leaves_the_tools_of_another() -> None:
@@ -138,6 +164,46 @@ def test_a_tool_of_the_program_is_kept_with_the_active_item(dialect: str) -> Non
     assert desk.plan.revision == 1
 
 
+def test_a_program_without_messages_is_told_with_the_tool_and_reminded_in_time() -> None:
+    desk = begun()
+    desk.change(lambda plan: ops.note(plan, "1", "use -x"))
+    assert desk.tool_used("shell", {"command": "ls"}, "x") == [], "nothing is told unless it is asked for"
+    told = desk.tool_used("shell", {"command": "make"}, "fine", exit=0, tell=True)
+    assert told == ['the user noted on 1 "Read": "use -x".']
+    assert desk.tool_used("shell", {"command": "make"}, "fine", exit=0, tell=True) == []
+    later = [desk.tool_used("shell", {"command": f"make {number}"}, "fine", exit=0, tell=True) for number in range(12)]
+    (reminder,) = [text for texts in later for text in texts]
+    assert reminder.startswith('Plan: now 1 "Read"')
+    assert len(desk.load(calls=True).items[0].calls) == 15
+
+
+@pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact"])
+def test_a_conversation_that_begins_or_was_compacted_is_told_the_plan(source: str) -> None:
+    assert opened().started(source) == [], "there is no plan"
+    desk = begun()
+    desk.change(lambda plan: ops.rename(plan, "2", "Fix all of it"))
+    listed, *others = desk.started(source)
+    assert "- now 1 Read" in listed
+    assert "- 2 Fix all of it" in listed
+    assert desk.prompted("Go on.") == [], f"{others} has told the edit"
+
+
+def test_an_agent_that_works_elsewhere_has_its_plan_and_its_checks_there(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+    store = f"sqlite:{tmp_path}/plan.db"
+    with punchlist.open(store, session="s1", folder=str(there)) as desk:
+        desk.call("plan", {"add": [{"text": "Read", "check": "make test"}]})
+        assert desk.for_session("s1").plan.items[0].check_set["dir"] == str(there)
+        desk.tool_used("shell", {"command": "make test"}, "1 passed", exit=0)
+        assert [one["exit"] for one in desk.load(calls=True).items[0].evidence] == [0]
+    with punchlist.open(store, folder=str(there)) as desk:
+        assert [item.text for item in desk.plan.items] == ["Read"]
+    with punchlist.open(store, folder=str(here)) as desk:
+        assert desk.plan.items == ()
+
+
 def test_a_pause_ends_with_the_next_words_of_the_user() -> None:
     desk = begun()
     desk.call("plan", {"pause": "the deploy key has expired"})
@@ -156,7 +222,7 @@ def test_a_desk_says_what_it_is() -> None:
 
 def test_a_desk_shows_what_a_program_needs() -> None:
     shown = {name for name in dir(opened()) if not name.startswith("_")}
-    assert len(shown) <= 29, "what only our own rooms use is a function, or at `desk._seat`"
+    assert len(shown) <= 31, "what only our own rooms use is a function, or at `desk._seat`"
 
 
 def test_a_tool_call_may_be_nested_without_end() -> None:

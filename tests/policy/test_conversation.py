@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punchlist.dialects import load
-from punchlist.policy.conversation import Tally, read, tally
+from punchlist.policy.conversation import RunningTally, Tally, read, tally
 from punchlist.policy.questions import asks
 from punchlist.policy.reminders import is_due
 from punchlist.policy.stop_words import says_wait
@@ -64,6 +64,21 @@ def _backwards(said: list[str]) -> tuple[int, int]:
 def test_counting_forwards_gives_what_the_document_counts_backwards(said: list[str]) -> None:
     found = heard(*said)
     assert (found.since_write, found.since_reminder) == _backwards(said)
+
+
+_PART = st.lists(st.sampled_from(["say", "ask", "write", "user", "failure", "reminded"]), max_size=5)
+
+
+@often(100)
+@given(st.lists(_PART, max_size=6))
+def test_a_conversation_that_is_read_as_it_grows_counts_like_one_that_is_read_at_once(parts: list[list[str]]) -> None:
+    marks = load("claude-code").guide.marks
+    running = RunningTally(talk.tools("claude-code"))
+    said: list[str] = []
+    for part in parts:
+        running.add(read(conversation("claude-code", *part), marks))
+        said += part
+        assert running.tally() == heard(*said)
 
 
 _JSON: Any = st.recursive(

@@ -12,6 +12,7 @@ import pytest
 
 import punchlist
 from punchlist import Desk, PauseRecorder, Plan, ops
+from punchlist.core.types import Mode
 from punchlist.desk.events import read_events
 from punchlist.desk.holding import is_off
 from punchlist.desk.nudges import turn_ended
@@ -153,6 +154,17 @@ def test_the_text_names_the_file_and_acting_ends_it() -> None:
     at.change(lambda plan: ops.set_mode(plan, "act"))
     at.take_updates()
     assert not [line for number in range(12) for line in tool_used(at, ToolUse(str(number))) if "Plan mode" in line]
+
+
+@pytest.mark.parametrize(("first", "second"), [("quiet", "plan"), ("plan", "quiet"), ("act", "plan")])
+def test_the_text_of_a_mode_is_told_at_once_whatever_mode_was_before(first: Mode, second: Mode) -> None:
+    at = in_mode(first)
+    attached(at, TURN)
+    attached(at, TURN)
+    at.change(lambda plan: ops.set_mode(plan, second))
+    at.take_updates()
+    kind = {"plan": "plan_mode", "quiet": "quiet"}[second]
+    assert [number for number in range(8) if kind in [one.kind for one in attached(at, TURN)]] == [0, 5]
 
 
 # --- the plan file and approval --------------------------------------------------------------------------------------

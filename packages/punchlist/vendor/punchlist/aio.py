@@ -35,10 +35,18 @@ _P = ParamSpec("_P")
 
 
 def open(
-    store: str = "", *, session: str = "", agent: str = MAIN, dialect: str = "", plan: str = "", model: str = ""
+    store: str = "",
+    *,
+    session: str = "",
+    agent: str = MAIN,
+    dialect: str = "",
+    plan: str = "",
+    model: str = "",
+    folder: str = "",
 ) -> Opening:
     """Open the desk of a session's agent, as `punchlist.open` does: `await` it, or use it with `async with`."""
-    return Opening(partial(blocking.open, store, session=session, agent=agent, dialect=dialect, plan=plan, model=model))
+    who = {"session": session, "agent": agent, "dialect": dialect, "plan": plan, "model": model, "folder": folder}
+    return Opening(partial(blocking.open, store, **who))
 
 
 class Opening:
@@ -242,9 +250,16 @@ class Desk:
         """
         return await self._run(self._desk.system_prompt, shell)
 
-    async def prompted(self, text: str) -> list[str]:
-        """Report what the user said, and return texts to show the model with it; most of the time none."""
-        return await self._run(self._desk.prompted, text)
+    async def started(self, source: str = "resume") -> list[str]:
+        """Report that a conversation begins, or was compacted, and return texts to show the model: what is open."""
+        return await self._run(self._desk.started, source)
+
+    async def prompted(self, text: str, *, wrapped: bool = False) -> list[str]:
+        """Report what the user said, and return texts to show the model with it; most of the time none.
+
+        `wrapped`: as messages of their own, as `before_request` words them.
+        """
+        return await self._run(self._desk.prompted, text, wrapped=wrapped)
 
     async def before_request(self, messages: Sequence[object]) -> list[dict[str, Any]]:
         """Return messages to append before you ask the model: edits by others, a reminder; most of the time none.
@@ -263,13 +278,18 @@ class Desk:
         *,
         folder: str | None = None,
         seconds: float | None = None,
-    ) -> None:
+        tell: bool = False,
+    ) -> list[str]:
         """Report a call of one of your own tools. It is kept with the active item, and counts as progress."""
 
-        def report() -> None:
-            self._desk.tool_used(name, args, result, failed, exit, folder=folder, seconds=seconds)
+        def report() -> list[str]:
+            return self._desk.tool_used(name, args, result, failed, exit, folder=folder, seconds=seconds, tell=tell)
 
-        await self._run(report)
+        return await self._run(report)
+
+    async def tool_refused(self) -> None:
+        """Report that the user did not permit a call: no nudge until the model has changed the plan again."""
+        await self._run(self._desk.tool_refused)
 
     async def turn_ended(self, said: str = "") -> Nudge | Stop:
         """Report that the model called no tool, and return whether it should continue.

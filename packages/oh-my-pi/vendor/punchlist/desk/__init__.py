@@ -46,8 +46,10 @@ class Desk:
         place: str = "",
         host: str = "",
         model: str = "",
+        folder: str = "",
     ) -> None:
-        for name, value in (("session", session), ("agent", agent), ("plan", plan), ("model", model)):
+        texts = {"session": session, "agent": agent, "plan": plan, "model": model, "folder": folder}
+        for name, value in texts.items():
             check_type(name, value, str, "a string")
         if not hasattr(store, "peek"):
             raise BadShape([f"store must be a store, not {store!r}; punchlist.open takes the address of one."])
@@ -59,6 +61,7 @@ class Desk:
         self.agent = agent
         self.settings = settings or settings_of.load()
         self._seat = Seat(store, session, agent, plan, place, host, dialect)
+        self._seat.known_folder = folder
         if model:
             self._seat.find_model = lambda: model
 
@@ -240,6 +243,7 @@ class Desk:
         own: dict[str, Any] = {"settings": self.settings, "dialect": seat.chosen}
         found = Desk(seat.store, session=session, agent=agent, **where, **own)
         found._seat.find_model = seat.find_model
+        found._seat.known_folder = seat.known_folder
         return found
 
     # --- a loop of your own ------------------------------------------------------------------------------------------
@@ -271,33 +275,48 @@ class Desk:
             return ""
         return say(self.dialect.system, tool=found[0].name, shell=shell)
 
-    def prompted(self, text: str) -> list[str]:
+    def started(self, source: str = "resume") -> list[str]:
+        """Report that a conversation begins, or was compacted, and return texts to show the model: what is open.
+
+        For a program that sees events and has no messages for `before_request`. `source`: "startup", "resume" or
+        "clear" for a conversation that begins or is taken up again, "compact" in the middle of a turn.
+
+            desk.started("compact")[0].splitlines()[1]  # '- now 1 Read the parser'
+        """
+        from .guidance import lines, started
+
+        check_type("source", source, str, "a string")
+        return lines(started(self, source))
+
+    def prompted(self, text: str, *, wrapped: bool = False) -> list[str]:
         """Report what the user said, and return texts to show the model with it; most of the time none.
 
-        This ends a pause, and allows new nudges.
+        This ends a pause, and allows new nudges. `wrapped`: as messages of their own, as `before_request` words them.
 
             message = " ".join(["Fix the parser.", *desk.prompted("Fix the parser.")])
         """
         from .guidance import lines, prompted
 
         check_type("text", text, str, "a string")
-        return lines(prompted(self, text))
+        found = prompted(self, text)
+        return [one.text for one in found] if wrapped else lines(found)
 
     def before_request(self, messages: Sequence[object]) -> list[dict[str, Any]]:
         """Return messages to append before you ask the model: edits by others, a reminder; most of the time none.
 
         `messages`: the conversation so far, in the form of any provider. Append what is returned, and leave it there.
+        A conversation that was compacted, cut or begun again, and does not show the open items, is told the plan.
 
             messages = [{"role": "user", "content": "Fix the parser."}]
             messages += desk.before_request(messages)
         """
-        from ..policy.conversation import read, tally
         from .guidance import before_request
+        from .lost_plan import hear
 
         if isinstance(messages, str | dict) or not isinstance(messages, Iterable):
             raise BadShape([f"messages must be a list of messages, not {type(messages).__name__}."])
-        heard = tally(read(messages, self._seat.guide.marks), [tool.name for tool in self.dialect.tools])
-        return [{"role": "user", "content": one.text} for one in before_request(self, heard)]
+        heard, is_lost = hear(self, list(messages))
+        return [{"role": "user", "content": one.text} for one in before_request(self, heard, is_lost=is_lost)]
 
     def tool_used(
         self,
@@ -309,12 +328,15 @@ class Desk:
         *,
         folder: str | None = None,
         seconds: float | None = None,
-    ) -> None:
+        tell: bool = False,
+    ) -> list[str]:
         """Report a call of one of your own tools. It is kept with the active item, and counts as progress.
 
         `failed`: whether it failed; an `exit` code other than 0 means the same. A command in `args` (`command`, `cmd`
         or `script`) that is the check of an item is evidence, if you tell its `exit` code: report it as soon as it has
         ended. `folder`: the directory it ran in, by default that of this process; `seconds`: how long it took.
+        `tell`: return texts to show the model with the result, edits by others or a reminder, if you have no messages
+        for `before_request`; otherwise nothing is returned.
 
             desk.tool_used("shell", {"command": "make test"}, "1 failed", exit=1)
         """
@@ -327,7 +349,24 @@ class Desk:
             check_type("folder", folder, str, "a string, or None")
         failed = failed or bool(exit)
         use = describe(self, name, args, result, failed=failed, exit=exit, folder=folder, seconds=seconds)
-        record_tool_use(self, [use])
+        if not tell:
+            record_tool_use(self, [use])
+            return []
+        from .guidance import lines, tool_used
+
+        return lines(tool_used(self, use))
+
+    def tool_refused(self) -> None:
+        """Report that the user did not permit a call: no nudge until the model has changed the plan again.
+
+        Report it before the turn ends.
+
+            desk.tool_refused()
+            desk.turn_ended(said="Then I leave it.").text  # ''
+        """
+        from .nudges import note_refusal
+
+        note_refusal(self)
 
     def turn_ended(self, said: str = "") -> Nudge | Stop:
         """Report that the model called no tool, and return whether it should continue.
@@ -337,9 +376,12 @@ class Desk:
             desk.turn_ended(said="I have read half of it.").reason  # 'an item is open'
         """
         from ..policy.continuation import TurnEnd
-        from .nudges import turn_ended
+        from .holding import is_off
+        from .nudges import Stop, turn_ended
 
         check_type("said", said, str, "a string")
+        if is_off(self):
+            return Stop("punchlist is off")
         return turn_ended(self, TurnEnd(said=said, agent=self.agent))
 
     def on_pause(self, listener: Callable[[Pause], object]) -> None:
@@ -374,19 +416,28 @@ def _offered(desk: Desk) -> Sequence[Tool]:
 
     if is_off(desk) or desk.load().mode == "quiet":
         return ()
-    found = offered(desk.dialect, continuing=is_continuing(desk), agent=desk.agent)
+    may_differ = any(tool.only_continuing for tool in desk.dialect.tools)
+    found = offered(desk.dialect, continuing=may_differ and is_continuing(desk), agent=desk.agent)
     return tuple([tool.in_voice(find_voice(desk)) for tool in found])
 
 
 def open(
-    store: str = "", *, session: str = "", agent: str = MAIN, dialect: str = "", plan: str = "", model: str = ""
+    store: str = "",
+    *,
+    session: str = "",
+    agent: str = MAIN,
+    dialect: str = "",
+    plan: str = "",
+    model: str = "",
+    folder: str = "",
 ) -> Desk:
     """Open the desk of a session's agent on a store. Close it, or use it with `with`.
 
     `store`: a URL such as `sqlite:plan.db`, `json:DIR`, `memory:` or `postgresql://...`; by default the store of your
     settings. `session`, `agent`: whose plan it is; without `session` and `plan`, the plan of this directory that was
     changed last. `plan`: the id of a plan. `dialect`: the tools that the model is given; see `docs/dialects.md`.
-    `model`: its name, by which the setting `voice` chooses texts; see `docs/voices.md`.
+    `model`: its name, by which the setting `voice` chooses texts; see `docs/voices.md`. `folder`: the directory
+    in which the agent works, if that is not the one of this process; its plan and checks belong there.
     Raises StoreError if the store cannot be opened, SettingsError if a setting is wrong.
 
         with punchlist.open("sqlite:plan.db", session="s1") as desk:
@@ -394,11 +445,11 @@ def open(
     """
     check_type("store", store or "", str, "the address of a store")
     settings = settings_of.load({"store": store or None, "dialect": dialect or None})
-    return desk_for(settings, session=session, agent=agent, plan=plan, model=model)
+    return desk_for(settings, session=session, agent=agent, plan=plan, model=model, folder=folder)
 
 
 def desk_for(settings: Settings, *, patience: str = "", **who: str) -> Desk:
-    """Return a desk as the settings say. `who`: session, agent, plan, place, host and model, as of `Desk`."""
+    """Return a desk as the settings say. `who`: session, agent, plan, place, host, model and folder, as of `Desk`."""
     return Desk(store_for(settings, patience), dialect=settings.dialect, settings=settings, **who)
 
 

@@ -19,7 +19,7 @@ def enter_quiet(desk: Desk) -> Plan:
 
     before = desk.plan
     plan = enter(desk)
-    update_state(desk, lambda state: _unmoved(state, before, plan)._replace(planning=1))
+    update_state(desk, lambda state: _unmoved(state, before, plan)._replace(planning=mode_sign("quiet")))
     return plan
 
 
@@ -47,6 +47,11 @@ def mode_text(desk: Desk, plan: Plan) -> str:
     from .plan_mode import plan_file
 
     return wording.planning(plan_file(plan))
+
+
+def mode_sign(mode: str) -> int:
+    """The sign of the turns that are counted in a mode: those of one are not taken for those of the other."""
+    return -1 if mode == "quiet" else 1
 
 
 def _unmoved(state: SessionState, before: Plan, after: Plan) -> SessionState:

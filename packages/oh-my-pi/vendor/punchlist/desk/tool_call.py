@@ -69,6 +69,7 @@ def answer(desk: Desk, tool: str, args: object, interactive: bool | None, contin
             raise
         return report_failure(desk, tool, StoreError(str(error)))
     _outcome(desk, failed=reply.is_error)
+    desk._seat.has_answered = True
     return reply
 
 

@@ -344,7 +344,7 @@ class SessionState(NamedTuple):
     going: bool = False  # the user's last message was a bare "go on"
     tool: str = ""  # with which it last wrote the plan
     dialect: str = ""  # of that tool, where it is the agent's own
-    planning: int = 0  # turns since the text of plan mode was told
+    planning: int = 0  # one more than the turns since the text of plan mode was told; below 0: that of a quiet context
     waiting: str = ""  # why it stops until the user's next word
     failed: bool = False  # whether its last plan call failed
     stopped: bool = False  # no more nudges in this session

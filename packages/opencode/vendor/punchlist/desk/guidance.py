@@ -22,7 +22,7 @@ from ..prompts import say
 from .events import log_event
 from .holding import is_off, release
 from .nudges import audience, is_nudge, limits_of, looks_done_lines
-from .quiet import end_quiet, mode_text
+from .quiet import end_quiet, mode_sign, mode_text
 from .session_state import decide, load_state, update_state
 from .tool_use import ToolUse, keep_for_parent, record
 from .updates import forget_lists, take_updates
@@ -117,8 +117,11 @@ def prompted(desk: Desk, prompt: str, *, is_told: bool = True) -> list[Guidance]
     return _each(event, ("edited", _updates), ("listed", _list_after_edit), ("planned", _mode))
 
 
-def before_request(desk: Desk, heard: Tally) -> list[Guidance]:
-    """What the model should be told before it is asked again; `heard` is what the conversation so far says."""
+def before_request(desk: Desk, heard: Tally, *, is_lost: bool = False) -> list[Guidance]:
+    """What the model should be told before it is asked again; `heard` is what the conversation so far says. `is_lost`:
+    the plan is not in it any more."""
+    if is_lost:
+        return started(desk, "compact" if heard.turns else "rewind")
     event = _look(desk)
     return _each(
         event,
@@ -384,14 +387,15 @@ def _mode(event: _Event, *, at_once: bool = False, counts: bool = False, is_requ
             update_state(desk, lambda state: state._replace(planning=0))
         return None
     every = max(desk.settings.plan_mode_every, 1)
+    sign = mode_sign(plan.mode)
 
     def step(state: SessionState) -> tuple[SessionState, bool]:
-        told = state.planning  # one more than the turns since it was told; none if it never was
+        told = max(state.planning * sign, 0)  # one more than the turns since it was told; none if it never was
         if counts and told:
             told += 1
         is_due = at_once or told == 0 or told > every
         told = 1 if is_due else told
-        return state._replace(planning=told + 1 if is_request else told), is_due
+        return state._replace(planning=sign * (told + 1 if is_request else told)), is_due
 
     _, is_due = decide(desk, step)
     kind = "quiet" if plan.mode == "quiet" else "plan_mode"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..dialects import Dialect
     from ..policy.dialect_guide import Guide
     from .commit import Snapshot
+    from .lost_plan import Talk
 
 _LONGEST = 1.0  # seconds to wait for a change before asking the store
 _AGAIN = 0.5  # seconds until it is noticed that another session works from the plan, if that has changed nothing
@@ -56,6 +57,8 @@ class Seat:
         self.editing: dict[int, bool] = {}  # threads that are inside of an edit, and whether it has tried to save
         self.closed = False
         self.find_model: Callable[[], str] = str  # the name of the model, where it is known; asked only if it matters
+        self.has_answered = False  # whether a call was answered: the plan is in the conversation, however that is kept
+        self.talk: Talk | None = None  # the conversation of the last request
         self.known_folder = ""  # where the agent works, if that is not where this process does
 
     @property
@@ -84,7 +87,7 @@ class Seat:
     @property
     def place(self) -> str:
         """The git root or directory that plans belong to."""
-        self.known_place = self.known_place or settings.place()
+        self.known_place = self.known_place or settings.place(self.known_folder)
         return self.known_place
 
     @property

@@ -77,17 +77,9 @@ class Tally(NamedTuple):
 def tally(entries: Iterable[Entry], tools: Sequence[str], asking: Sequence[str] = ()) -> Tally:
     """Fold a conversation, oldest entry first, in constant memory. `tools`: those of the plan; `asking`: those that put
     a question to the user."""
-    folded = _Folded(tools, asking)
-    for entry in entries:
-        if isinstance(entry, ModelSaid):
-            folded.add_turn(entry)
-        elif isinstance(entry, ToolResult):
-            folded.add_result(entry)
-        elif isinstance(entry, Told):
-            folded.add_told(entry.kind)
-        else:
-            folded.add_words(entry.text)
-    return folded.tally()
+    running = RunningTally(tools, asking)
+    running.add(entries)
+    return running.tally()
 
 
 def read(messages: Iterable[object], marks: Marks = Marks(), refusals: Sequence[str] = ()) -> Iterator[Entry]:  # noqa: B008
@@ -102,7 +94,7 @@ def read(messages: Iterable[object], marks: Marks = Marks(), refusals: Sequence[
 # --- folding ---------------------------------------------------------------------------------------------------------
 
 
-class _Folded:
+class RunningTally:
     """What was said so far. It changes with every entry: conversations are long, and this is asked at every turn."""
 
     __slots__ = (
@@ -123,7 +115,7 @@ class _Folded:
         "wrote",
     )
 
-    def __init__(self, tools: Sequence[str], asking: Sequence[str]) -> None:
+    def __init__(self, tools: Sequence[str], asking: Sequence[str] = ()) -> None:
         self.names, self.asking = frozenset(tools), frozenset(asking)
         self.served = frozenset(f"{start}{tool}" for start in _SERVED for tool in tools)
         self.turns = self.wrote = self.reminded = self.reminders = 0  # wrote, reminded: how many turns before that
@@ -137,6 +129,18 @@ class _Folded:
         since = (self.turns - self.wrote, self.turns - self.reminded)
         told = Tally(self.turns, *since, self.reminders, self.written, self.failed, self.said, self.asked)
         return told._replace(question=bool(self.question), refused=self.refused)
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        """Take in what was said since."""
+        for entry in entries:
+            if isinstance(entry, ModelSaid):
+                self.add_turn(entry)
+            elif isinstance(entry, ToolResult):
+                self.add_result(entry)
+            elif isinstance(entry, Told):
+                self.add_told(entry.kind)
+            else:
+                self.add_words(entry.text)
 
     def add_turn(self, turn: ModelSaid) -> None:
         self.turns += 1
