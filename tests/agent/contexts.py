@@ -12,7 +12,7 @@ from punchlist.agent.events import Event, Interrupt, Question, TurnEnded
 from punchlist.agent.loop import work
 from punchlist.agent.messages import Attachment, Message, Result
 from punchlist.agent.models import Model
-from punchlist.agent.scripted import ScriptedModel
+from punchlist.agent.scripted import ScriptPlayer
 from punchlist.agent.subagents import Subagents
 from punchlist.agent.transcript import Transcript
 
@@ -82,7 +82,7 @@ def agent(
         folder=str(work_in.resolve()),
         state=str(state),
         desk=punchlist.open(store, session="s1", dialect=dialect),
-        model=model or ScriptedModel({"turns": script} if isinstance(script, list) else script),
+        model=model or ScriptPlayer({"turns": script} if isinstance(script, list) else script),
         tell=tell,
         ask=ask,
         stop=Interrupt(),

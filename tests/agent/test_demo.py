@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import punchlist as package
-from punchlist.agent.scripted import ScriptedModel
+from punchlist.agent.scripted import ScriptPlayer
 from punchlist.cli.agent.demo import script
 from punchlist.desk.events import read_events
 from tests.agent.terminal import Terminal
@@ -185,8 +185,8 @@ def test_it_needs_nothing_that_is_not_in_the_standard_library(tmp_path: Path) ->
 
 def test_its_script_is_one_that_the_scripted_model_takes() -> None:
     slow, fast = script(fast=False), script(fast=True)
-    ScriptedModel(slow)
-    ScriptedModel(fast)
+    ScriptPlayer(slow)
+    ScriptPlayer(fast)
     assert "wait" in json.dumps(slow)
     assert "wait" not in json.dumps(fast)
     assert "pace" not in fast

@@ -31,7 +31,7 @@ from punchlist.agent.events import (
 from punchlist.agent.loop import prompt_of, tools
 from punchlist.agent.messages import Assistant, Message, Result, Summary, User
 from punchlist.agent.models import ConversationTooLong, ModelAnswer, Offer
-from punchlist.agent.scripted import ScriptedModel
+from punchlist.agent.scripted import ScriptPlayer
 from punchlist.agent.sessions import reopen
 from punchlist.cli.run_command import run_command
 from punchlist.core.model import ACTIVE, DONE
@@ -491,7 +491,7 @@ def test_a_summary_that_failed_is_not_asked_for_again_before_every_turn(tmp_path
     made.close()
 
 
-class Small(ScriptedModel):
+class Small(ScriptPlayer):
     """A model that cannot read more than so many messages."""
 
     def request(self, system: str, messages: Any, tools: Any, on_text: Any, on_wait: Any = None) -> ModelAnswer:

@@ -12,14 +12,14 @@ import pytest
 from punchlist.agent.events import Interrupted
 from punchlist.agent.messages import Assistant, Attachment, Message, Result, Summary, Usage, User
 from punchlist.agent.models import ModelAnswer, ModelError, Offer, open_model
-from punchlist.agent.scripted import ScriptedModel
+from punchlist.agent.scripted import ScriptPlayer
 from punchlist.core.errors import Refused
 
 TOOLS = [Offer("read", "Read.", {"type": "object"})]
 
 
 def play(script: Any, *messages: Message, on_text: Callable[[str], None] = lambda piece: None) -> ModelAnswer:
-    return ScriptedModel(script).request("", list(messages), TOOLS, on_text)
+    return ScriptPlayer(script).request("", list(messages), TOOLS, on_text)
 
 
 def test_the_turn_it_plays_is_the_number_of_its_answers_so_far() -> None:
@@ -56,7 +56,7 @@ def test_what_it_expects_is_looked_for_in_what_came_since_its_last_answer() -> N
 
 
 def test_each_error_happens_once_and_then_the_turn_is_played() -> None:
-    model = ScriptedModel({"turns": [{"text": "at last", "errors": ["overloaded", "cut off"]}]})
+    model = ScriptPlayer({"turns": [{"text": "at last", "errors": ["overloaded", "cut off"]}]})
     for words in ("overloaded", "cut off"):
         with pytest.raises(ModelError, match=words):
             model.request("", [User("go")], TOOLS, lambda piece: None)
@@ -78,16 +78,16 @@ def test_it_can_be_stopped_while_it_waits() -> None:
 
 
 def test_without_tools_it_is_asked_to_sum_up() -> None:
-    model = ScriptedModel({"turns": [], "summary": "much was done"})
+    model = ScriptPlayer({"turns": [], "summary": "much was done"})
     assert model.request("", [User("sum up")], [], lambda piece: None).text == "much was done"
 
 
 def test_a_sub_agent_plays_the_script_of_its_name() -> None:
-    model = ScriptedModel({"turns": [], "workers": {"docs": {"turns": [{"text": "written"}]}, "*": {"turns": []}}})
+    model = ScriptPlayer({"turns": [], "workers": {"docs": {"turns": [{"text": "written"}]}, "*": {"turns": []}}})
     assert model.worker("docs").request("", [User("go")], TOOLS, lambda piece: None).text == "written"
     assert model.worker("other") is not None
     with pytest.raises(ModelError, match="no script for the sub-agent 'docs'"):
-        ScriptedModel({"turns": []}).worker("docs")
+        ScriptPlayer({"turns": []}).worker("docs")
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_sub_agent_plays_the_script_of_its_name() -> None:
 )
 def test_a_script_that_is_malformed_is_refused_with_its_faults(script: Any, words: str) -> None:
     with pytest.raises(Refused, match=words):
-        ScriptedModel(script)
+        ScriptPlayer(script)
 
 
 def test_a_script_is_read_from_a_file(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ _BESIDE = f'fileURLToPath(new URL("./{PROGRAM}", import.meta.url))'  # in a modu
 _HEAD = '// Part of the package of Punchlist for this agent.\nimport { fileURLToPath } from "node:url"\n'
 _PACKAGED = ("const IN_PACKAGE = false", "const IN_PACKAGE = true")
 _LEFT_OUT = ("__pycache__",)
+_FOR_PROGRAMS = ("adapters", "testing")  # rooms that no agent's package has use for
 _THEIRS = ("tsconfig.json", ".claude-plugin/types/")  # what Claude Code writes into a folder that it installs from
 
 
@@ -111,7 +112,7 @@ def filled(name: str, **values: str) -> bytes:
 
 def _modules() -> Iterator[tuple[str, File]]:
     for folder, folders, names in os.walk(_PACKAGE):
-        folders[:] = sorted(name for name in folders if name not in _LEFT_OUT)
+        folders[:] = sorted(name for name in folders if name not in (*_LEFT_OUT, *_FOR_PROGRAMS))
         for name in sorted(names):
             path = os.path.join(folder, name)
             with open(path, "rb") as file:

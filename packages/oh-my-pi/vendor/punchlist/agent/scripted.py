@@ -67,7 +67,7 @@ class Script(NamedTuple):
     workers: Mapping[str, Any] = NOTHING
 
 
-def read_script(path: str) -> ScriptedModel:
+def read_script(path: str) -> ScriptPlayer:
     """The model of a script in a file."""
     try:
         with open(path, encoding="utf-8") as file:
@@ -78,10 +78,10 @@ def read_script(path: str) -> ScriptedModel:
         raise Refused(f"{path}: not valid JSON: {error}.") from None
     except RecursionError:
         raise Refused(f"{path}: not valid JSON: nested too deeply.") from None
-    return ScriptedModel(data, path)
+    return ScriptPlayer(data, path)
 
 
-class ScriptedModel:
+class ScriptPlayer:
     """Plays a script: the parsed JSON of its file."""
 
     def __init__(self, data: object, name: str = "the script") -> None:
@@ -89,12 +89,12 @@ class ScriptedModel:
         self._script = _script(data, name)
         self._failed: dict[int, int] = {}  # turn: how many of its errors have happened
 
-    def worker(self, agent: str) -> ScriptedModel:
+    def worker(self, agent: str) -> ScriptPlayer:
         """The model of a sub-agent: the script under its name, or under `*`."""
         found = self._script.workers.get(agent, self._script.workers.get("*"))
         if found is None:
             raise ModelError(f"{self._name} has no script for the sub-agent {cut(inline(agent), 40)!r}.")
-        return ScriptedModel(found, f"{self._name}, {agent}")
+        return ScriptPlayer(found, f"{self._name}, {agent}")
 
     def close(self) -> None:
         """There is nothing to release."""

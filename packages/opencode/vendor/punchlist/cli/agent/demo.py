@@ -20,7 +20,7 @@ from typing import Any
 from ...agent import sessions
 from ...agent.context import Bounds
 from ...agent.events import Answered, Event, TurnEnded
-from ...agent.scripted import ScriptedModel
+from ...agent.scripted import ScriptPlayer
 from ...core import ops
 from ...core.errors import Refused
 from ...core.grades import PASSED, REPORTED, VERIFIED, Grade
@@ -111,7 +111,7 @@ def demo(args: Args) -> int:
     _make(folder)
     name, install, quiet = _name(), _install(), args.json
     os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
-    model = ScriptedModel(script(fast=args.fast), "the demo")
+    model = ScriptPlayer(script(fast=args.fast), "the demo")
     said = sessions.begin(
         state_folder(os.environ), place(folder), sessions.new_id(), model="demo", dialect=DEFAULT_DIALECT
     )

@@ -1,8 +1,13 @@
-"""A listener that writes down every pause it is told of: for tests of whatever nudges an agent."""
+"""For tests of a program that has a plan in it: a model that plays a script, a store in memory, a listener for pauses,
+and in `conformance` a kit that checks an agent loop."""
 
 from __future__ import annotations
 
-from .core.model import Pause
+from ..core.model import Pause
+from ..stores.memory import MemoryStore
+from .scripted_model import ScriptedModel
+
+__all__ = ["MemoryStore", "PauseRecorder", "ScriptedModel"]
 
 
 class PauseRecorder:
