@@ -20,11 +20,12 @@ RUN := $(VENV)/ready-to-run
 DEV := $(VENV)/ready-to-test
 BENCH := $(VENV)/ready-to-bench
 RELEASE := $(VENV)/ready-to-release
+FRAMEWORKS := $(VENV)-frameworks/ready
 
 # Without .pyc files an interpreter starts up to three times slower, and no timing is honest.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint torture clients packaged-clients coverage bench house docs packages pictures lock release-check release clean
+.PHONY: help run test lint torture frameworks clients packaged-clients coverage bench house docs packages pictures lock release-check release clean
 .DELETE_ON_ERROR:
 
 help:
@@ -33,6 +34,7 @@ help:
 	@echo "make lint      ruff, and mypy --strict"
 	@echo "make torture   the long survival suites, and every property on all its examples"
 	@echo "make clients   real agents, installed with npm, against a scripted model"
+	@echo "make frameworks  the adapters, each in the framework it is for, with that framework's own fake model"
 	@echo "make coverage  the tests again, with the lines that none of them reached"
 	@echo "make bench     what a step costs: a table here, JSON in build/bench.json"
 	@echo "make house     the state of the code against its goals: a table"
@@ -65,6 +67,15 @@ packaged-clients: $(DEV)
 	PUNCHLIST_TEST_VIA=package PUNCHLIST_TEST_CLIENTS=$(abspath $(CLIENTS)) \
 		$(BIN)/python -m pytest -n auto --dist worksteal -m "clients and not settings" tests/clients $(ARGS)
 
+# A framework that cannot be installed here is named, and its tests are left out. What needs Claude Code itself uses that
+# of `make clients`, if it is there.
+frameworks: $(FRAMEWORKS)
+	$(dir $<)bin/mypy --strict --config-file tests/frameworks/mypy.ini src/punchlist/adapters tests/frameworks examples \
+		bench/frameworks
+	PUNCHLIST_TEST_FRAMEWORKS=1 PUNCHLIST_TEST_CLIENTS=$(abspath $(wildcard $(CLIENTS))) \
+		$(dir $<)bin/python -m pytest -o filterwarnings=default -n auto --dist worksteal \
+		tests/frameworks $(ARGS)
+
 lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -75,7 +86,8 @@ coverage: $(DEV)
 	$(BIN)/coverage run -m pytest -n auto -q $(ARGS)
 	@$(BIN)/coverage combine -q && $(BIN)/coverage report
 
-bench: $(BENCH)
+# All parts if ARGS names none. Only that of the adapters needs the frameworks.
+bench: $(BENCH) $(if $(findstring frameworks,$(or $(ARGS),frameworks)),$(FRAMEWORKS))
 	@$(BIN)/python -m bench --json build/bench.json $(ARGS)
 
 house: $(DEV)
@@ -98,6 +110,8 @@ lock:
 		--custom-compile-command "make lock" requirements-bench.in -o requirements-bench.txt
 	build/uv/bin/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes -c requirements-dev.txt \
 		--custom-compile-command "make lock" requirements-release.in -o requirements-release.txt
+	build/uv/bin/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes \
+		--custom-compile-command "make lock" requirements-frameworks.in -o requirements-frameworks.txt
 
 release-check: $(RELEASE)
 	@$(BIN)/python -m release check
@@ -146,6 +160,13 @@ $(DEV): $(MADE) pyproject.toml requirements-dev.txt
 
 $(BENCH): $(DEV) requirements-bench.txt
 	@$(PIP) install --no-deps --no-compile --require-hashes -r requirements-bench.txt
+	@touch $@
+
+# The frameworks do not agree with the tools of the other tests on every version.
+$(FRAMEWORKS): requirements-frameworks.txt | $(MADE)
+	@rm -rf $(dir $@) && $(BIN)/python -m venv $(dir $@)
+	@$(dir $@)bin/python tests/frameworks/fetch.py requirements-frameworks.txt
+	@$(dir $@)bin/python -m pip -qq --disable-pip-version-check install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(RELEASE): $(DEV) requirements-release.txt

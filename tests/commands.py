@@ -73,6 +73,7 @@ def logged_errors(state: str | Path = "") -> list[str]:
 # --- how -------------------------------------------------------------------------------------------------------------
 
 Done = subprocess.CompletedProcess[bytes]
+_FOR_PROGRAMS = ("punchlist.adapters.", "punchlist.testing.")
 _BUSY = threading.Lock()  # commands that run at the same time start as programs
 
 
@@ -167,10 +168,12 @@ def _become(order: dict[str, Any], files: list[int]) -> None:
 
 
 def _import_everything() -> None:
+    """Import the package, but not what is for programs only: adapters need their frameworks, and no command has use for
+    them."""
     import punchlist
 
     for module in pkgutil.walk_packages(punchlist.__path__, "punchlist."):
-        if not module.name.endswith("__main__"):
+        if not module.name.endswith("__main__") and not module.name.startswith(_FOR_PROGRAMS):
             importlib.import_module(module.name)
 
 

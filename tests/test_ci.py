@@ -34,7 +34,8 @@ def project(tmp_path: Path) -> Path:
     for name in ("run", "summary.py"):
         (tmp_path / ".ci" / name).write_bytes((ROOT / ".ci" / name).read_bytes())
     python = f"'{sys.executable}' -m pytest -q $(subst -n 0,,$(ARGS))"
-    rules = f"run lint release-check torture clients packaged-clients:\n\t@true\ntest:\n\t@{python} test_it.py\n"
+    others = "run lint release-check torture frameworks clients packaged-clients"
+    rules = f"{others}:\n\t@true\ntest:\n\t@{python} test_it.py\n"
     (tmp_path / "Makefile").write_text(rules)
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    torture\n    clients\n    hypothesis\n    once\n")
     return tmp_path
@@ -90,7 +91,7 @@ def test_more_failures_than_chance_has_are_not_tried_again(project: Path) -> Non
 
 def test_a_suite_that_does_not_get_as_far_as_its_tests_fails_the_run(project: Path) -> None:
     (project / "Makefile").write_text(
-        "run lint release-check torture clients packaged-clients:\n\t@true\ntest:\n\t@exit 3\n"
+        "run lint release-check torture frameworks clients packaged-clients:\n\t@true\ntest:\n\t@exit 3\n"
     )
     code, lines = checked(project, SUITE)
     assert f"broken: {RUN}" in lines
