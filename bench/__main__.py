@@ -27,6 +27,7 @@ NAMES = (
     "watch",
     "session",
     "checks",
+    "frameworks",
 )
 
 
