@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
@@ -61,6 +62,57 @@ def test_each_session_and_each_agent_has_a_plan_of_its_own(tmp_path: Path) -> No
 def test_a_session_that_is_given_first_is_the_one_of_every_run() -> None:
     desks = SafeDesks("memory:", session="mine")
     assert desks.of("theirs") is desks.of()
+
+
+def test_what_had_no_answer_is_told_again_until_there_is_one() -> None:
+    desks = SafeDesks("memory:", session="s1")
+    desk = desks.of()
+    talk = [message("user", "Go."), message("tool", desk.call("plan", add("Read")).text, tool="plan")]
+    desk.before_request(talk)
+    desk.kept()
+    desk.change(lambda plan: ops.note(plan, "1", "start with the lexer"))
+    (told,) = desk.before_request(talk)
+    assert "start with the lexer" in told
+    assert desk.before_request(talk) == [told], "the request had no answer"
+    assert desk.before_request([*talk, message("user", told)]) == [], "the conversation has it"
+    assert desk.before_request(talk, ["Wait."]) == [told, "Wait."]
+    assert desk.before_request(talk) == [told, "Wait."], "what goes with the words of the user, too"
+    desk.kept()
+    assert desk.before_request(talk) == []
+
+
+def test_what_was_told_in_a_run_that_failed_later_is_told_again_in_another() -> None:
+    desks = SafeDesks("memory:", session="s1")
+    desk = desks.of()
+    desk.call("plan", add("Read"))
+    desk.change(lambda plan: ops.note(plan, "1", "start with the lexer"))
+    talk = [message("user", "Go.")]
+    told = desk.before_request(talk, run="first")
+    assert "start with the lexer" in told[-1]
+    desk.answered("first")
+    assert desk.before_request(talk, run="first") == [], "it was compacted: what is open is told, and not each edit"
+    told = desk.before_request(talk, told, run="second")
+    desk.answered("second")
+    desk.kept("another")
+    desks.close()
+    desk = desks.of()
+    assert told[0] in desk.before_request(talk, run="third"), "the second has failed"
+    desk.kept("third")
+    assert desk.before_request(talk, run="fourth") == []
+
+
+def test_the_same_words_may_be_told_twice() -> None:
+    desk = SafeDesks("memory:", session="s1").of()
+    said = message("user", "Done: 1 Read.")
+    assert desk.before_request([said], ["Done: 1 Read."], run="first") == ["Done: 1 Read."]
+    assert desk.before_request([said], run="second") == ["Done: 1 Read."], "it was told once, and once more"
+    assert desk.before_request([said, said], run="second") == []
+
+
+def test_a_copy_of_the_desks_is_these_desks() -> None:
+    desks = SafeDesks("memory:", session="s1")
+    desks.of().call("plan", add("Read"))
+    assert [item.text for item in deepcopy(desks).of().load().items] == ["Read"]
 
 
 def test_more_desks_than_are_kept_open_lose_nothing(tmp_path: Path) -> None:

@@ -203,6 +203,15 @@ def test_many_follow_one_desk_in_several_event_loops(tmp_path: Path) -> None:
     desk.close()
 
 
+def test_joiners_of_emoji_and_scripts_stay() -> None:
+    plan = ops.add(
+        punchlist.Plan(),
+        "Ask \U0001f469\u200d\U0001f4bb and \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645\u200b now",
+    )
+    (entry,) = as_update(plan).entries
+    assert entry.content == "Ask \U0001f469\u200d\U0001f4bb and \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 now"
+
+
 def test_a_store_that_fails_is_raised() -> None:
     async def main() -> None:
         with punchlist.open("memory:", plan="nowhere") as desk:

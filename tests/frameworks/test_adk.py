@@ -559,6 +559,18 @@ def test_a_model_that_fails_is_told_again_what_it_was_told(store: str) -> None:
     expect_stable(script(agent).requests)
 
 
+def test_a_request_can_be_copied_with_its_tools(store: str) -> None:
+    copied: list[str] = []
+
+    class Copies(BasePlugin):
+        async def before_model_callback(self, *, callback_context: Any, llm_request: LlmRequest) -> None:
+            copied.extend(llm_request.model_copy(deep=True).tools_dict)
+
+    runner = InMemoryRunner(coder(add("Read"), "Shall I?"), plugins=[PunchlistPlugin(store), Copies("copies")])
+    asyncio.run(tell(runner, "Fix it."))
+    assert "plan" in copied
+
+
 def test_agents_one_after_the_other_have_plans_of_their_own(store: str) -> None:
     agents: list[BaseAgent] = [coder(add(f"Of {name}"), "Done.", name=name) for name in ("one", "two")]
     events = run(SequentialAgent(name="all", sub_agents=agents), store)

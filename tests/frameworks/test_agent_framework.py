@@ -569,6 +569,34 @@ def test_a_stream_that_is_cut_off_leaves_a_plan_that_can_be_continued(store: str
 
 
 @pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("error", [asyncio.CancelledError, ConnectionError])
+def test_what_was_told_in_a_request_without_an_answer_is_told_again_and_once(
+    store: str, stream: bool, error: type[BaseException]
+) -> None:
+    agent, client = agent_with(store, [add("Read"), "Shall I?"])
+    session = agent.create_session(session_id="s1")
+
+    async def go() -> None:
+        if stream:
+            async for _update in agent.run("Go on.", stream=True, session=session):
+                pass
+        else:
+            await agent.run("Go on.", session=session)
+
+    asyncio.run(go())
+    edit(store, "s1", lambda plan: ops.note(plan, "1", "start with the lexer"))
+    look_at: Turn = [("look", {"path": "a.py"})]
+    client.turns = [error("gone"), look_at, error("gone"), look_at, "Really?", "Sure?"]
+    for _ in range(2):
+        with pytest.raises(error):
+            asyncio.run(go())
+    asyncio.run(go())
+    asyncio.run(go())
+    told = ["\n".join(client.texts(number)).count("start with the lexer") for number in range(8)]
+    assert told == [0, 0, 1, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("stream", [False, True])
 def test_a_run_that_is_cancelled_ends_and_the_store_is_free(store: str, stream: bool) -> None:
     async def work() -> None:
         begun = asyncio.Event()

@@ -8,12 +8,14 @@ import gc
 import json
 import logging
 import os
+import sqlite3
 import subprocess
 import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
+from threading import enumerate as enumerate_threads
 from typing import Any
 
 import pytest
@@ -28,7 +30,7 @@ from claude_agent_sdk import (
 
 import punchlist
 from punchlist import ops
-from punchlist.adapters import claude_sdk
+from punchlist.adapters import claude_sdk, safe_desk
 from punchlist.adapters.claude_sdk import attach
 from punchlist.testing import conformance
 from tests.agent.commands import until
@@ -663,6 +665,65 @@ def test_a_call_that_does_not_say_which_it_is_goes_to_who_was_seen_last(tmp_path
     again = Program(scripted([plan(add=["Fix"])._replace(id="toolu_1")], "Which one?"), session="s2")
     play(again, options)
     assert items(tmp_path, "s2") == [("Fix", "in_progress")], "an id that is used again is that of the last call"
+
+
+def test_a_call_that_could_be_of_several_conversations_is_refused(tmp_path: Path) -> None:
+    options = attach(None, store_of(tmp_path))
+    for session in ("s1", "s2"):
+        before = {"hook_event_name": "PreToolUse", "session_id": session, "tool_name": f"{PREFIX}plan"}
+        fire(options, before, f"toolu_{session}")
+    attached = claude_sdk._attached_to(options)
+    assert attached is not None
+    unknown = asyncio.run(attached.call("plan", {"add": ["Secret"]}, "toolu_9"))
+    assert (unknown.is_error, unknown.text[:10]) == (True, "Not saved:")
+    for text in ("Read", "Again"):
+        asyncio.run(attached.call("plan", {"add": [text]}, "toolu_s1"))
+    assert items(tmp_path, "s1") == [("Read", "in_progress"), ("Again", "pending")]
+    assert items(tmp_path, "s2") == []
+
+
+def test_what_a_hook_that_was_cancelled_would_have_told_is_told_by_the_next(tmp_path: Path) -> None:
+    options = attach(None, store_of(tmp_path))
+    play(Program(scripted(plan(add=["Read"]), "Which one?"), session="s1"), options)
+    with punchlist.open(store_of(tmp_path), session="s1") as desk:
+        desk.change(lambda now: ops.note(now, "1", "start with the lexer"))
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "Go on."}
+    other = sqlite3.connect(tmp_path / "plan.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    async def cancelled() -> None:
+        assert options.hooks is not None
+        hooks: Any = options.hooks["UserPromptSubmit"]
+        known = set(enumerate_threads())
+        task = asyncio.create_task(hooks[0].hooks[0](event, None, {"signal": None}))
+        while not set(enumerate_threads()) - known:  # until it waits for the store
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    other.execute("ROLLBACK")
+    other.close()
+    until(lambda: "start with the lexer" in str(fire(options, event)), "it is told")
+    assert fire(options, event) == {}, "and once"
+
+
+def test_a_conversation_whose_first_hook_found_no_store_is_told_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(safe_desk, "_AGAIN", 0.0)  # a store that failed is asked again at once
+    with punchlist.open(store_of(tmp_path), session="s1") as desk:
+        desk.call("plan", {"add": ["Read"]})
+    away = tmp_path.with_suffix(".away")
+    tmp_path.rename(away)
+    tmp_path.write_text("not a directory")
+    options = attach(None, store_of(tmp_path))
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "Go on."}
+    assert fire(options, event) == {}
+    tmp_path.unlink()
+    away.rename(tmp_path)
+    assert "now 1 Read" in str(fire(options, event))
 
 
 def test_stores_are_closed_with_the_options(tmp_path: Path) -> None:

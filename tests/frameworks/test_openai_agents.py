@@ -804,6 +804,22 @@ async def test_a_request_that_fails_loses_nothing_that_was_told(tmp_path: Path) 
 
 
 @asynchronous
+async def test_a_run_that_fails_later_loses_nothing_that_was_told_without_a_session(tmp_path: Path) -> None:
+    use = Script()
+    cut = ModelStep.raise_error(ConnectionError("cut"))
+    script = model(use.plan(add=STEPS), "Shall I?", use.plan(done=[1]), cut, "Really?", "Sure?")
+    with plan(address(tmp_path), session="s1") as p:
+        talk: list[Any] = (await p.run(coder(p, script), "Go.")).to_input_list()
+        edit(tmp_path, lambda plan: ops.note(plan, "2", "use -x"))
+        more: Any = {"role": "user", "content": "Go on."}
+        with pytest.raises(ConnectionError):
+            await p.run(coder(p, script), [*talk, more])
+        talk = (await p.run(coder(p, script), [*talk, more])).to_input_list()
+        await p.run(coder(p, script), [*talk, more])
+    assert [sum("use -x" in text for text in texts(call)) for call in script.calls] == [0, 0, 1, 1, 1, 1]
+
+
+@asynchronous
 async def test_a_stream_that_is_cut_off_in_the_middle(tmp_path: Path) -> None:
     use = Script()
     with plan(address(tmp_path), session="s1") as p:
@@ -1017,7 +1033,7 @@ async def test_what_one_user_was_told_reaches_no_other_whose_session_has_no_name
 
 
 @asynchronous
-async def test_a_run_that_is_still_going_keeps_what_it_was_told(tmp_path: Path) -> None:
+async def test_what_nobody_has_answered_is_told_to_whoever_is_asked_next(tmp_path: Path) -> None:
     asked, may_go_on = asyncio.Event(), asyncio.Event()
 
     async def wait(call: ModelCall) -> Any:
@@ -1038,8 +1054,8 @@ async def test_a_run_that_is_still_going_keeps_what_it_was_told(tmp_path: Path) 
         await p.run(coder(p, third), "Go.")
     given = told(first.calls[0])[1]
     assert "Ask Ann" in given
-    assert given not in before, "it may be heard yet"
-    assert given in told(third.calls[0]), "it was not heard"
+    assert given in before, "the first has not answered"
+    assert given not in told(third.calls[0]), "the second has"
 
 
 @asynchronous

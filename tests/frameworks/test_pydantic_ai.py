@@ -734,6 +734,48 @@ async def test_a_run_that_is_cancelled_ends_and_leaves_the_store_usable(store: s
     assert look(store).items[0].calls == ()
 
 
+async def test_what_was_told_in_a_run_that_failed_later_is_told_again_and_once(store: str) -> None:
+    def fail() -> Any:
+        raise ConnectionError("gone")
+
+    script = Script([plan(add=["Read"])], "Which one?", [ToolCallPart("look", {})], fail, "Shall I?", "Really?")
+    agent = agent_with(script, store, tools=[Tool(lambda: "seen", name="look")])
+    talk = (await agent.run("Go on.")).all_messages()
+    edit(store, lambda now: ops.note(now, "1", "start with the lexer"))
+    with pytest.raises(ConnectionError):
+        await agent.run("Go on.", message_history=talk)
+    talk = (await agent.run("Go on.", message_history=talk)).all_messages()
+    await agent.run("Go on.", message_history=talk)
+    assert [texts(one).count("start with the lexer") for one in script.requests] == [0, 0, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("is_cancelled", [True, False])
+async def test_what_was_told_in_a_request_without_an_answer_is_told_again_and_once(
+    store: str, is_cancelled: bool
+) -> None:
+    asked = asyncio.Event()
+
+    async def wait() -> Any:
+        asked.set()
+        if is_cancelled:
+            await asyncio.Event().wait()
+        raise ConnectionError("gone")
+
+    script = Script([plan(add=["Read"])], "Which one?", lambda: [wait()], "Shall I?", "Really?")
+    agent = agent_with(script, store)
+    talk = (await agent.run("Go on.")).all_messages()
+    edit(store, lambda now: ops.note(now, "1", "start with the lexer"))
+    task = asyncio.create_task(agent.run("Go on.", message_history=talk))
+    await asked.wait()
+    if is_cancelled:
+        task.cancel()
+    with pytest.raises(asyncio.CancelledError if is_cancelled else ConnectionError):
+        await task
+    talk = (await agent.run("Go on.", message_history=talk)).all_messages()
+    await agent.run("Go on.", message_history=talk)
+    assert [texts(one).count("start with the lexer") for one in script.requests] == [0, 0, 1, 1, 1]
+
+
 def test_the_same_agent_in_two_event_loops(store: str) -> None:
     script = Script([plan(add=["Read"])], "Which one?", [plan(done=[1])], "Done.")
     agent = agent_with(script, store)

@@ -258,7 +258,23 @@ async def test_a_list_that_is_sent_again_does_not_drop_what_the_user_added(store
         ("Step b", "pending"),
     ]
     known = await shown(store)
-    assert [item.content for item in await write(store, [known[0], known[2]])] == ["Step a", "Step b"], "it was shown"
+    after = await write(store, [known[0], known[2]])
+    assert [item.content for item in after] == ["Step a", "Ask the team", "Step b"], "it was shown, and is not its own"
+    assert [item.content for item in await write(store, [known[0]])] == ["Step a", "Ask the team"], "its own may go"
+
+
+async def test_a_step_that_the_user_renamed_meanwhile_is_known_by_the_text_that_was_shown(
+    store: PlanStore, url: str
+) -> None:
+    await write(store, [step("a"), step("b")])
+    await shown(store)
+    user(url, lambda plan: ops.rename(plan, "2", "Other words"))
+    sent = [PlanItem(content="Step a", status=TaskStatus.completed), PlanItem(content="Step b")]
+    after = await write(store, sent)
+    assert [(item.content, item.status.value) for item in after] == [
+        ("Step a", "completed"),
+        ("Other words", "pending"),
+    ]
 
 
 async def test_a_list_that_is_sent_again_does_not_undo_what_the_user_changed(store: PlanStore, url: str) -> None:

@@ -489,6 +489,24 @@ def test_a_stream_that_is_cut_off_loses_nothing(store: str) -> None:
     assert items(store) == ["Read"]
 
 
+def test_what_was_told_in_a_request_without_an_answer_is_told_again_and_once(store: str) -> None:
+    def edited() -> Turn:
+        edit(store, lambda plan: ops.note(plan, "1", "start with the lexer"))
+        return "Shall I?"
+
+    agent = caller(add("Read"), edited, ConnectionError("gone"), shell(), ConnectionError("gone"), "Really?", "Sure?")
+    with plan(store, session="s1") as p:
+        p.attach(agent)
+        agent.run("Fix it.")
+        for _ in range(2):
+            with pytest.raises(AgentGenerationError):
+                agent.run("Go on.")  # with a new memory
+        agent.run("Go on.")
+        agent.run("Go on.", reset=False)
+    told = ["\n".join(one).count("The user noted on 1") for one in script(agent).requests]
+    assert told == [0, 0, 1, 1, 1, 1, 1]
+
+
 class Untold(Exception):
     """An error that cannot be written as Python would."""
 

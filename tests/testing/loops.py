@@ -97,6 +97,7 @@ class CompactsLater(Loop):
     def __init__(self, case: Case) -> None:
         super().__init__(case)
         self._old: Messages = []
+        self._new: Messages = []
         self._is_long = False
 
     def compact(self) -> None:
@@ -109,7 +110,9 @@ class CompactsLater(Loop):
         return super().prompted(prompt)
 
     def before(self, messages: Messages) -> Messages:
-        return self.desk.before_request([*self._old, *messages])
+        told = self.desk.before_request([*self._old, *messages])
+        self._new = [*messages, *told]
+        return told
 
     def ask(self, messages: Messages) -> Any:
         answer = super().ask([*self._old, *messages])
@@ -117,9 +120,10 @@ class CompactsLater(Loop):
         return answer
 
     def __call__(self, prompt: str) -> str:
-        said = super().__call__(prompt)
-        self._old = [*self._old, *self._new]
-        return said
+        try:
+            return super().__call__(prompt)
+        finally:
+            self._old = [*self._old, *self._new]
 
 
 # --- broken ones, with what they fail --------------------------------------------------------------------------------
@@ -183,13 +187,27 @@ class ChangesItsTools(Loop):
 
 
 class RepeatsTheList(Loop):
-    """It tells the complete plan with every request."""
+    """It tells the complete plan with every request, without its notes."""
 
-    fails = ("edit mid-run",)
+    fails = ("edit mid-run", "model error")
 
     def before(self, messages: Messages) -> Messages:
         texts = [item.text for item in self.desk.load().items]
         return [{"role": "user", "content": f"The plan: {'; '.join(texts)}"}] if texts else []
+
+
+class LosesFailedRuns(CompactsLater):
+    """It keeps the conversation of a run only if that ends well, and what it was told is gone with it."""
+
+    fails = ("model error",)
+
+    def __call__(self, prompt: str) -> str:
+        before = self._old
+        try:
+            return super().__call__(prompt)
+        except ConnectionError:
+            self._old = before
+            raise
 
 
 class HasNoTool(Loop):
@@ -373,5 +391,6 @@ BROKEN = (
     *(RebuildsMessages, ChangesItsTools, RepeatsTheList, HasNoTool, KeepsItInMemory, OverwritesThePlan),
     *(BreaksOnBadArguments, StopsOnBadArguments, CarriesOutTheFirstCall, SharesItsDesk, SavesLater, DoesNotReport),
     *(HidesThatTheStoreIsGone, LeavesWithTheStore, CompactsNothing, SwallowsEverything),
+    LosesFailedRuns,
     AsksWithoutTools,
 )

@@ -223,6 +223,32 @@ def test_the_timer_of_somebody_else_is_set_again() -> None:
     assert rang == []
 
 
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), "x", None])
+def test_seconds_must_be_a_number_greater_than_0(seconds: Any) -> None:
+    with pytest.raises(BadShape, match="seconds must be a number greater than 0"):
+        conformance.check(Loop, seconds=seconds)
+
+
+def test_an_agent_may_change_the_directory(tmp_path: Path) -> None:
+    class Moves(Loop):
+        def open(self) -> Desk:
+            os.chdir(self.case.folder)
+            return super().open()
+
+    before = os.getcwd()
+    assert conformance.check(Moves, only=["question"]).passed
+    assert os.getcwd() == before
+
+
+def test_a_count_of_tokens_that_fails_leaves_the_rest_of_the_report() -> None:
+    def count(text: str) -> int:
+        raise ValueError("no such encoding")
+
+    report = conformance.check(Loop, only=["question"], count_tokens=count)
+    assert report.passed
+    assert str(report).endswith("tokens: not measured")
+
+
 def test_only_the_user_ends_a_check() -> None:
     def make_agent(case: Case) -> Loop:
         raise KeyboardInterrupt

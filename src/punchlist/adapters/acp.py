@@ -20,6 +20,7 @@ _STATUSES: dict[str, Any] = {"in_progress": "in_progress", "completed": "complet
 _HIGH = frozenset(["high", "highest", "urgent", "critical", "important", "p0", "p1"])
 _LOW = frozenset(["low", "lowest", "minor", "trivial", "optional", "p3", "p4"])
 _DROPPED = "abandoned"
+_JOINERS = "\u200c\u200d"
 
 
 async def follow(desk: punchlist.Desk | punchlist.aio.Desk) -> AsyncIterator[AgentPlanUpdate]:
@@ -72,5 +73,6 @@ def _priority(words: str) -> Any:
 
 
 def _plain(text: str) -> str:
-    """A text in one line, without what could act on a terminal."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    """A text in one line, without what could act on a terminal. Joiners stay: emoji and some scripts need them."""
+    kept = [char if char.isprintable() or char in _JOINERS else " " for char in text]
+    return " ".join("".join(kept).split())

@@ -143,6 +143,7 @@ class PunchlistPlugin(BasePlugin):
         content = event.content
         if turn is None or event.partial or content is None or content.role != "model":
             return None
+        turn.desk.kept(turn)
         if event.get_function_calls():
             turn.nudge = ""
             return None
@@ -246,10 +247,9 @@ def _prepare(turn: _Turn, prompt: str, messages: list[dict[str, Any]]) -> _Reque
     desk = turn.desk
     texts = [turn.nudge] if turn.nudge else []
     turn.nudge = ""
-    if prompt:
-        texts += desk.prompted(prompt, wrapped=True)
     messages += [message("user", text) for text in texts]
-    texts += desk.before_request(messages)
+    told = desk.prompted(prompt, wrapped=True) if prompt else []
+    texts += desk.before_request(messages, told, run=turn)
     return _Request(desk.tools("mcp"), desk.system_prompt(), texts)
 
 

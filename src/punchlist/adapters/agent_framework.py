@@ -154,6 +154,7 @@ class _Run:
         self.requests = 0  # since the run, or the last nudge, began
         self.count = 0  # messages of the last request
         self.last: Message | None = None  # the last of them
+        self.anchor = ""  # the last call whose result it has
         self.is_nudged = False
         self.answers: list[Message] = []
         self.final: AgentResponse[Any] | None = None
@@ -187,13 +188,12 @@ class _Run:
         self.shown = self._plain([*past, *given])
 
         def work() -> tuple[list[str], list[dict[str, Any]], str]:
-            texts = self.desk.prompted(prompt, wrapped=True) if prompt else []
+            told = self.desk.prompted(prompt, wrapped=True) if prompt else []
             if is_refused:
                 self.desk.tool_refused()
             if is_elsewhere:  # the service has the conversation, and what it does with it is not seen
                 self.shown.insert(0, message("assistant", _open_items(self.desk)))
-            now = [*self.shown, *[message("user", text) for text in texts]]
-            texts += self.desk.before_request(now)
+            texts = self.desk.before_request(self.shown, told, run=self)
             return texts, self.desk.tools("openai"), self.desk.system_prompt(shell=_shell(context.agent))
 
         texts, tools, system = await in_thread(work)
@@ -207,6 +207,7 @@ class _Run:
 
     async def goes_on(self, context: AgentContext, result: AgentResponse[Any]) -> bool:
         """Return whether the agent is nudged to continue, and prepare what it is run again with."""
+        self.desk.kept(self)
         messages = list(result.messages)
         self.answers += messages
         self._add_usage(result)
@@ -222,7 +223,7 @@ class _Run:
             nudge = self.desk.turn_ended(said)
             if not nudge:
                 return [], []
-            texts = self.desk.before_request([*self.shown, message("user", nudge)])
+            texts = self.desk.before_request([*self.shown, message("user", nudge)], run=self)
             return [nudge, *texts], self.desk.tools("openai")
 
         texts, tools = await in_thread(work)
@@ -320,8 +321,11 @@ class _Requests(ChatMiddleware):
         is_first = run.requests == 0
         self._see(given, is_partial=run.is_partial or bool((context.options or {}).get("conversation_id")))
         anchor = _last_call(given)
+        if anchor != run.anchor:
+            run.desk.answered(run)
+        run.anchor = anchor
         if anchor and not is_first:
-            texts = await in_thread(run.desk.before_request, list(run.shown))
+            texts = await in_thread(run.desk.before_request, list(run.shown), run=run)
             if texts:
                 run.told[anchor] = [*run.told.get(anchor, []), *texts]
                 run.shown += [message("user", text) for text in texts]

@@ -116,7 +116,8 @@ class _Attached:
         self._lost = _Recent()  # agents whose conversation is being compacted
         self._uses = _Recent()  # calls of our tool, by whom
         self._asked = _Recent()  # calls for which a permission was needed, by the agent
-        self._last = ("", "")  # who used a tool last
+        self._callers = _Recent()  # who has called it
+        self._untold = _Recent()  # by agent, what it was to be told by a hook that has not ended
         finalize(self, desks.close)
 
     def matchers(self) -> dict[str, HookMatcher]:
@@ -134,19 +135,20 @@ class _Attached:
 
     async def call(self, tool: str, args: object, use: str) -> punchlist.Reply:
         """Carry out a call of our tool by whoever made it."""
-        session, agent = self._uses.pop(use) or self._last
-        self._asked.pop((session, agent))
+        who = self._uses.get(use) or self._callers.only()
+        if who is None:
+            return punchlist.Reply("Not saved: it is not known which conversation this call is from.", is_error=True)
+        session, agent = who
+        self._asked.pop(who)
         return await _in_thread(lambda: self._desks.of(session, agent).call(tool, args))
 
     # --- hooks -------------------------------------------------------------------------------------------------------
 
     async def started(self, event: Any, use: str | None, context: Any) -> Any:
         """A conversation was compacted or cleared. The start of a program is not told to callbacks."""
-        session, agent = who = _who(event)
-        self._lost.pop(who)
-        _SEEN.add((session, self._plans))
+        who = _who(event)
         source = "compact" if _text(event, "source") == "compact" else "resume"
-        return _told(event, await _in_thread(lambda: self._desks.of(session, agent).started(source)))
+        return await self._tell(event, lambda: self._start(who, source))
 
     async def prompted(self, event: Any, use: str | None, context: Any) -> Any:
         """The user has spoken. A conversation that is new to us is told what is open first."""
@@ -154,23 +156,24 @@ class _Attached:
         if prompt.startswith(_NOTICE) or _text(event, "source") not in _TYPED:
             return {}
         session, agent = who = _who(event)
-        is_new = not _SEEN.add((session, self._plans))
-        is_lost = bool(self._lost.pop(who))
+        is_new = not _SEEN.get((session, self._plans))
+        is_lost = bool(self._lost.get(who))
         self._asked.pop(who)
 
         def work() -> list[str]:
             desk = self._desks.of(session, agent)
             if is_new and self._forked not in ("", session):
                 desk.carry_from(self._forked)
-            again = desk.started("resume") if is_new or is_lost else []
+            again = self._start(who, "resume") if is_new or is_lost else []
             return [*again, *desk.prompted(prompt)]
 
-        return _told(event, await _in_thread(work))
+        return await self._tell(event, work)
 
     async def before_call(self, event: Any, use: str | None, context: Any) -> Any:
         """Our tool is about to be called: remember by whom. Nobody needs to be asked for a permission."""
-        self._last = _who(event)
-        self._uses.add(use or _text(event, "tool_use_id"), self._last)
+        who = _who(event)
+        self._callers.add(who)
+        self._uses.add(use or _text(event, "tool_use_id"), who)
         return {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow"}}
 
     async def permission_needed(self, event: Any, use: str | None, context: Any) -> Any:
@@ -185,7 +188,7 @@ class _Attached:
         session, agent = who = _who(event)
         tool = _text(event, "tool_name")
         is_ours = tool in self.names
-        is_lost = bool(self._lost.pop(who))
+        is_lost = bool(self._lost.get(who))
         if use in (self._asked.get(who) or ()):
             self._asked.add(who, self._asked.get(who) - {use})
         if is_ours and not is_lost:
@@ -193,10 +196,10 @@ class _Attached:
 
         def work() -> list[str]:
             desk = self._desks.of(session, agent)
-            again = desk.started("compact") if is_lost else []
+            again = self._start(who, "compact") if is_lost else []
             return again if is_ours else [*again, *_report(desk, tool, event)]
 
-        return _told(event, await _in_thread(work))
+        return await self._tell(event, work)
 
     async def compacting(self, event: Any, use: str | None, context: Any) -> Any:
         """A conversation is going to be compacted. The event after that tells the plan, or the next one of any kind."""
@@ -214,6 +217,30 @@ class _Attached:
         if nudge and not _HAS_STOP_CONTEXT:
             return {"decision": "block", "reason": nudge}
         return _told(event, [nudge])
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _start(self, who: tuple[str, str], source: str) -> list[str]:
+        """What is open, for a conversation that does not know it. If the store fails, it is told another time."""
+        session, agent = who
+        desk = self._desks.of(session, agent)
+        texts = desk.started(source)
+        if not desk.has_failed:
+            self._lost.pop(who)
+            _SEEN.add((session, self._plans))
+        return texts
+
+    async def _tell(self, event: Any, work: Callable[[], list[str]]) -> dict[str, Any]:
+        """Do some work in a thread, and answer a hook with what it returns. What a hook that was cancelled would have
+        said, the next one says."""
+        who = _who(event)
+
+        def keep() -> None:
+            texts = work()
+            self._untold.add(who, [*(self._untold.get(who) or ()), *texts])
+
+        await _in_thread(keep)
+        return _told(event, self._untold.pop(who) or [])
 
 
 class _Recent:
@@ -234,6 +261,11 @@ class _Recent:
 
     def get(self, key: Hashable) -> Any:
         return self._values.get(key)
+
+    def only(self) -> Any:
+        """The key, if there is a single one."""
+        keys = list(self._values)
+        return keys[0] if len(keys) == 1 else None
 
     def pop(self, key: Hashable) -> Any:
         with self._lock:

@@ -99,13 +99,6 @@ class _Talk(NamedTuple):
         return _Talk(messages, [*self.entries[:same], *map(_entry, messages[same:])])
 
 
-class _Seen(NamedTuple):
-    """What is known of the last request of a run."""
-
-    sent: _Talk = _Talk()
-    told: tuple[str, ...] = ()  # what was added to it, in case the same request is made again
-
-
 _Result = ToolMessage | Command[Any]
 
 
@@ -133,8 +126,8 @@ class Punchlist(_Middleware):
             known = desk.dialect.tools
         self._names = frozenset([tool.name for tool in known])
         self.tools = [self._tool(tool.name, tool.description, tool.schema) for tool in known]  # all there may be
-        self._seen: dict[tuple[str, str], _Seen] = {}
-        self._owed: dict[tuple[str, str], tuple[str, ...]] = {}  # what was added to a request that got no answer yet
+        self._seen: dict[tuple[str, str], _Talk] = {}  # the last request of a run
+        self._current: dict[tuple[str, str], object] = {}  # which run it is of: what one was told may be lost with it
         self._lock = Lock()
         self._has_warned = False
         self._ended: dict[str, None] = {}  # ids of messages with which a model stopped by itself
@@ -162,8 +155,12 @@ class Punchlist(_Middleware):
             update["punchlist_session"] = session
         said = _prompt(state["messages"])
         if said:
-            texts = self._desks.of(session, agent).prompted(said, wrapped=True)
+            run = object()
+            self._keep(self._current, (session, agent), run)
+            desk = self._desks.of(session, agent)
+            texts = desk.prompted(said, wrapped=True)
             if texts:
+                desk.owe(texts, [_entry(one) for one in state["messages"]], run=run)
                 update["messages"] = [_ours("\n".join(texts))]
         return update or None
 
@@ -214,25 +211,16 @@ class Punchlist(_Middleware):
             changed["messages"] = [*request.messages, *told]
         return request.override(**changed), told, _shown(desk, request.state)
 
-    def _guide(self, who: tuple[str, str], desk: SafeDesk, messages: Sequence[BaseMessage]) -> tuple[str, ...]:
+    def _guide(self, who: tuple[str, str], desk: SafeDesk, messages: Sequence[BaseMessage]) -> list[str]:
         """What the model is told at the end of a conversation; the same if the request is repeated."""
-        seen = self._seen.get(who, _Seen())
-        talk = seen.sent.then(messages)
-        texts = tuple(desk.before_request(talk.entries))
-        if not texts and _ids(messages) == _ids(seen.sent.messages):
-            texts = seen.told
-        owed = [text for text in self._owed.get(who, ()) if text not in texts]
-        texts = (*owed, *texts)
-        self._keep(self._seen, who, _Seen(talk, texts))
-        if texts:
-            self._keep(self._owed, who, texts)
-        return texts
+        talk = self._seen.get(who, _Talk()).then(messages)
+        self._keep(self._seen, who, talk)
+        return desk.before_request(talk.entries, run=self._current.get(who))
 
     def _heard(self, request: ModelRequest[Any], config: RunnableConfig) -> None:
         """The model has answered: it was told what was added to its request."""
-        if self._owed:
-            with self._lock:
-                self._owed.pop(self._who(request.state, config), None)
+        who = self._who(request.state, config)
+        self._desks.of(*who).answered(self._current.get(who))
 
     def _is_refused(self, who: tuple[str, str], messages: Sequence[BaseMessage]) -> bool:
         """Whether the user has not permitted a call of the last turn: there is an error in place of its result, and no
@@ -429,6 +417,7 @@ class Punchlist(_Middleware):
         if text or is_broken:
             update["jump_to"] = "model"
         else:
+            desk.kept(self._current.get(who))
             with self._lock:
                 self._seen.pop(who, None)
         return update or None

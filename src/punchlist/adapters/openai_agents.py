@@ -255,9 +255,6 @@ class AgentPlan:
             last = ended[-1]
             run.talks, run.heard, run.reported = last.talks, last.heard, last.reported
             run.is_served = run.is_served or last.is_served
-        elif not run.is_resumed:
-            for one in ended:
-                run.owe(one.give_owed())
         if ended and run.is_served:
             run.served = ended[-1].served
         if outer is None or outer.session != session:  # not inside of another that may be resumed
@@ -284,12 +281,11 @@ class AgentPlan:
         if desk is None:
             return made
         before = run.served if is_served else []
-        owed = run.owed.pop(name, [])
         prompt = run.take_prompt(name, raw)
         uses = run.find_uses(name, talk.take_new([*before, *raw]), self._names)
-        shown = [*before, *made.input, *owed]
-        system, texts = await in_thread(_ask, desk, uses, prompt, shown, run.failed, _shell_of(data.agent))
-        told = [*owed, *[{"role": "user", "content": text} for text in texts]]
+        shown = [*before, *made.input]
+        system, texts = await in_thread(_ask, desk, run, uses, prompt, shown, _shell_of(data.agent))
+        told: list[Any] = [{"role": "user", "content": text} for text in texts]
         if is_served:
             run.served = [*before, *made.input, *told]
         elif told:
@@ -438,7 +434,6 @@ class _Run:
         self.served: list[Any] = []  # that conversation, as far as it was seen here
         self.talks: list[_Talk] = []  # also those of agents that are tools
         self.shown: list[_Told] = []  # of these, what the request has that is on its way
-        self.owed: dict[str, list[Any]] = {}  # by agent, what it was told in a request that failed
         self.agents: set[str] = set()  # whose hooks are called: not those that are tools
         self.heard: set[str] = set()  # agents who know what the user said
         self.reported: dict[str, bool] = {}  # by the ids of calls
@@ -478,23 +473,10 @@ class _Run:
         """Somebody reads its stream."""
         self._left = None
 
-    def owe(self, texts: dict[str, list[Any]]) -> None:
-        for agent, items in texts.items():
-            self.owed[agent] = [*self.owed.get(agent, []), *items]
-
     @property
     def told(self) -> list[_Told]:
         """What models were told in this run, wherever."""
         return [told for talk in self.talks for told in talk.told]
-
-    def give_owed(self) -> dict[str, list[Any]]:
-        """What agents were told and could not hear, because their request had no answer: for the next run."""
-        found, self.owed = self.owed, {}
-        for told in self.told:
-            if not told.is_heard and told.agent in self.agents:
-                told.is_heard = True
-                found[told.agent] = [*found.get(told.agent, []), *told.items]
-        return found
 
     def find_talk(self, raw: list[Any]) -> _Talk:
         """The conversation that a request continues, or a new one. Of several, the longest, and of these the latest."""
@@ -511,6 +493,17 @@ class _Run:
         found.last = _digest(raw[-1]) if raw else 0
         return found
 
+    def desks(self) -> list[SafeDesk]:
+        """The desks of its agents, as far as it has asked for them."""
+        if self.session is None:
+            return []
+        return [self.plan._desks.of(self.session, name) for name in self.names.values()]
+
+    def keep_told(self) -> None:
+        """What the models were told is in the conversation that the SDK, or the result of the run, has."""
+        for desk in self.desks():
+            desk.kept(self)
+
     async def keep_shown(self, response: Any) -> None:
         """The model has answered: what it was told before that is part of the conversation now."""
         shown, self.shown = self.shown, []
@@ -523,6 +516,7 @@ class _Run:
         elif self.sdk_session is not None:
             for told in shown:  # the SDK has saved what is before, and has not what comes now
                 await self.sdk_session.add_items(told.items)
+            self.keep_told()
 
     def take_prompt(self, name: str, raw: list[Any]) -> str | None:
         """What the user has said to an agent that does not know it yet; None if nothing."""
@@ -625,6 +619,7 @@ class _Course:
 
     def all_of(self, result: _Result) -> _Result:
         """The last result, with what came before the nudges as well."""
+        self.run.keep_told()
         for earlier, nudge in reversed(self._parts):
             if earlier.context_wrapper.usage is not result.context_wrapper.usage:
                 result.context_wrapper.usage.add(earlier.context_wrapper.usage)
@@ -745,8 +740,11 @@ class _Hooks(RunHooks[Any]):
                 await in_thread(desk.tool_refused)
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
-        if self._known is not None:
-            await self._known.keep_shown(response)
+        run = self._known
+        if run is not None:
+            for desk in run.desks():
+                desk.answered(run)
+            await run.keep_shown(response)
         await self._theirs.on_llm_end(context, agent, response)
 
     async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: Any) -> None:
@@ -779,16 +777,14 @@ class _Hooks(RunHooks[Any]):
 
 
 def _ask(
-    desk: SafeDesk, uses: list[_Use], prompt: str | None, items: list[Any], failed: Mapping[str, bool], shell: str
+    desk: SafeDesk, run: _Run, uses: list[_Use], prompt: str | None, items: list[Any], shell: str
 ) -> tuple[str, list[str]]:
     """The text for the system prompt, and what the model should be told now."""
     _report(desk, uses)
-    messages = _messages(items, failed)
-    texts: list[str] = []
+    told: list[str] = []
     if prompt is not None:
-        texts = desk.prompted(prompt, wrapped=True)
-        messages += [message("user", text) for text in texts]
-    return desk.system_prompt(shell), [*texts, *desk.before_request(messages)]
+        told = desk.prompted(prompt, wrapped=True)
+    return desk.system_prompt(shell), desk.before_request(_messages(items, run.failed), told, run=run)
 
 
 def _report(desk: SafeDesk, uses: Sequence[_Use]) -> None:

@@ -30,6 +30,7 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from pydantic_ai.models import ModelRequestContext
+    from pydantic_ai.run import AgentRunResult
     from pydantic_ai_harness.planning import PlanItem, TaskStatus
 
     from punchlist import Item, Plan
@@ -125,6 +126,20 @@ class Punchlist(AbstractCapability[Any]):
             ctx.enqueue(text)
         return request_context
 
+    async def after_model_request(
+        self, ctx: RunContext[Any], *, request_context: ModelRequestContext, response: said_as.ModelResponse
+    ) -> said_as.ModelResponse:
+        """The model has answered: it was told what was added to its request."""
+        if self._run is not None:
+            self._run.desk.answered(self._run)
+        return response
+
+    async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
+        """A run has ended well: what the model was told is in its messages. Those of one that fails are lost."""
+        if self._run is not None:
+            self._run.desk.kept(self._run)
+        return result
+
     async def wrap_tool_execute(
         self, ctx: RunContext[Any], *, call: Any, tool_def: ToolDefinition, args: Any, handler: Any
     ) -> Any:
@@ -213,9 +228,8 @@ class _Run:
     def begin(self, prompt: str | None) -> None:
         """Report what the user said, and find out which tools the model is given."""
         if prompt is not None:
-            told = self.desk.prompted(prompt)
-            if told:
-                self._told.append("\n".join(["<system-reminder>", *told, "</system-reminder>"]))
+            self._told += self.desk.prompted(prompt, wrapped=True)
+            self.desk.owe(self._told, run=self)
         self.look()
 
     def look(self) -> None:
@@ -231,7 +245,7 @@ class _Run:
         if is_denied:
             self.desk.tool_refused()
         told, self._told = self._told, []
-        return [*told, *self.desk.before_request(messages)]
+        return self.desk.before_request(messages, told, run=self)
 
     def record(self, uses: Sequence[_Use]) -> None:
         for use in uses:
@@ -725,20 +739,19 @@ def _meant(now: Plan, seen: Plan | None, steps: Sequence[PlanItem]) -> dict[str,
     here = _ids(now)
     past = _ids(seen) if seen is not None else {}
     meant = {step.id: here.get(step.id, "") for step in steps if step.id in here or step.id in past}
-    free: dict[str, list[str]] = {}  # items that no id has named, by their texts: those that are there first
-    named = set(meant.values())
-    for item in (*now.items, *(seen.items if seen is not None else ())):
-        if item.id not in named:
-            named.add(item.id)
-            free.setdefault(_plainly(item.text), []).append(item.id)
+    taken = set(meant.values())
     there = set(here.values())
+    texts: dict[str, list[str]] = {}  # items by their texts, as they are now or as the model was shown them
+    for item in (*now.items, *(seen.items if seen is not None else ())):
+        texts.setdefault(_plainly(item.text), []).append(item.id)
     for step in steps:
         if step.id in meant:
             continue
         words = _plainly(step.content)
-        if free.get(words):
-            id = free[words].pop(0)
-            meant[step.id] = id if id in there else ""
+        free = [id for id in texts.get(words, ()) if id not in taken]
+        if free:
+            taken.add(free[0])
+            meant[step.id] = free[0] if free[0] in there else ""
         elif words in now.removed:
             meant[step.id] = ""
     return meant
@@ -770,10 +783,9 @@ def _changes(step: PlanItem, shown: PlanItem | None, item: Item, ids: dict[str, 
 
 
 def _may_go(item: Item, before: dict[str, Item], seen: Plan | None) -> bool:
-    """Whether the model meant to leave an item out: it was shown it, and nobody has changed it since."""
-    if seen is None:
-        return _THEIRS in item.extra
-    return before.get(item.id) == item
+    """Whether the model meant to leave an item out: it is one of its own, it was shown it, and nobody has changed it
+    since."""
+    return _THEIRS in item.extra and (seen is None or before.get(item.id) == item)
 
 
 def _in_order(plan: Plan, wanted: Iterable[str]) -> Plan:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import cache
 from threading import Lock, RLock
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakSet
 
 import punchlist
@@ -23,6 +24,8 @@ from ..stores import check_address
 
 _T = TypeVar("_T")
 _MOST = 64  # desks that are kept open; each has files of its own
+_LEFT = 1024  # closed desks of which it is known what their models have yet to be told
+_OWED = 16  # texts of a desk that may be told again
 _THREADS = 64  # for `in_thread`
 _UNNAMED = "default"  # the session of runs that name none
 _AGAIN = 5.0  # seconds until a store that has failed is asked again, by anything but a call of the model
@@ -33,6 +36,14 @@ _EXITS = ("exit_code", "exitCode", "returncode", "return_code", "exit_status")
 logger = logging.getLogger("punchlist")
 _all: WeakSet[SafeDesks] = WeakSet()  # of this process
 _threads: list[ThreadPoolExecutor] = []  # one, once it is needed
+
+
+class _Told(NamedTuple):
+    """That the model was told a text which the conversation may lose again."""
+
+    times: float  # how often the conversation had it before
+    run: object  # the run that it was told in
+    is_answered: bool = False  # whether the model has answered since
 
 
 class SafeDesks:
@@ -55,6 +66,7 @@ class SafeDesks:
         self._shared = punchlist.MemoryStore() if store == "memory:" else None
         self._lock = Lock()
         self._desks: dict[tuple[str, str], SafeDesk] = {}
+        self._untold: dict[tuple[str, str], dict[str, _Told]] = {}  # of desks that were closed
         _watch_forks()
         _all.add(self)
 
@@ -65,27 +77,42 @@ class SafeDesks:
         """
         key = (self.session or session or _UNNAMED, agent or self.agent)
         with self._lock:
-            desk = self._desks.pop(key, None) or SafeDesk(lambda: self._open(*key), self.dialect)
+            desk = self._desks.pop(key, None)
+            if desk is None:
+                desk = SafeDesk(lambda: self._open(*key), self.dialect, self._untold.pop(key, None))
             self._desks[key] = desk  # the one that was used last is the last
             idle = list(self._desks.items())[:-_MOST]
             for found, one in idle:  # one that waits for its store is closed another time: nobody waits for it here
                 if one.close(wait=False):
-                    del self._desks[found]
+                    self._leave(found)
         return desk
 
     def close(self) -> None:
         """Close every desk. One that is used again is opened again."""
         with self._lock:
             desks = list(self._desks.values())
-            self._desks.clear()
+            for key in list(self._desks):
+                self._leave(key)
         for desk in desks:
             desk.close()
+
+    def _leave(self, key: tuple[str, str]) -> None:
+        """Drop a desk, but not what its model has yet to be told."""
+        desk = self._desks.pop(key)
+        if desk.untold:
+            self._untold[key] = desk.untold
+            if len(self._untold) > _LEFT:
+                del self._untold[next(iter(self._untold))]
 
     def begin_again(self) -> None:
         """Forget what is open, in a process that was forked: locks may be held by threads that it does not have."""
         self._lock = Lock()
         for desk in list(self._desks.values()):
             desk.begin_again()
+
+    def __deepcopy__(self, memo: object) -> SafeDesks:
+        """A copy of an agent, or of a request, works from the same plans."""
+        return self
 
     def _open(self, session: str, agent: str) -> punchlist.Desk:
         who: dict[str, Any] = {"session": session, "agent": agent, "dialect": self.dialect, "folder": self._folder}
@@ -101,8 +128,11 @@ class SafeDesk:
     It may be used from any thread. With asyncio, await `in_thread(desk.call, ...)`.
     """
 
-    def __init__(self, make: Callable[[], punchlist.Desk], dialect: str = "native") -> None:
+    def __init__(
+        self, make: Callable[[], punchlist.Desk], dialect: str = "native", untold: dict[str, _Told] | None = None
+    ) -> None:
         self._make = make
+        self.untold = {} if untold is None else untold  # texts that are told again if the conversation loses them
         self._dialect = dialect
         self._desk: punchlist.Desk | None = None
         self._lent: list[punchlist.Desk] = []  # of the process that this one was forked from
@@ -114,6 +144,11 @@ class SafeDesk:
         self._tools: dict[str, list[dict[str, Any]]] = {}
         self._system: dict[str, str] = {}
         self._plan = punchlist.Plan()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the store failed when it was used last."""
+        return bool(self._failed)
 
     def tools(self, format: str = "openai") -> list[dict[str, Any]]:
         """Return the definitions of the tools to send with a request, as `Desk.tools` does."""
@@ -141,9 +176,63 @@ class SafeDesk:
         """Report what the user said, and return texts to show the model with it, as `Desk.prompted` does."""
         return self._try(lambda desk: desk.prompted(text, wrapped=wrapped), [], insists=True)
 
-    def before_request(self, messages: Sequence[object]) -> list[str]:
-        """Return texts to append to the conversation before the model is asked. `messages`: see `message`."""
-        return self._try(lambda desk: [one["content"] for one in desk.before_request(messages)], [])
+    def before_request(
+        self, messages: Sequence[Mapping[str, Any]], told: Sequence[str] = (), *, run: object = None
+    ) -> list[str]:
+        """Return texts to append to the conversation before the model is asked.
+
+        `messages`: see `message`. `told`: what `prompted` has returned, and is not among them; it is returned with the
+        rest. `run`: any object that stands for the run that the request is a part of. Texts that were returned before
+        and are not in the conversation are returned again: in the same run until the model has `answered`, in another
+        one until they are `kept`.
+        """
+        now = [*messages, *[message("user", text) for text in told]]
+        fresh: list[str] = self._try(lambda desk: [one["content"] for one in desk.before_request(now)], [])
+        texts = [*told, *fresh]
+        again = [text for text in self._missing(messages, run) if text not in texts]
+        for text in (*again, *texts):
+            self.untold.pop(text, None)
+            self.untold[text] = _Told(_times(text, messages), run)
+        for text in list(self.untold)[:-_OWED]:
+            self.untold.pop(text, None)
+        return [*again, *texts]
+
+    def _missing(self, messages: Sequence[Mapping[str, Any]], run: object) -> list[str]:
+        """What the model was told, and a conversation does not have."""
+        found = []
+        for text, one in list(self.untold.items()):  # others may change it
+            if _times(text, messages) > one.times:
+                continue
+            if one.is_answered and one.run is run:  # it was compacted; the desk tells what is open then
+                self.untold.pop(text, None)
+            else:
+                found.append(text)
+        return found
+
+    def owe(
+        self, texts: Sequence[str], messages: Sequence[Mapping[str, Any]] | None = None, *, run: object = None
+    ) -> None:
+        """Let texts be returned by the next `before_request`, unless they are given to it, or the conversation has them
+        more often than `messages` have."""
+        for text in texts:
+            times = math.inf if messages is None else _times(text, messages)
+            self.untold[text] = _Told(times, run)
+
+    def answered(self, run: object = None) -> None:
+        """Report that the model has answered in a run."""
+        for text, one in list(self.untold.items()):
+            if one.run is run:
+                self.untold[text] = one._replace(is_answered=True)
+
+    def kept(self, run: object = None) -> None:
+        """Report that what was told in a run stays in the conversation: it is not told again.
+
+        Where a framework keeps each message, that is when the model has answered; where it keeps a conversation only
+        if a run ends well, it is then.
+        """
+        for text, one in list(self.untold.items()):
+            if one.run is run:
+                self.untold.pop(text, None)
 
     def call(self, tool: str, args: object) -> punchlist.Reply:
         """Carry out a call of the model's, and return the answer for it; one that says so if the store failed."""
@@ -227,6 +316,9 @@ class SafeDesk:
             self._lent.append(self._desk)
         self._desk = None
 
+    def __deepcopy__(self, memo: object) -> SafeDesk:
+        return self
+
     def _try(self, work: Callable[[punchlist.Desk], _T], default: _T, *, insists: bool = False) -> _T:
         """Do some work at the desk, one at a time. `insists`: also while a store that has failed is left alone."""
         with self._lock:
@@ -255,6 +347,11 @@ class SafeDesk:
             logger.warning("the plan cannot be kept, and the agent goes on without: %s", words)
         self._warned.add(words)
         self._failed = words
+
+
+def _times(text: str, messages: Sequence[Mapping[str, Any]]) -> int:
+    """How often some messages have a text."""
+    return sum(str(one.get("content", "")).count(text) for one in messages)
 
 
 def _is_offered(desk: punchlist.Desk, tool: str) -> bool:

@@ -45,6 +45,7 @@ class AgentPlan:
         self._desk = desk
         self._replies: list[str] = []  # to calls of the step that is going on
         self._has_worked = False  # whether another tool was used in it
+        self._run = object()  # the run that is going on
         self.tools: list[Tool] = [_PlanTool(self, one) for one in desk.tools("mcp")]
         self.check = self.plan_is_finished
 
@@ -93,21 +94,27 @@ class AgentPlan:
 
     def begin(self, task: str, steps: Sequence[MemoryStep] = ()) -> str:
         """Report a task, and return it with what the model should be told. `steps`: of the memory, if it is kept."""
-        texts = self._desk.prompted(task, wrapped=True)
-        known = [*_messages(steps, self.tools), message("user", "\n\n".join([task, *texts]))]
-        texts += self._desk.before_request(known)
+        told = self._desk.prompted(task, wrapped=True)
+        known = [*_messages(steps, self.tools), message("user", task)]
+        self._run = object()
+        texts = self._desk.before_request(known, told, run=self._run)
         return "\n\n".join([task, *texts])
 
     def tell(self, step: MemoryStep, agent: MultiStepAgent) -> None:
         """Report a step, and add to what the model observes what it should know: for `step_callbacks`."""
         if not isinstance(step, ActionStep):
             return
+        if step.is_final_answer:
+            self._desk.kept(self._run)
+        elif step.model_output_message is not None:
+            self._desk.answered(self._run)
         replies, self._replies = self._replies, []
         self._report(step, agent)
         seen = step.observations or ""
         _add(step, [text for text in replies if text not in seen])
         if not step.is_final_answer:
-            _add(step, self._desk.before_request(list(_messages([*agent.memory.steps, step], self.tools))))
+            known = list(_messages([*agent.memory.steps, step], self.tools))
+            _add(step, self._desk.before_request(known, run=self._run))
 
     def plan_is_finished(self, final_answer: Any, memory: Any = None, agent: Any = None) -> bool:
         """Refuse a final answer that comes early, within the bounds: for `final_answer_checks`."""

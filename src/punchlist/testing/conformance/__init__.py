@@ -7,6 +7,7 @@ passed, what failed and why, and what the plan costs in tokens. docs/conformance
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 import traceback
@@ -50,11 +51,13 @@ def check(
     `make_agent`: gets a `Case` and returns a function `run(prompt) -> str`; it is called once for each agent that a
     scenario needs. `only`, `skip`: names of scenarios. `count_tokens`: how many tokens a text has; by default an
     estimate. `seconds`: how long a run, a process or a thread of a scenario may take. Whatever the agent raises is a
-    failure in the report. Raises BadShape for the name of a scenario that does not exist.
+    failure in the report. Raises BadShape for the name of a scenario that does not exist, and for other wrong values.
 
         report = conformance.check(make_agent)
         assert report.passed, str(report)
     """
+    if not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
+        raise BadShape([f"seconds must be a number greater than 0, not {seconds!r}."])
     chosen = _chosen(_names(only), _names(skip))
     results: dict[str, ScenarioResult] = {}
     with _scratch() as folder:
@@ -85,7 +88,7 @@ def _chosen(only: Sequence[str], skip: Sequence[str]) -> list[Scenario]:
 @contextmanager
 def _scratch() -> Iterator[Path]:
     """A directory that is removed, and settings that are nobody's: the same on every machine."""
-    known = dict(os.environ)
+    known, cwd = dict(os.environ), os.getcwd()
     with tempfile.TemporaryDirectory(prefix="punchlist-", ignore_cleanup_errors=True) as made:
         folder = Path(made).resolve()
         for name in [name for name in os.environ if name.startswith("PUNCHLIST_")]:
@@ -97,6 +100,7 @@ def _scratch() -> Iterator[Path]:
         finally:
             os.environ.clear()
             os.environ.update(known)
+            os.chdir(cwd)
 
 
 @contextmanager
@@ -138,10 +142,14 @@ def _measure(stage: Stage, count: Callable[[str], int]) -> TokenCost:
     trial = steady_trial(stage)
     try:
         trial.run("The config reader drops a line. Please take care of it.")
+        return _cost(trial, count)
     except KeyboardInterrupt:
         raise
     except BaseException:
         return TokenCost()
+
+
+def _cost(trial: Trial, count: Callable[[str], int]) -> TokenCost:
     steps = []
     for before, after in zip(trial.requests, trial.requests[1:], strict=False):
         if before.answer.calls:

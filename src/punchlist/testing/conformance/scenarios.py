@@ -27,6 +27,7 @@ READ, FIX, LOG = "Read the parser", "Fix the quoting bug", "Write the changelog"
 TESTS, RELEASE, THANKS = "Run the tests", "Tag the release", "Thank the reporter"
 ADDED = "Ask Ada about the lock file"
 RENAMED = "Write the changelog and the notes"
+NOTED = "the heron file has an example"
 PROMPT = "The config reader drops a line. Please take care of it."
 GO_ON = "Please go on."
 SUMMARY = "Summary of the conversation so far: some of the work is done. Please go on."
@@ -105,6 +106,23 @@ def edit_mid_run(stage: Stage) -> None:
     trial.expect(found.get(READ) == "completed", f"the model completed {READ!r}, and it is not saved.")
     if _offers_shell(trial):
         _edit_while(stage.within("shell"), lambda trial: [ScriptedCall("", "shell", {"command": "echo heron"})])
+    _edit_between(stage.within("between"))
+
+
+def _edit_between(stage: Stage) -> None:
+    """The user edits while the agent waits for a prompt."""
+    trial = stage.trial(add(READ, FIX), QUESTION)
+    trial.run(PROMPT)
+    _expect_saved(trial, FIX)
+    trial.command("add", ADDED)
+    begun = len(trial.requests)
+    trial.play_next(finish(READ), QUESTION)
+    trial.run(GO_ON)
+    told = len(trial.requests) > begun and ADDED in trial.requests[begun].words
+    trial.expect(told, f"the user added {ADDED!r} between two runs, and the first request of the next one has it not.")
+    found = trial.statuses()
+    is_open = ADDED in found and found[ADDED] not in CLOSED
+    trial.expect(is_open, f"the user added {ADDED!r} between two runs, and it is not open any more.")
 
 
 def _edit_while(stage: Stage, answer: Callable[[Trial], object]) -> Trial:
@@ -491,15 +509,37 @@ def parallel_calls(stage: Stage) -> None:
 
 
 def model_error(stage: Stage) -> None:
+    _fail_after_item(stage.within("item"))
+    _fail_after_note(stage.within("note"))
+
+
+def _fail(trial: Trial) -> object:
+    raise ConnectionError("the connection to the model was cut.")
+
+
+def _fail_after_note(stage: Stage) -> None:
+    """A run fails after the one request in which it told a note of the user's."""
+    trial = stage.trial(add(READ, FIX), QUESTION)
+    trial.run(PROMPT)
+    _expect_saved(trial, FIX)
+    trial.command("note", "2", NOTED)
+    trial.play_next(finish(READ), _fail)
+    with suppress(Exception):
+        trial.run(GO_ON)
+    begun = len(trial.requests)
+    trial.play_next(finish(FIX), STOP)
+    trial.run(GO_ON)
+    told = len(trial.requests) > begun and NOTED in trial.requests[begun].words
+    trial.expect(told, f"a run was told the user's note {NOTED!r} and then failed; the next run was not told.")
+
+
+def _fail_after_item(stage: Stage) -> None:
     def edit(trial: Trial) -> object:
         _expect_saved(trial, LOG)
         trial.command("add", ADDED)
         return [_writer(trial).finish(READ)]
 
-    def fail(trial: Trial) -> object:
-        raise ConnectionError("the connection to the model was cut.")
-
-    trial = stage.trial(add(READ, FIX, LOG), edit, fail)
+    trial = stage.trial(add(READ, FIX, LOG), edit, _fail)
     with suppress(Exception):  # its loop may pass the error on, or ask again
         trial.run(PROMPT)
     trial.play_next(finish(FIX), STOP)
