@@ -101,6 +101,20 @@ def test_what_was_told_in_a_run_that_failed_later_is_told_again_in_another() -> 
     assert desk.before_request(talk, run="fourth") == []
 
 
+def test_what_a_later_run_finds_in_its_conversation_is_not_told_after_a_compaction() -> None:
+    desk = SafeDesks("memory:", session="s1").of()
+    desk.call("plan", add("Read"))
+    desk.change(lambda plan: ops.note(plan, "1", "start with the lexer"))
+    talk = [message("user", "Go.")]
+    told = desk.before_request(talk, run="failed")
+    assert "start with the lexer" in told[-1]
+    desk.answered("failed")
+    desk.before_request([*talk, *[message("user", text) for text in told]], run="second")
+    desk.answered("second")
+    desk.kept("second")
+    assert told[-1] not in desk.before_request([message("user", "A summary.")], run="third")
+
+
 def test_the_same_words_may_be_told_twice() -> None:
     desk = SafeDesks("memory:", session="s1").of()
     said = message("user", "Done: 1 Read.")

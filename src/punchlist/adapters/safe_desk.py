@@ -201,9 +201,11 @@ class SafeDesk:
         """What the model was told, and a conversation does not have."""
         found = []
         for text, one in list(self.untold.items()):  # others may change it
-            if _times(text, messages) > one.times:
+            is_there = _times(text, messages) > one.times
+            is_same_run = one.run is run
+            if is_there and is_same_run:  # it may be lost with the run
                 continue
-            if one.is_answered and one.run is run:  # it was compacted; the desk tells what is open then
+            if is_there or (is_same_run and one.is_answered):  # kept; or compacted: the desk tells what is open then
                 self.untold.pop(text, None)
             else:
                 found.append(text)
